@@ -56,7 +56,7 @@ def mistake(key: str, says: str) -> InputError:
 
 
 def as_written(overrides: Sequence[tuple[str, str]], scenario: str) -> list[tuple[str, str]]:
-    """Overrides by the names in the scenario's text, without tables of nodes by `count` or interfaces by `like`."""
+    """Overrides by the names in the scenario's text, without tables of nodes by `count` or interfaces by `inherits`."""
     nodes = tomllib.loads(scenario).get("node", {})
 
     def written(key: str) -> str:

@@ -20,7 +20,7 @@ export function table(of: Value | undefined): Tree {
   return isTree(of) ? of : {};
 }
 
-// With what nodes have from others by `like`: a node's own keys go first, table by table.
+// With what nodes have from others by `inherits`: a node's own keys go first, table by table.
 export function inherited(document: Tree): Tree {
   const nodes = table(document["node"]);
   const whole = (name: string, deep: number): Tree => {

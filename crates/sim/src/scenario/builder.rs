@@ -373,7 +373,7 @@ kind = "udp"
 from = "a"
 to = "b"
 rate = "5 Mbit/s"
-mark = "EF"
+dscp = "EF"
 [[flow]]
 kind = "ping"
 from = "b"

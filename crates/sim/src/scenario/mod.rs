@@ -1,6 +1,6 @@
 //! Scenarios: TOML text becomes a resolved and fully checked structure, from which the world is built.
 //!
-//! In a [`Scenario`] references are indices into its lists, defaults are filled in, and `like` and overrides
+//! In a [`Scenario`] references are indices into its lists, defaults are filled in, and `inherits` and overrides
 //! are applied. An error in the text is a [`ScenarioError`] with the place, what was found, and what is
 //! expected.
 //!
@@ -19,6 +19,7 @@ mod document;
 mod ends;
 mod error;
 mod error_tables;
+mod external;
 mod files;
 mod flow;
 mod foreign;
@@ -29,7 +30,6 @@ mod mtu;
 mod network;
 mod notes;
 mod notes_time;
-mod outside;
 pub mod parts;
 mod path;
 pub mod paths;
@@ -39,6 +39,7 @@ mod quinn;
 mod read;
 mod reader;
 mod record;
+mod renamed;
 mod resolve;
 mod resolved;
 mod scheme;
@@ -69,7 +70,7 @@ pub use mtu::Mtus;
 pub use network::{
     Attachment, Channel, EdcaOverride, Interface, InterfaceRef, Link, Nic, Node, QdiscSpec, Role, Wifi,
 };
-pub use outside::{Host, OPEN};
+pub use external::{Host, OPEN};
 use parts::Parts;
 pub use path::{Errors, GivenErrors, Rates, SnrSteps, Station};
 pub use profile::{MTU, Profile, SocketMemory};
@@ -205,11 +206,11 @@ fn decoded(tree: &Table, parts: &Parts) -> Result<Scenario, Diagnostic> {
     wrong.unless(sweep::check(tree, parts));
     let scenario = match scenario {
         Some(scenario) => {
-            let ends = outside::check(&scenario, whole);
+            let ends = external::check(&scenario, whole);
             if wrong.unless(ends.and_then(|()| topology::check(&scenario, whole))).is_some() {
                 wrong.unless(mtu::check(&scenario, whole));
             }
-            Some(outside::apart(scenario))
+            Some(external::apart(scenario))
         }
         None => None,
     };

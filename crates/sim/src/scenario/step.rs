@@ -42,7 +42,7 @@ static SCHEMA: TableSchema = TableSchema {
             "set",
             ValueType::List(&ValueType::Written {
                 words: "`KEY=VALUE`, the key dotted as for `--set`: of a link `rate` or `delay`, of a node `position`, of an interface `qdisc`, of a \
-                        station's interface `rate`, `uplink_rate`, `snr`, `distance`, `error_rate`, `ack_error_rate` or `unheard_rate`",
+                        station's interface `rate`, `uplink_rate`, `snr`, `distance`, `error_rate`, `ack_error_rate` or `preamble_loss_rate`",
                 pattern: r"^[^=]+=.+$",
                 examples: &["link.lan.rate=10 Mbit/s", "node.sta.position=10 m, 0 m"],
             }),
@@ -59,7 +59,7 @@ static SCHEMA: TableSchema = TableSchema {
 pub(super) const TYPE: ValueType = ValueType::List(&ValueType::Table(&SCHEMA));
 
 const EXPECTED: &str = "a key that can change: rate or delay of a link, position of a node, qdisc of an interface, or of the interface of a station \
-                        rate, uplink_rate, snr, distance, error_rate, ack_error_rate or unheard_rate";
+                        rate, uplink_rate, snr, distance, error_rate, ack_error_rate or preamble_loss_rate";
 
 /// Whether a key can change while a run goes on.
 fn can_change(key: &str) -> bool {
@@ -73,7 +73,7 @@ fn can_change(key: &str) -> bool {
                 | "distance"
                 | "error_rate"
                 | "ack_error_rate"
-                | "unheard_rate"
+                | "preamble_loss_rate"
                 | "qdisc"
         ),
         _ => false,

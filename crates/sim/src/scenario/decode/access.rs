@@ -63,7 +63,7 @@ pub(super) static KEYS: [Key; 9] = [
     ),
     Key::need("delay", ValueType::Time, "one-way propagation delay"),
     Key::open(
-        "customer",
+        "cpe",
         ValueType::Name("end"),
         "the end that forwards, if the other does not",
         "the node, or its interface, on the customer's side of the modem: the direction towards it is `down`",
@@ -88,7 +88,7 @@ pub(super) struct Access {
     pub(super) port: Rate,
     pub(super) delay: Duration,
     /// The number of the customer's end.
-    customer: usize,
+    cpe: usize,
     /// Down and up.
     lines: [LineParams; 2],
 }
@@ -97,7 +97,7 @@ impl Access {
     /// From the first end to the second, and back.
     pub(super) fn lines(&self) -> [LineParams; 2] {
         let [down, up] = self.lines;
-        if self.customer == 0 { [up, down] } else { [down, up] }
+        if self.cpe == 0 { [up, down] } else { [down, up] }
     }
 }
 
@@ -202,8 +202,8 @@ pub(super) fn read(
         LineParams { rate, buffer, framing }
     };
     let lines = [line(0), line(1)];
-    let customer = customer(section, ends, nodes)?;
-    Ok(Access { port, delay, customer, lines })
+    let cpe = cpe(section, ends, nodes)?;
+    Ok(Access { port, delay, cpe, lines })
 }
 
 /// A rate, whether it stands for both ways or for one.
@@ -216,16 +216,16 @@ fn bytes_in(rate: Rate, time: Duration) -> u64 {
 }
 
 /// Which of the ends is the customer's.
-fn customer(section: &mut Section<'_>, ends: &[InterfaceRef], nodes: &[Node]) -> Result<usize, Diagnostic> {
+fn cpe(section: &mut Section<'_>, ends: &[InterfaceRef], nodes: &[Node]) -> Result<usize, Diagnostic> {
     // A link of more or fewer ends than two is refused afterwards.
-    let [a, b] = ends else { return Ok(section.get("customer").map_or(0, |_| 0)) };
+    let [a, b] = ends else { return Ok(section.get("cpe").map_or(0, |_| 0)) };
     let name = |at: &InterfaceRef| {
         let node = &nodes[at.node];
         [node.name.clone(), format!("{}.{}", node.name, node.interfaces[at.interface].name)]
     };
     let names = [name(a), name(b)];
     let either = format!("{:?} or {:?}", names[0][0], names[1][0]);
-    match section.get("customer") {
+    match section.get("cpe") {
         Some(field) => {
             let text = field.text(&either)?;
             let end = names.iter().position(|end| end.iter().any(|name| name == text));
@@ -237,7 +237,7 @@ fn customer(section: &mut Section<'_>, ends: &[InterfaceRef], nodes: &[Node]) ->
             _ => {
                 let found = "an access line of which nothing says who is the customer";
                 Err(section
-                    .wrong(found, format!("customer = {either}, or forward = true at one of the two alone")))
+                    .wrong(found, format!("cpe = {either}, or forward = true at one of the two alone")))
             }
         },
     }

@@ -116,7 +116,7 @@ pub(super) fn levels(
     let mut section = field.section("a table with band and width")?;
     let placed = nodes.iter().any(|n| n.position.is_some() && on(n));
     if !placed {
-        for key in ["sensed_from", "understood_from"] {
+        for key in ["cca_sensitivity", "preamble_detection_threshold"] {
             section.idle(
                 key,
                 "without a position on the channel",
@@ -125,10 +125,10 @@ pub(super) fn levels(
         }
     }
     if !loud {
-        section.idle("energy_from", "without interference on the channel", "some of it, or no such level")?;
+        section.idle("cca_ed_threshold", "without interference on the channel", "some of it, or no such level")?;
     }
     if !placed && !distances.contains(&channel) {
-        let keys = ["tx_power", "loss_at_1m", "loss_per_decade", "noise"];
+        let keys = ["tx_power", "reference_loss", "path_loss_exponent", "noise"];
         let right = "a distance or a position, or no such level";
         for key in keys.into_iter().filter(|key| !loud || *key != "noise") {
             section.idle(key, "without a distance or a position on the channel", right)?;
@@ -170,7 +170,7 @@ pub(super) fn read<'a>(
         cipher: section.or_by("cipher", Cipher::None, |field| {
             field.choice(&[("none", Cipher::None), ("ccmp", Cipher::Ccmp)])
         })?,
-        lowest_rate: rate::lowest(&mut section, band)?,
+        basic_rate: rate::lowest(&mut section, band)?,
         long_slot: false,
         busy_backoff: section.or("busy_backoff", true)?,
         protection: None,
@@ -178,10 +178,10 @@ pub(super) fn read<'a>(
         audible: Audible::default(),
         capture: None,
         interference: Vec::new(),
-        energy_from: hearing::energy(&mut section)?,
+        cca_ed_threshold: hearing::energy(&mut section)?,
         neighbours: Vec::new(),
-        sensed_from: hearing::level(&mut section, "sensed_from")?,
-        understood_from: hearing::level(&mut section, "understood_from")?,
+        cca_sensitivity: hearing::level(&mut section, "cca_sensitivity")?,
+        preamble_detection_threshold: hearing::level(&mut section, "preamble_detection_threshold")?,
         // linux: hostapd.conf beacon_int - 100 time units of 1024 us.
         beacon_interval: section.or_by("beacon_interval", Some(Duration::from_micros(102_400)), |field| {
             match &field.item.value {

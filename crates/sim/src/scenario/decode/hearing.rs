@@ -19,13 +19,13 @@ const CAPTURE: ValueType = ValueType::Written {
 /// Keys of a channel.
 pub(super) const KEYS: &[Key] = &[
     Key::open(
-        "deaf",
+        "hidden",
         ValueType::List(&GROUP),
         "everybody hears everybody",
         "hidden stations: in each list no node or interface hears any other",
     ),
     Key::open(
-        "faint",
+        "sense_only",
         ValueType::List(&GROUP),
         "none: every radio that senses a frame understands it",
         "in each list the nodes or interfaces sense each other (the medium becomes busy) and decode nothing",
@@ -38,19 +38,19 @@ pub(super) const KEYS: &[Key] = &[
          then needs a `position`",
     ),
     Key::or(
-        "sensed_from",
+        "cca_sensitivity",
         losses::LEVEL,
         "-82 dBm",
         "least level at which a transmission is sensed, of nodes with a `position`",
     ),
     Key::or(
-        "understood_from",
+        "preamble_detection_threshold",
         losses::LEVEL,
         "-82 dBm",
         "least level at which a preamble is understood, of nodes with a `position`",
     ),
     Key::or(
-        "energy_from",
+        "cca_ed_threshold",
         losses::LEVEL,
         "-62 dBm",
         "least level of interference in 20 MHz that makes the medium busy",
@@ -68,19 +68,19 @@ pub(super) fn level(section: &mut Section<'_>, key: &'static str) -> Result<i32,
 // spec: ieee80211-2016 17.3.10.6, 19.3.19.5.2 and 21.3.18.5.2 - -62 dBm, 20 dB above the least sensitivity,
 // in the primary 20 MHz.
 pub(super) fn energy(section: &mut Section<'_>) -> Result<i32, Diagnostic> {
-    section.or_by("energy_from", -62_000, |field| field.unit(units::level))
+    section.or_by("cca_ed_threshold", -62_000, |field| field.unit(units::level))
 }
 
 /// What a channel says, until its interfaces are known.
 pub(super) struct Given<'a> {
-    deaf: Option<Field<'a>>,
-    faint: Option<Field<'a>>,
+    hidden: Option<Field<'a>>,
+    sense_only: Option<Field<'a>>,
     capture: Option<Field<'a>>,
 }
 
 impl<'a> Given<'a> {
     pub(super) fn read(section: &mut Section<'a>) -> Self {
-        Self { deaf: section.get("deaf"), faint: section.get("faint"), capture: section.get("capture") }
+        Self { hidden: section.get("hidden"), sense_only: section.get("sense_only"), capture: section.get("capture") }
     }
 
     /// The interfaces meant on a channel. A station and its access point must understand each other.
@@ -96,11 +96,11 @@ impl<'a> Given<'a> {
                 .map(|field| group(field, channel, names, nodes))
                 .collect::<Result<Vec<_>, Diagnostic>>()
         };
-        let (deaf, faint) = (groups(&self.deaf)?, groups(&self.faint)?);
-        if let Some(field) = &self.faint {
-            beside(field, &deaf, &faint, nodes)?;
+        let (hidden, sense_only) = (groups(&self.hidden)?, groups(&self.sense_only)?);
+        if let Some(field) = &self.sense_only {
+            beside(field, &hidden, &sense_only, nodes)?;
         }
-        Ok(Audible { deaf, faint, apart: Vec::new() })
+        Ok(Audible { hidden, sense_only, apart: Vec::new() })
     }
 
     /// The threshold of capture on a channel, in thousandths of a decibel, if there is one: then all its
@@ -133,17 +133,17 @@ impl<'a> Given<'a> {
 /// Refuses a pair that senses each other and hears nothing of each other.
 fn beside(
     field: &Field<'_>,
-    deaf: &[Vec<InterfaceRef>],
-    faint: &[Vec<InterfaceRef>],
+    hidden: &[Vec<InterfaceRef>],
+    sense_only: &[Vec<InterfaceRef>],
     nodes: &[Node],
 ) -> Result<(), Diagnostic> {
-    for (group, at) in faint.iter().zip(field.list()) {
-        for hidden in deaf {
+    for (group, at) in sense_only.iter().zip(field.list()) {
+        for others in hidden {
             let mut both =
-                group.iter().filter(|radio| hidden.contains(radio)).map(|radio| &nodes[radio.node].name);
+                group.iter().filter(|radio| others.contains(radio)).map(|radio| &nodes[radio.node].name);
             if let (Some(a), Some(b)) = (both.next(), both.next()) {
-                let found = format!("{a:?} and {b:?}, which are deaf to each other");
-                return Err(at.found(found, "each pair in one of deaf and faint"));
+                let found = format!("{a:?} and {b:?}, which are hidden from each other");
+                return Err(at.found(found, "each pair in one of hidden and sense_only"));
             }
         }
     }

@@ -157,8 +157,8 @@ pub(super) fn read<'a>(
         wiring.ends[link].push(at);
         device.link = Some(context.names.link_kinds[link]);
         let own = qdisc::read(&mut section, &device)?;
-        if context.host.is_outside() {
-            section.idle("shaper", "at an outside host", "that host's own, or none")?;
+        if context.host.is_external() {
+            section.idle("shaper", "at an external host", "that host's own, or none")?;
         }
         let (mut qdisc, mut ingress) = shaper::read(&mut section, own, &device)?;
         shaper::masquerade(&mut section, &mut qdisc.config, ingress.as_mut())?;

@@ -86,7 +86,7 @@ static RECORDED: TableSchema = TableSchema {
 
 static SOURCE: TableSchema = TableSchema {
     title: "Interference",
-    about: "A non-Wi-Fi source: it does not defer, makes the medium busy where it is strong enough (`energy_from` of the channel), and is noise to \
+    about: "A non-Wi-Fi source: it does not defer, makes the medium busy where it is strong enough (`cca_ed_threshold` of the channel), and is noise to \
             received frames. It is spread evenly over the channel. Every station on the channel needs an `snr`, a `distance` or a position.",
     groups: &[&[
         Key::need("channel", ValueType::Name("channel"), "the channel that it is on"),

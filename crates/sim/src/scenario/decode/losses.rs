@@ -64,7 +64,7 @@ static BY_RATE: TableSchema = TableSchema {
     about: "The chance that a data MPDU is broken at some rates. Every rate that the station may use must be in the list once, and may be in it again for a later time.",
     groups: &[&[
         Key::need("rates", OF_RATES, "the rates"),
-        Key::need("chance", ValueType::Fraction, "the chance"),
+        Key::need("probability", ValueType::Fraction, "the probability"),
         Key::open(
             "bytes",
             ValueType::Bytes(1, 65_535),
@@ -113,7 +113,7 @@ pub(super) const KEYS: &[Key] = &[
         "chance that an ACK or Block Ack is lost",
     ),
     Key::open(
-        "unheard_rate",
+        "preamble_loss_rate",
         ValueType::Fraction,
         "0.0 without `snr` and `distance`",
         "probability that the preamble of a data PPDU is not understood, so that the whole PPDU is missed",
@@ -124,16 +124,16 @@ pub(super) const KEYS: &[Key] = &[
 pub(super) const CHANNEL: &[Key] = &[
     Key::or("tx_power", LEVEL, "16 dBm", "transmit power of all radios on the channel"),
     Key::open(
-        "loss_at_1m",
+        "reference_loss",
         RATIO,
         "40.2 dB at 2.4 GHz, 46.7 dB at 5 GHz, 47.9 dB at 6 GHz",
         "loss over the first metre",
     ),
     Key::or(
-        "loss_per_decade",
-        RATIO,
-        "30 dB",
-        "loss over each tenfold distance: 20 dB in free space, 30 dB between walls",
+        "path_loss_exponent",
+        ValueType::Number(-20.0, 20.0),
+        "3.0",
+        "path loss exponent: each tenfold distance adds ten times this in dB. 2 in free space, 3 between walls",
     ),
     Key::or("noise", LEVEL, "-94 dBm", "level of the noise in 20 MHz, the receiver's own included"),
 ];
@@ -150,10 +150,11 @@ pub(super) fn path_loss(section: &mut Section<'_>, band: Band) -> Result<PathLos
     };
     let level = |field: &Field<'_>| field.unit(units::level);
     let ratio = |field: &Field<'_>| field.unit(units::ratio);
+    let per_decade = |field: &Field<'_>| field.value::<f64>().map(|exponent| (exponent * 10_000.0).round() as i32);
     Ok(PathLoss {
         tx_power: section.or_by("tx_power", 16_000, level)?,
-        at_1m: section.or_by("loss_at_1m", at_1m, ratio)?,
-        per_decade: section.or_by("loss_per_decade", 30_000, ratio)?,
+        at_1m: section.or_by("reference_loss", at_1m, ratio)?,
+        per_decade: section.or_by("path_loss_exponent", 30_000, per_decade)?,
         noise: section.or_by("noise", -94_000, level)?,
     })
 }
@@ -167,7 +168,7 @@ pub(super) fn read(
     let [snr, distance] = ["snr", "distance"].map(|key| section.get(key));
     // An empty list undoes one that was inherited.
     let snr = snr.filter(|field| !field.is_list() || !field.list().is_empty());
-    let given = ["error_rate", "ack_error_rate", "unheard_rate"].map(|key| section.get(key));
+    let given = ["error_rate", "ack_error_rate", "preamble_loss_rate"].map(|key| section.get(key));
     let ratio = match (snr, distance) {
         (Some(_), Some(distance)) => return Err(distance.found("a distance beside a ratio", "one of them")),
         (Some(field), None) => Some(steps(&field, "snr", "a ratio such as \"25 dB\"", ratio)?),
@@ -208,9 +209,9 @@ fn by_rate(field: &Field<'_>, station: &Station) -> Result<Vec<(Duration, Vec<Ra
     // Rates that entries of the present time have named.
     let mut changed: Vec<PhyRate> = Vec::new();
     for entry in field.list() {
-        let mut section = entry.section("a table with rates and chance")?;
+        let mut section = entry.section("a table with rates and probability")?;
         let names = section.need("rates", "a rate such as \"mcs7\", or a list of them")?;
-        let chance = section.need("chance", "a fraction from 0 to 1")?.value()?;
+        let chance = section.need("probability", "a fraction from 0 to 1")?.value()?;
         let bytes = section.find("bytes")?;
         let at = match section.get("at") {
             None => Duration::ZERO,

@@ -37,7 +37,7 @@ pub(super) static SCHEMA: TableSchema = TableSchema {
             link::NODE,
             position::KEY,
             Key::open(
-                "like",
+                "inherits",
                 ValueType::Name("node"),
                 "like none",
                 "another node whose keys this node copies, except those that it has itself; tables are merged key by key",
@@ -46,7 +46,7 @@ pub(super) static SCHEMA: TableSchema = TableSchema {
                 "count",
                 ValueType::Integer(1, many::MOST),
                 "one node of that name",
-                "number of nodes made from this table: `NAME1`, `NAME2` and so on. Flows, `deaf` and `faint` may name all of them as \
+                "number of nodes made from this table: `NAME1`, `NAME2` and so on. Flows, `hidden` and `sense_only` may name all of them as \
                  `NAME`. Addresses given here are the first node's, and count up",
             ),
             Key::need(
@@ -98,7 +98,7 @@ fn node<'a>(
     let position = position::read(&mut section)?;
     wiring.positions.extend(section.get("position").map(|field| (index, field)));
     // They have done their work; asking for them puts them among the suggestions.
-    section.get("like");
+    section.get("inherits");
     section.get("count");
     let field = section.need("interface", "at least one interface")?;
     let read = |(i, (name, field)): (usize, (&str, Field<'a>))| {

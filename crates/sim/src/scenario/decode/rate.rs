@@ -160,7 +160,7 @@ const TRIES: u8 = 4;
 // hostapd: src/ap/hw_features.c hostapd_prepare_rates (2.10) - 1, 2, 5.5 and 11 Mbit/s are basic at 2.4 GHz,
 // 6, 12 and 24 at 5.
 pub(super) const LOWEST: Key = Key::open(
-    "lowest_rate",
+    "basic_rate",
     ValueType::Listed {
         title: "legacy-rate",
         words: "a rate such as `dsss-1` or `ofdm-6`",
@@ -175,7 +175,7 @@ pub(super) fn lowest(section: &mut Section<'_>, band: Band) -> Result<PhyRate, D
         Band::Ghz2 => PhyRate::Dsss(DsssRate::M1, Preamble::Long),
         Band::Ghz5 | Band::Ghz6 => PhyRate::Ofdm(OfdmRate::M6),
     };
-    section.or_by("lowest_rate", by_band, |field| {
+    section.or_by("basic_rate", by_band, |field| {
         let expected = || format!("a rate without HT that the channel's band has, such as \"{by_band}\"");
         let rate = field.unit(|text| units::phy_rate(text, None).map_err(|_| expected()))?;
         match (rate, band) {

@@ -66,7 +66,7 @@ pub(super) const KEYS: &[Key] = &[Key::open(
 )];
 
 /// Chances of loss that a trace has itself.
-const LOSSES: [&str; 5] = ["snr", "distance", "error_rate", "ack_error_rate", "unheard_rate"];
+const LOSSES: [&str; 5] = ["snr", "distance", "error_rate", "ack_error_rate", "preamble_loss_rate"];
 
 pub(super) fn read(
     section: &mut Section<'_>,

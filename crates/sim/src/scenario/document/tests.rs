@@ -121,7 +121,7 @@ fn override_text_means_the_value_again() {
 #[test]
 fn like_merges_in_chains_and_refuses_cycles() {
     let t = tree(
-        "[a]\nx = 1\ni.w = { r = 1, s = 2 }\nscheme = { kind = \"k\", o = 1 }\n[b]\nlike = \"a\"\ni.w.r = 5\n[c]\nlike = \"b\"\nx = 2\nscheme = { kind = \"l\" }\n[d]\nlike = \"e\"\n[e]\nlike = \"d\"\n",
+        "[a]\nx = 1\ni.w = { r = 1, s = 2 }\nscheme = { kind = \"k\", o = 1 }\n[b]\ninherits = \"a\"\ni.w.r = 5\n[c]\ninherits = \"b\"\nx = 2\nscheme = { kind = \"l\" }\n[d]\ninherits = \"e\"\n[e]\ninherits = \"d\"\n",
     );
     assert_eq!(
         shown(&inherit(&t, "node", 1).unwrap()),
