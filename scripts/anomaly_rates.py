@@ -57,7 +57,7 @@ class Setting(NamedTuple):
 
 
 def of(station: str, **keys: str) -> list[tuple[str, str]]:
-    """Overrides of a station's interface; fast2, and a virtual station, are `inherits` fast1."""
+    """Overrides of a station's interface; fast2, and a virtual station, inherit from fast1."""
     return [(f"node.{station}.interface.wlan0.{key}", value) for key, value in keys.items()]
 
 

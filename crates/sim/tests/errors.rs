@@ -111,7 +111,8 @@ fn errors_by_rate_follow_the_chain() {
     // The first rate never works, the second always: each PPDU is tried as often as the chain says at the
     // first, and all of its frames are broken there.
     let chain = "rate = \"ht20-mcs7-lgi\", retry_chain = [{ rate = \"mcs7\", tries = 2 }, { rate = \"mcs4\", tries = 1 }]";
-    let table = "error_rate = [{ rates = \"mcs7\", probability = 1 }, { rates = [\"mcs4\"], probability = 0 }]";
+    let table =
+        "error_rate = [{ rates = \"mcs7\", probability = 1 }, { rates = [\"mcs4\"], probability = 0 }]";
     let text = cell("1 s", CHANNEL, "scheme = \"airtime\"")
         + &station("s", 0, &format!("{chain}, {table}"))
         + &flow("udp", "ap", "s", "rate = \"10 Mbit/s\"\nburst = 4\nstop = \"500 ms\"");

@@ -45,7 +45,11 @@ fn frame_by_frame_as_by_exchanges() {
         // Of aggregates that collide the shorter one's sender learns of it before the longer is over.
         (3, "rate = \"ht20-mcs7-lgi\"", false),
         // Others keep silent only for the answer that a frame lost to noise announced, and not for EIFS.
-        (2, "rate = \"ht20-mcs7-lgi\", error_rate = 0.2, ack_error_rate = 0.1, preamble_loss_rate = 0.1", false),
+        (
+            2,
+            "rate = \"ht20-mcs7-lgi\", error_rate = 0.2, ack_error_rate = 0.1, preamble_loss_rate = 0.1",
+            false,
+        ),
     ] {
         let whole = |seed| run(&(upload(n, "", path) + &bystanders), seed);
         let by_frames = |seed| run(&(upload(n, "hidden = [[\"x\", \"y\"]]", path) + &bystanders), seed);

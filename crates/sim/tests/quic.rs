@@ -92,8 +92,11 @@ fn losses_in_the_senders_own_queue() {
 /// Work for each datagram sets the gaps between them, where no pacer does.
 #[test]
 fn a_hosts_work_spaces_its_datagrams() {
-    let bursts =
-        [("flow.0.preset", "bquic39"), ("flow.0.tx_cpu_per_packet", "30 us"), ("flow.0.timer_granularity", "1 ms")];
+    let bursts = [
+        ("flow.0.preset", "bquic39"),
+        ("flow.0.tx_cpu_per_packet", "30 us"),
+        ("flow.0.timer_granularity", "1 ms"),
+    ];
     let q = with(&bursts);
     let q = one(&q);
     assert!(q.gaps[..3].iter().all(|&n| n == 0), "nothing below 30 us: {:?}", &q.gaps[..6]);

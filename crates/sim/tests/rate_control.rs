@@ -167,7 +167,8 @@ fn a_station_may_send_at_rates_of_its_own() {
         (broken, summary.rc_stats.keys().cloned().collect::<Vec<_>>())
     };
     // MCS 0 is lost and MCS 15 is not: who sends at which is who loses frames.
-    let lost = "error_rate = [{ rates = \"mcs0\", probability = 1.0 }, { rates = \"mcs15\", probability = 0.0 }]";
+    let lost =
+        "error_rate = [{ rates = \"mcs0\", probability = 1.0 }, { rates = \"mcs15\", probability = 0.0 }]";
     for (down, up) in [(0, 15), (15, 0)] {
         let path = format!("rate = \"ht20-mcs{down}-sgi\", uplink_rate = \"ht20-mcs{up}-sgi\", {lost}");
         let (broken, controlled) = both(&path);

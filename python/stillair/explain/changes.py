@@ -224,8 +224,8 @@ def _protected(resolved: Resolved) -> Change:
 
 def _rts(_: Finding, resolved: Resolved) -> Iterator[Change]:
     yield _protected(resolved)
-    hidden = [(f"channel.{channel['name']}.hidden", "[]") for channel in resolved["channels"] if channel["deaf"]]
-    yield Change("all hear each other", deaf, real=False)
+    hidden = [(f"channel.{channel['name']}.hidden", "[]") for channel in resolved["channels"] if channel["hidden"]]
+    yield Change("all hear each other", hidden, real=False)
 
 
 def _beacons(_: Finding, resolved: Resolved) -> Iterator[Change]:
@@ -271,7 +271,7 @@ _RARER = (
 
 
 def _ap_scan(finding: Finding, _: Resolved) -> Iterator[Change]:
-    table = '{ kind = "mac80211", away = "125 ms" }'
+    table = '{ kind = "mac80211", max_off_channel = "125 ms" }'
     yield Change(f"{finding.place}: back after each 125 ms of a scan", [(_key(finding.place, "scan"), table)])
 
 

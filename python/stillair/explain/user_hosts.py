@@ -118,7 +118,7 @@ def applications(mine: Mine, resolved: Resolved, scenario: str) -> Iterator[tupl
             half = f"{float(found[1]) / 2:g} {found[2]}"
             words = f"application of {host}: {name} at half its bit rate, {half}"
             yield host, Change(words, [(f"flow.{at}.rate", f'"{half}"')], action="in the application: a lower bit rate")
-        if kind in _MARKED and "mark" not in flow:
+        if kind in _MARKED and "dscp" not in flow:
             words = f"application of {host}: {name} marked {_DSCP} (DSCP 46)"
             action = "in the application: setsockopt(IP_TOS, 0xb8)"
             yield host, Change(words, [(f"flow.{at}.dscp", f'"{_DSCP}"')], action=action)

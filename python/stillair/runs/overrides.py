@@ -74,6 +74,6 @@ def written_node(node: str, interface: str, nodes: Mapping[str, Any]) -> str:
     counted = node.rstrip("0123456789")
     name = counted if node not in nodes and counted in nodes else node
     table: Mapping[str, Any] = nodes.get(name, {})
-    if interface and interface not in table.get("interface", {}) and table.get("like") in nodes:
-        return written_node(table["like"], interface, nodes)
+    if interface and interface not in table.get("interface", {}) and table.get("inherits") in nodes:
+        return written_node(table["inherits"], interface, nodes)
     return name

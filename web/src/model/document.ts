@@ -25,7 +25,7 @@ export function inherited(document: Tree): Tree {
   const nodes = table(document["node"]);
   const whole = (name: string, deep: number): Tree => {
     const own = table(nodes[name]);
-    const like = own["like"];
+    const like = own["inherits"];
     return typeof like === "string" && deep < 8 ? merged(whole(like, deep + 1), own) : own;
   };
   return { ...document, node: Object.fromEntries(Object.keys(nodes).map((name) => [name, whole(name, 0)])) };

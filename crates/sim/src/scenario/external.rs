@@ -31,8 +31,8 @@ impl Host {
     }
 }
 
-/// Whether a node says that it is an external host whose driver may end the run, itself or by the node that it
-/// is like.
+/// Whether a node says that it is an external host whose driver may end the run, itself or by a node that it
+/// inherits from.
 pub(super) fn has_hosts(tree: &Table) -> bool {
     let Some(Value::Table(nodes)) = tree.get("node").map(|nodes| &nodes.value) else { return false };
     nodes.0.iter().any(|(_, node)| match &node.value {

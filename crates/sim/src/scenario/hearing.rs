@@ -48,7 +48,10 @@ impl Audible {
             add_pairs(groups, &mut all);
             all
         };
-        AudiblePairs { hidden: all(&self.hidden, Hearing::Nothing), sense_only: all(&self.sense_only, Hearing::Faint) }
+        AudiblePairs {
+            hidden: all(&self.hidden, Hearing::Nothing),
+            sense_only: all(&self.sense_only, Hearing::Faint),
+        }
     }
 
     /// The groups that do not hear each other, or that cannot decode each other. Pairs apart by distance are

@@ -1,7 +1,7 @@
 //! Nodes with a `count`: one table becomes as many nodes, before anything else is read.
 //!
 //! What names the group names all of them: the ends of flows, and lists of who does not hear whom. A node
-//! that is `inherits` the group is like its first member.
+//! that inherits from the group inherits from its first member.
 
 use std::borrow::Cow;
 use std::net::Ipv4Addr;
@@ -222,7 +222,8 @@ to = "ap"
 
     #[test]
     fn addresses_count_on_from_the_first() {
-        let text = TEXT.replace("inherits = \"sta\"", "inherits = \"sta\"\ninterface.wlan0.address = \"10.0.0.1\"");
+        let text =
+            TEXT.replace("inherits = \"sta\"", "inherits = \"sta\"\ninterface.wlan0.address = \"10.0.0.1\"");
         let set = ("node.sta.interface.wlan0.address".to_owned(), "10.0.0.250".to_owned());
         let s = parse(&text, "many.toml", &[set]).expect("a good scenario");
         let last = |n: usize| s.nodes[n].interfaces[0].address.to_string();

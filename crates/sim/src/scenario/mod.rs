@@ -61,6 +61,7 @@ pub use ends::{FlowEnd, Ways};
 pub use error::ScenarioError;
 use error::{Diagnostic, Diagnostics, gather};
 pub use error_tables::ErrorTables;
+pub use external::{Host, OPEN};
 pub use files::{Files, Folder, Memory, NoFiles};
 pub use flow::{FlentTest, Flow, FlowKind, Gap};
 pub use foreign::{Interferer, NeighbourLoad, ShareFormat, ShareOfTime, SourceLevel, SwitchPattern};
@@ -70,7 +71,6 @@ pub use mtu::Mtus;
 pub use network::{
     Attachment, Channel, EdcaOverride, Interface, InterfaceRef, Link, Nic, Node, QdiscSpec, Role, Wifi,
 };
-pub use external::{Host, OPEN};
 use parts::Parts;
 pub use path::{Errors, GivenErrors, Rates, SnrSteps, Station};
 pub use profile::{MTU, Profile, SocketMemory};

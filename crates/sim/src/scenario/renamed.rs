@@ -1,7 +1,7 @@
 //! Former names of keys and values. A scenario that has one is refused with its new name.
 
 /// The former name, and the present one.
-const RENAMED: &[(&str, &str)] = &[
+pub(super) const RENAMED: &[(&str, &str)] = &[
     ("away", "max_off_channel"),
     ("both_ways", "bidirectional"),
     ("certificates", "server_handshake"),

@@ -96,7 +96,8 @@ fn search(
     let mut open = VecDeque::from([from]);
     while let Some(node) = open.pop_front() {
         // What an external host passes on has bytes, which packets of flows have not.
-        let passes = !scenario.nodes[node].host.is_external() && (all_forward || scenario.nodes[node].forward);
+        let passes =
+            !scenario.nodes[node].host.is_external() && (all_forward || scenario.nodes[node].forward);
         if node != from && !passes {
             continue;
         }

@@ -399,7 +399,8 @@ fn what_another_host_or_stack_would_look_at_is_noted() {
     let limit = "has no effect under a discipline that takes no limit from it; say the `limit` of the qdisc";
     let (server, slow) = ("node.server.interface.eth0", "node.slow.interface.wlan0");
     let steps = "[\"40 dB\", { at = \"30 s\", snr = \"39 dB\" }]";
-    let times = "[{ rates = \"mcs0\", probability = 0.1 }, { rates = \"mcs0\", probability = 0.2, at = \"29 s\" }]";
+    let times =
+        "[{ rates = \"mcs0\", probability = 0.1 }, { rates = \"mcs0\", probability = 0.2, at = \"29 s\" }]";
     for (sets, says) in [
         (vec![("node.ap.wake", "50 us")], vec![format!("node.ap.wake: \"50 us\" {no_sockets}")]),
         (vec![("node.slow.wake", "50 us"), ("flow.1", &tcp("reno"))], vec![]),

@@ -89,7 +89,10 @@ fn airtime_without_charges() {
             with(&[("node.ap.interface.wlan0.scheme", scheme)]).unwrap_or_else(|e| panic!("{e}")).notes();
         all.iter().filter(|note| note.contains("airtime_flags 0")).count()
     };
-    assert_eq!(of("{ kind = \"mac80211\", kernel = \"linux-6.0\", charge_tx = false, charge_rx = false }"), 1);
+    assert_eq!(
+        of("{ kind = \"mac80211\", kernel = \"linux-6.0\", charge_tx = false, charge_rx = false }"),
+        1
+    );
     assert_eq!(of("{ kind = \"mac80211\", kernel = \"linux-6.0\", charge_rx = false }"), 0);
     assert_eq!(of("fq_mac"), 0);
 }

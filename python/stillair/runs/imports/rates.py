@@ -183,7 +183,7 @@ def _of_guard(mode: Mode, mbps: float) -> tuple[Mode, str, bool]:
 
 
 def nearest(family: str, mbps: float, like: Mode | None = None) -> Mode:
-    """Returns the modelled rate nearest to `mbps`, no wider than `inherits` and with no more streams."""
+    """Returns the modelled rate nearest to `mbps`, no wider than `like` and with no more streams."""
     if family in ("dsss", "ofdm"):
         every = [Mode("ofdm", 2 * of) for of in _OFDM] + [Mode("dsss", round(2 * of)) for of in _DSSS]
         return min(every, key=lambda one: abs(one.mbps() - mbps))

@@ -210,8 +210,12 @@ mod tests {
     fn segments_of_a_whole_have_their_own_bytes_and_the_last_has_the_charge() {
         let mut ps = Packets::new();
         let bytes: Vec<u8> = (0..250).collect();
-        let new =
-            NewPacket { kind: PacketKind::External, len: 250, charge: SockId::external(3), ..NewPacket::PLAIN };
+        let new = NewPacket {
+            kind: PacketKind::External,
+            len: 250,
+            charge: SockId::external(3),
+            ..NewPacket::PLAIN
+        };
         let whole = ps.create_segments(new, 17, &bytes, 100);
         assert_eq!((ps.get(whole).segs, ps.bytes(whole), ps.held_bytes()), (3, &bytes[..100], (3, 3)));
         let copy = ps.duplicate(whole);

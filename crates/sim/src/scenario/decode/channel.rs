@@ -125,7 +125,11 @@ pub(super) fn levels(
         }
     }
     if !loud {
-        section.idle("cca_ed_threshold", "without interference on the channel", "some of it, or no such level")?;
+        section.idle(
+            "cca_ed_threshold",
+            "without interference on the channel",
+            "some of it, or no such level",
+        )?;
     }
     if !placed && !distances.contains(&channel) {
         let keys = ["tx_power", "reference_loss", "path_loss_exponent", "noise"];

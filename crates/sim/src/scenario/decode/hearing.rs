@@ -80,7 +80,11 @@ pub(super) struct Given<'a> {
 
 impl<'a> Given<'a> {
     pub(super) fn read(section: &mut Section<'a>) -> Self {
-        Self { hidden: section.get("hidden"), sense_only: section.get("sense_only"), capture: section.get("capture") }
+        Self {
+            hidden: section.get("hidden"),
+            sense_only: section.get("sense_only"),
+            capture: section.get("capture"),
+        }
     }
 
     /// The interfaces meant on a channel. A station and its access point must understand each other.

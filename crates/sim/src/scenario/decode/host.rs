@@ -128,7 +128,8 @@ pub(super) fn interface(section: &mut Section<'_>, host: Host) -> Result<bool, D
     let default_route = default_route.transpose()?;
     match (host, default_route) {
         (Host::Model, Some((true, field))) => {
-            Err(field.found("true at a modelled host, which knows no addresses beyond", "host = \"external\""))
+            Err(field
+                .found("true at a modelled host, which knows no addresses beyond", "host = \"external\""))
         }
         (Host::Model, _) => Ok(false),
         (_, route) => {

@@ -150,7 +150,8 @@ pub(super) fn path_loss(section: &mut Section<'_>, band: Band) -> Result<PathLos
     };
     let level = |field: &Field<'_>| field.unit(units::level);
     let ratio = |field: &Field<'_>| field.unit(units::ratio);
-    let per_decade = |field: &Field<'_>| field.value::<f64>().map(|exponent| (exponent * 10_000.0).round() as i32);
+    let per_decade =
+        |field: &Field<'_>| field.value::<f64>().map(|exponent| (exponent * 10_000.0).round() as i32);
     Ok(PathLoss {
         tx_power: section.or_by("tx_power", 16_000, level)?,
         at_1m: section.or_by("reference_loss", at_1m, ratio)?,

@@ -279,7 +279,7 @@ impl Look<'_> {
             "interface" => self.check(names.access_point(field)),
             "end" => self.check(names.end(field)),
             "ends" => self.check(names.ends(field, None)),
-            // Whom a node is like has been looked at, and which radio is its own the node knows.
+            // Which node a node inherits from has been looked at, and which radio is its own the node knows.
             _ => {}
         }
     }

@@ -4,8 +4,8 @@ use stillair_model::types::Duration;
 
 use super::super::error::Diagnostic;
 use super::super::reader::Section;
-use super::flent::Times;
 use super::external;
+use super::flent::Times;
 
 /// Duration, warm-up and cool-down of a run; defaults are those of one of Flent's tests, if it is one, and
 /// without end where hosts are `external`.

@@ -417,7 +417,7 @@ fn names_a_thing(keys: &[&str], depth: usize) -> bool {
 /// The table at position `at` of `tables` with what it inherits; `inherits` says from whom, and means nothing
 /// afterwards.
 ///
-/// A node that is like none is not copied.
+/// A node that inherits nothing is not copied.
 pub(super) fn inherit<'a>(tables: &'a Table, path: &str, at: usize) -> Result<Cow<'a, Table>, Diagnostic> {
     let (name, item) = &tables.0[at];
     let mut chain = vec![name];
@@ -434,7 +434,12 @@ pub(super) fn inherit<'a>(tables: &'a Table, path: &str, at: usize) -> Result<Co
         };
         if chain.contains(&base) {
             let found = format!("{base:?}, which inherits from {name:?} itself");
-            return Err(Diagnostic::new(like.origin, key, found, "a node that does not inherit from this one"));
+            return Err(Diagnostic::new(
+                like.origin,
+                key,
+                found,
+                "a node that does not inherit from this one",
+            ));
         }
         next = tables.get(base);
         if next.is_none() {

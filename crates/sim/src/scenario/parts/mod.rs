@@ -172,7 +172,7 @@ impl Parts {
         let keys: &'static [Key] = keys.leak();
         // In the order of `AqmPlace`.
         let shapes = vec![
-            table("AqmAlgorithm", name, about, keys, &[]),
+            table(AQM, name, about, keys, &[]),
             table("Qdisc", name, about, keys, places::LIMIT),
             table(WIFI_QDISC, name, about, keys, places::LIMIT_MQ),
             table("Qdisc", of_flows, about, keys, places::FLOWS),

@@ -13,7 +13,7 @@ use stillair_model::wire::{Wire, WireParams};
 
 use super::accounting::{DevLayout, InterfaceLayout, WorldLayout};
 use super::air::Air;
-use super::hosts::{Hosts, LowerLayers, External};
+use super::hosts::{External, Hosts, LowerLayers};
 use super::network::{NetDevice, NetInterface, NetNode, Network, RxHandler};
 use super::state::SimState;
 use super::{SlotCounts, Slots, World};

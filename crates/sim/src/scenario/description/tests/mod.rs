@@ -5,6 +5,7 @@ use super::{Key, ValueType, reference};
 
 mod places;
 mod readings;
+mod renamed;
 
 use places::{Place, Sets, places};
 
@@ -98,7 +99,10 @@ fn probes(form: &'static ValueType) -> (Vec<String>, Vec<String>) {
         }
         ValueType::Rate => (texts(&["1 bit/s", "1000 Gbit/s"]), texts(&["0 bit/s", "10", "1001 Gbit/s"])),
         ValueType::Fraction => (texts(&["0", "0.25", "1"]), texts(&["-0.1", "1.1", "\"0\"", "nan"])),
-        ValueType::Number(..) => unreachable!("of parts alone"),
+        ValueType::Number(low, high) => (
+            vec![low.to_string(), high.to_string()],
+            vec![(high + 0.5).to_string(), "\"0\"".into(), "nan".into()],
+        ),
         ValueType::Part(_, built_in) => probes(built_in),
         ValueType::Later(form) => probes(form()),
         ValueType::Either(forms) => {
@@ -163,7 +167,12 @@ fn effective(place: &Place, key: &Key) -> Sets {
     match (place.shape.title, key.name) {
         (
             "Channel",
-            "tx_power" | "reference_loss" | "path_loss_exponent" | "noise" | "cca_sensitivity" | "preamble_detection_threshold",
+            "tx_power"
+            | "reference_loss"
+            | "path_loss_exponent"
+            | "noise"
+            | "cca_sensitivity"
+            | "preamble_detection_threshold",
         ) => ["ap", "slow"].map(|node| (format!("node.{node}.position"), "3 m, 4 m".to_owned())).to_vec(),
         ("Channel", "cca_ed_threshold") => places::interference(),
         ("Access point's interface" | "Station's interface", "cipher_delimiters") => {
@@ -372,7 +381,8 @@ fn what_the_description_allows_is_read_and_what_it_does_not_is_refused_at_the_ke
                 );
                 // By itself the description tells of no other place; names of what is gone apart.
                 let path = document::join(&place.path, key.name);
-                let renames = matches!(key.name, "inherits" | "node" | "link" | "channel" | "interface" | "role");
+                let renames =
+                    matches!(key.name, "inherits" | "node" | "link" | "channel" | "interface" | "role");
                 for told in alone(&place, key, &value) {
                     assert!(renames || told.starts_with(&path), "{path} = {value}: {told}");
                     told_alone += 1;

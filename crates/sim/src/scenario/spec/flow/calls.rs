@@ -108,7 +108,9 @@ impl Traffic for Video {
                 params.keys = Some(KeyFrames { every: frames as u32, ratio_percent: ratio * 100 });
             }
             (Key::Absent, Key::Given(..)) | (Key::Given(..), Key::Absent) => {
-                faults.add(flow.at.found("one of keyframe_interval and keyframe_size_ratio", "both or neither"));
+                faults.add(
+                    flow.at.found("one of keyframe_interval and keyframe_size_ratio", "both or neither"),
+                );
             }
             _ => {}
         }
