@@ -55,7 +55,7 @@ LISTED: dict[tuple[str, str], str] = {
     ("towards-1ms.md", "| | | source"): SETTINGS,
     ("towards-1ms.md", "| | 4.14"): SETTINGS,
     ("validation.md", "| quantity | within"): SETTINGS,
-    ("validation.md", "| missed | kernel"): TESTED,
+    ("validation.md", "| outside | kernel"): TESTED,
     ("validation-wifi.md", "| quantity | within"): SETTINGS,
     ("what-moved.md", "| what changed"): "scripts/verdict_changes.py, of states that are past",
     ("what-moved.md", "| changed | why"): "what single changes moved when they were made",
