@@ -38,17 +38,17 @@ _MAINLINE = {"slow_below": '"24 Mbit/s"'}
 STEPS = (
     Step("4.6", "as shipped: pfifo_fast above the driver's queues", {SCHEME: '"fifo"'}),
     Step("4.6 and patches", "the paper's scheduler, CoDel relaxed below 12 Mbit/s", {SCHEME: '"airtime"'}),
-    Step("4.10", "its queues merged, stations in turn", {SCHEME: '{ kind = "fq_mac", slow_below = "1 bit/s" }'}),
-    Step("4.11", "its scheduler merged", {f"{SCHEME}.slow_below": '"1 bit/s"'}),
-    Step("4.12", "CoDel relaxed below 6 Mbit/s a station", {f"{SCHEME}.slow_below": '"24 Mbit/s"'}),
+    Step("4.10", "the paper's queues merged, stations in turn", {SCHEME: '{ kind = "fq_mac", slow_below = "1 bit/s" }'}),
+    Step("4.11", "the paper's scheduler merged", {f"{SCHEME}.slow_below": '"1 bit/s"'}),
+    Step("4.12", "CoDel relaxed below 6 Mbit/s per station", {f"{SCHEME}.slow_below": '"24 Mbit/s"'}),
     Step("5.1", "in mac80211: one list, weights, a turn of 256 us", _mac80211(aql="false", **_MAINLINE)),
-    Step("5.5", "airtime queue limits (a what-if: ath9k has none)", _mac80211(**_MAINLINE)),
+    Step("5.5", "airtime queue limits (hypothetical: ath9k has none)", _mac80211(**_MAINLINE)),
     Step("5.1, 8 deep", "eight aggregates in the hardware", _mac80211(aql="false", hw_aggregates="8", **_MAINLINE)),
-    Step("5.5, 8 deep", "eight, with limits: what they are for", _mac80211(hw_aggregates="8", **_MAINLINE)),
+    Step("5.5, 8 deep", "eight, with limits: their purpose", _mac80211(hw_aggregates="8", **_MAINLINE)),
     Step("5.14", "virtual time, without limits", _mac80211(kernel='"linux-5.14"', aql="false", **_MAINLINE)),
-    Step("5.14, limits", "the same with limits (a what-if)", _mac80211(kernel='"linux-5.14"', **_MAINLINE)),
+    Step("5.14, limits", "the same with limits (hypothetical)", _mac80211(kernel='"linux-5.14"', **_MAINLINE)),
     Step("6.0", "rounds again, without limits", _mac80211(kernel='"linux-6.0"', aql="false", **_MAINLINE)),
-    Step("6.0, limits", "the same with limits: what is pending counts", _mac80211(kernel='"linux-6.0"', **_MAINLINE)),
+    Step("6.0, limits", "the same with limits: pending airtime counts", _mac80211(kernel='"linux-6.0"', **_MAINLINE)),
     # linux: net/mac80211 (6.18), commit 4876376988081 of 2025 - no relaxed CoDel for slow stations.
     Step("6.18, limits", "CoDel relaxed for no station", _mac80211(kernel='"linux-6.16"')),
 )
@@ -83,15 +83,15 @@ TABLES = (
 
 HEAD = f"""# Airtime scheduling since the paper
 
-An experiment of this project: the effect of each step of Linux since *Ending the Anomaly* on the network of that paper.
-The ath9k radio and the stations are the same throughout, and only the access point's scheduler differs. Means of
-{RUNS} runs; goodput in Mbit/s, the slow station's share of the airtime in per cent, median ping in ms.
-`scripts/airtime_kernels.py --write` renews tables and figure.
+This page shows the effect of each Linux change since *Ending the Anomaly* on the network of that paper. It is an
+experiment of this project. The ath9k radio and the stations are the same throughout; only the access point's scheduler
+differs. The tables have means of {RUNS} runs: goodput in Mbit/s, the slow station's share of the airtime in per cent,
+median ping in ms. `scripts/airtime_kernels.py --write` updates tables and figure.
 
-Sources in Linux and keys of each step: [scenario.md](scenario.md#scheme-mac80211). Airtime queue limits are a what-if,
-because ath9k never used them. It keeps two aggregates in the hardware, on which limits of 5 and 12 ms have almost no
-effect; their purpose shows with a driver that keeps eight. Without limits pending airtime is not known, so 6.0 differs
-from 5.1 only in the station that it charges.
+For the Linux sources and keys of each step see [scenario.md](scenario.md#scheme-mac80211). Airtime queue limits are
+hypothetical, because ath9k never used them. ath9k holds two aggregates in the hardware, on which limits of 5 and 12 ms
+have almost no effect; their purpose shows with a driver that holds eight. Without limits the pending airtime is
+unknown, so 6.0 differs from 5.1 only in the station that it charges.
 """
 
 

@@ -140,7 +140,7 @@ def claims(rows: Sequence[Mapping[str, Any]]) -> str:
     every, none, some = counts.alike(rows)
     lines += [
         "",
-        f"Of all, {every} hold with each of the three, {none} with none, {some} with some. Missed by any:",
+        f"Of all, {every} hold with each of the three, {none} with none, {some} with some. Claims not reproduced with at least one:",
         "",
     ]
     lines += [f"| claim | the paper | {' | '.join(names)} |", "|---|---|" + "---|" * len(names)]
@@ -233,7 +233,7 @@ def public(settings: Sequence[Setting], runs: int) -> str:
 # What else might be so: overrides, and what is told of a scenario under a scheme.
 BESIDE = (
     ("a CoDel target of 5 ms", [(f"{SCHEME}.target", "5 ms")]),
-    ("frames handed up together by Ethernet: `link.lan.rx_usecs = 50`", [("link.lan.rx_usecs", "50")]),
+    ("frames passed up together by Ethernet: `link.lan.rx_usecs = 50`", [("link.lan.rx_usecs", "50")]),
 )
 
 
@@ -275,8 +275,8 @@ def verdicts() -> str:
     """The part of the page that is taken from the report."""
     return "\n".join([
         CLAIMS,
-        "From [the report](results/ending-the-anomaly/report.txt). What any of the settings is fitted to",
-        "is judged with none. Thirty stations have rate control anyway.\n",
+        "The verdicts are those of [the report](results/ending-the-anomaly/report.txt). Claims that a setting is fitted to",
+        "are judged with none. The thirty stations use rate control in every setting.\n",
         claims(report.read_claims(JUDGED)),
     ])  # fmt: skip
 
@@ -289,20 +289,20 @@ def page(runs: int) -> str:
     goal = ", ".join(f"{rate:g}" for rate in RATES.values())
     return "\n".join([
         BEGIN,
-        "The signal-to-noise ratios of the stations, in tenths of a decibel, to their UDP rates of",
+        "The signal-to-noise ratios of the stations were fitted, in tenths of a decibel, to their UDP rates of",
         f"{goal} Mbit/s under the airtime scheduler: {said}.",
-        f"`scripts/anomaly_rates.py --write` does that and makes all tables; means of {runs} runs.\n",
+        f"`scripts/anomaly_rates.py --write` repeats the fit and updates all tables; means of {runs} runs.\n",
         "## Table 1\n",
         table1(settings, runs),
-        "## The totals of Table 2, Mbit/s\n",
+        "## Totals of Table 2, Mbit/s\n",
         table2(settings, runs),
-        "With one more thing changed beside the first of them:\n",
+        "With one more change to the first setting:\n",
         beside(settings[0], runs),
         "## Downloads to three stations, Mbit/s\n",
-        "Beside the figures in the message of the driver's commit of December 2016 (63fefa050477), by the paper's",
-        "first author.\n",
+        "The measured figures are from the message of the driver's commit of December 2016 (63fefa050477), by the",
+        "paper's first author.\n",
         public(settings, runs),
-        "And under the older schemes, with Ethernet as above:\n",
+        "Under the older schemes, with the Ethernet device as above:\n",
         pings(settings[0], runs),
         verdicts(),
     ])  # fmt: skip

@@ -50,7 +50,7 @@ _AIRTIME = {"scheme": "fq_mac+airtime"}
 CASES = (
     Case("The MAC's queues with airtime: `airtime`", {**_ROUTER, **_AIRTIME}, {SCHEME: '"airtime"'}, "lgi"),
     Case(
-        "The stock driver, most likely below FQ-CoDel: `fq_codel`",
+        "The stock driver, probably below FQ-CoDel: `fq_codel`",
         {**_ROUTER, "scheme": "stock-4.4-fq_codel?"},
         # The wired host asked for ECN in all sets of the stock driver; a FIFO marks nothing.
         {SCHEME: '"fq_codel"', **_ecn()},
@@ -67,7 +67,7 @@ CASES = (
     ),
     Case("`airtime` with ECN", {**_ROUTER, **_AIRTIME, "ecn": "yes"}, {SCHEME: '"airtime"', **_ecn()}, "lgi"),
     Case(
-        "`airtime`, the access point itself the sender, with its small queues",
+        "`airtime`, with the access point as sender, with its small queues",
         {"set": "mcs", "ap_role": "endpoint", "direction": "ap-to-stations", **_AIRTIME},
         # The laptop's own TCP: Linux 4.8 with Cubic, and a ping every 50 ms.
         {SCHEME: '"airtime"', **_sender("ap.wlan0"), "node.ap.profile": '"linux-4.6"', "flow.2.interval": '"50 ms"'},
@@ -120,7 +120,7 @@ def _median(ratios: Sequence[float]) -> str:
 def told(case: Case, found: Sequence[Cell]) -> str:
     """A table of a case."""
     lines = [f"### {case.title}", ""]
-    lines += ["| MCS | Mbit/s measured | here | here / measured | ping measured, ms | here | here / measured |"]
+    lines += ["| MCS | Mbit/s measured | model | model / measured | ping measured, ms | model | model / measured |"]
     lines += ["|---:|---:|---:|---:|---:|---:|---:|"]
     for mcs, (there, here), (before, ping) in found:
         numbers = f"{there:.1f} | {here:.1f} | {here / there:.2f} | {before:.1f} | {ping:.1f} | {ping / before:.2f}"
@@ -166,7 +166,7 @@ def main() -> int:
     page = PAGE.read_text()
     before, after = page.index(BEGIN) + len(BEGIN), page.index(END)
     PAGE.write_text(
-        f"{page[:before]}\n{tables}\n\n![Goodput and pings by MCS, measured and here]({FIGURE.name})\n\n{page[after:]}"
+        f"{page[:before]}\n{tables}\n\n![Goodput and pings by MCS, measured and modelled]({FIGURE.name})\n\n{page[after:]}"
     )
     FIGURE.write_bytes(picture(found))
     return 0

@@ -29,7 +29,7 @@ def _of(**settings: str) -> dict[str, str]:
 
 
 PIECES = (
-    Piece("as it is", {}),
+    Piece("unchanged", {}),
     Piece("no priority for sparse stations", _of(sparse="false")),
     Piece("received frames not charged", _of(charge_rx="false")),
     Piece("no relaxed CoDel for slow stations", _of(slow_below="1 bit/s")),
@@ -50,9 +50,9 @@ PIECES = (
     Piece("the virtual time of 5.14", {SCHEME: '{ kind = "mac80211", kernel = "linux-5.14" }'}),
     Piece("the rounds of 6.0", {SCHEME: '{ kind = "mac80211", kernel = "linux-6.0" }'}),
     Piece("no airtime scheduler: fq_mac", {SCHEME: "fq_mac"}),
-    Piece("the same, but who finds no room keeps its turn", {SCHEME: '{ kind = "fq_mac", kernel = "linux-4.11" }'}),
+    Piece("the same, but a station that finds no room keeps its turn", {SCHEME: '{ kind = "fq_mac", kernel = "linux-4.11" }'}),
     Piece("no queues in the MAC: fq_codel", {SCHEME: "fq_codel"}),
-    Piece("nothing: fifo", {SCHEME: "fifo"}),
+    Piece("no flow queues: fifo", {SCHEME: "fifo"}),
 )
 
 TABLES = (
@@ -76,13 +76,13 @@ TABLES = (
     ),
 )
 
-HEAD = f"""# What each piece is worth
+HEAD = f"""# The effect of each part of the airtime scheduler
 
-An experiment of this project: the scheme `airtime` with one piece changed at a time, in the three-station network of
-*Ending the Anomaly*. Means of {RUNS} runs. `scripts/pieces.py --write` renews the tables. Each row is the scheme with
-the settings in its last column, under `node.ap.interface.wlan0.scheme`.
+This page changes one part of the scheme `airtime` at a time, in the three-station network of *Ending the Anomaly*. It
+is an experiment of this project. The tables have means of {RUNS} runs; `scripts/pieces.py --write` updates them. Each
+row is the scheme with the settings in its last column, under `node.ap.interface.wlan0.scheme`.
 
-Total goodput in Mbit/s, the slow station's share of the airtime in per cent, median ping in ms.
+Columns: total goodput in Mbit/s, the slow station's share of the airtime in per cent, median ping in ms.
 """
 
 

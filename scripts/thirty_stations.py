@@ -70,7 +70,7 @@ SETTINGS = {
     "all at 12 dB": ratios(12),
     "all at 20 dB": ratios(20),
     "all at 35 dB": ratios(35),
-    "the slow station one of 802.11g: no protection, short slots": {
+    "an 802.11g slow station: no protection, short slots": {
         "channel.wifi.protection": "false",
         "channel.wifi.long_slot": "false",
     },
@@ -79,12 +79,12 @@ SETTINGS = {
 
 HEAD = f"""# Thirty stations: what the paper leaves open
 
-*Ending the Anomaly* (section 4.1.5) measures thirty stations at 2.4 GHz, one of them at 1 Mbit/s, on another site. It
+*Ending the Anomaly* (section 4.1.5) measures thirty stations at 2.4 GHz, one of them at 1 Mbit/s, at another site. It
 states totals, 3.3 Mbit/s with FQ-CoDel and 17.7 with the airtime scheduler, and a share of the airtime for the slow
-station of about two thirds, but not the rates of the fast ones. `scenarios/anomaly-thirty.toml` has rate control and
-signal-to-noise ratios of 8 to 35 dB, set before the first run; its results are in
-[the paper's report](results/ending-the-anomaly/report.txt). This page has the results of other settings: means of
-{RUNS} runs of {SECONDS} s. `scripts/thirty_stations.py --write` renews tables and figure.
+station of about two thirds, but not the rates of the fast stations. `scenarios/anomaly-thirty.toml` has rate control
+and signal-to-noise ratios of 8 to 35 dB, set before the first run; its results are in [the paper's
+report](results/ending-the-anomaly/report.txt). This page has the results of other settings, as means of
+{RUNS} runs of {SECONDS} s. `scripts/thirty_stations.py --write` updates tables and figure.
 """
 
 
@@ -147,9 +147,9 @@ def page(settings: Mapping[str, Mapping[str, Row]], rates: Mapping[str, Mapping[
         else "No rate gives the paper's 17.7 Mbit/s."
     )
     legend = (
-        "Totals in Mbit/s; Jain's index of the airtime of the 29 with a download, under the airtime scheduler; gain\n"
-        "in total goodput from FQ-CoDel to it; the slow station's share of the airtime in per cent; medians of the\n"
-        "fast stations' pings in ms.\n"
+        "Columns: totals in Mbit/s; Jain's index of the airtime of the 29 stations with a download, under the airtime\n"
+        "scheduler; the gain in total goodput from FQ-CoDel to the airtime scheduler; the slow station's share of the airtime\n"
+        "in per cent; medians of the fast stations' pings in ms.\n"
     )
     return "\n".join([
         HEAD, legend, "## Other settings\n", table("fast stations", settings),
