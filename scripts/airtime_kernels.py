@@ -38,7 +38,9 @@ _MAINLINE = {"slow_below": '"24 Mbit/s"'}
 STEPS = (
     Step("4.6", "as shipped: pfifo_fast above the driver's queues", {SCHEME: '"fifo"'}),
     Step("4.6 and patches", "the paper's scheduler, CoDel relaxed below 12 Mbit/s", {SCHEME: '"airtime"'}),
-    Step("4.10", "the paper's queues merged, stations in turn", {SCHEME: '{ kind = "fq_mac", slow_below = "1 bit/s" }'}),
+    Step(
+        "4.10", "the paper's queues merged, stations in turn", {SCHEME: '{ kind = "fq_mac", slow_below = "1 bit/s" }'}
+    ),
     Step("4.11", "the paper's scheduler merged", {f"{SCHEME}.slow_below": '"1 bit/s"'}),
     Step("4.12", "CoDel relaxed below 6 Mbit/s per station", {f"{SCHEME}.slow_below": '"24 Mbit/s"'}),
     Step("5.1", "in mac80211: one list, weights, a turn of 256 us", _mac80211(aql="false", **_MAINLINE)),

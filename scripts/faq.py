@@ -1,4 +1,4 @@
-"""The pages of `stillair faq` with their pictures and numbers: docs/faq, all of it written anew."""
+"""The pages of `stillair faq` with their plots and numbers: docs/faq, all of it rewritten."""
 
 import sys
 from pathlib import Path
@@ -9,8 +9,8 @@ from stillair.text import output
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "faq"
 HEAD = """# Answers
 
-Questions that people asked in public, each answered by runs. `stillair faq NAME` makes a page anew; `make faq`
-makes all of them. A verdict is yes or no only where the interval over the seeds says so.
+Questions that people asked in public, each answered by simulation. `stillair faq NAME` prints the page of one question;
+`make faq` writes all pages. A verdict is yes or no only if the whole interval over the seeds supports it.
 
 | question | verdict | page |
 |---|---|---|

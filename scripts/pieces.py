@@ -50,7 +50,10 @@ PIECES = (
     Piece("the virtual time of 5.14", {SCHEME: '{ kind = "mac80211", kernel = "linux-5.14" }'}),
     Piece("the rounds of 6.0", {SCHEME: '{ kind = "mac80211", kernel = "linux-6.0" }'}),
     Piece("no airtime scheduler: fq_mac", {SCHEME: "fq_mac"}),
-    Piece("the same, but a station that finds no room keeps its turn", {SCHEME: '{ kind = "fq_mac", kernel = "linux-4.11" }'}),
+    Piece(
+        "the same, but a station that finds no room keeps its turn",
+        {SCHEME: '{ kind = "fq_mac", kernel = "linux-4.11" }'},
+    ),
     Piece("no queues in the MAC: fq_codel", {SCHEME: "fq_codel"}),
     Piece("no flow queues: fifo", {SCHEME: "fifo"}),
 )

@@ -30,9 +30,9 @@ def markdown(question: Question, answer: Answer, *, picture: bool = True) -> str
         f"|{'---|' * len(head)}",
         *(f"| {' | '.join(row)} |" for row in rows),
         "",
-        f"Means with 95 % intervals over {answer.runs} runs, the same seeds in each case. Decided by `{test.measure}`"
+        f"Means with 95 % intervals over {answer.runs} runs, the same seeds in each case. Test: `{test.measure}`"
         f" of `{test.case}` over `{test.over}`: {_ends(found)}; yes if the whole interval is"
-        f" {bound}, no if none of it is, otherwise not sure.",
+        f" {bound}, no if no part of it is, not sure in all other cases.",
         "",
         *([f"![{question.question}]({question.name}.svg)", ""] if picture else []),
         "Assumed:",
@@ -41,7 +41,7 @@ def markdown(question: Question, answer: Answer, *, picture: bool = True) -> str
         "",
         f"Asked: {question.asked}.",
         "",
-        f"`stillair faq {question.name}` makes this page. Stillair {answer.version}, question and scenario"
+        f"`stillair faq {question.name}` writes this page. Stillair {answer.version}, question and scenario"
         f" {answer.fingerprint}.",
     ]
     return "\n".join(lines) + "\n"
