@@ -140,7 +140,7 @@ def claims(rows: Sequence[Mapping[str, Any]]) -> str:
     every, none, some = counts.alike(rows)
     lines += [
         "",
-        f"Of all, {every} hold with each of the three, {none} with none, {some} with some. Claims not reproduced with at least one:",
+        f"{every} claims hold with all three settings, {none} with none, {some} with some. Not reproduced with all:",
         "",
     ]
     lines += [f"| claim | the paper | {' | '.join(names)} |", "|---|---|" + "---|" * len(names)]
@@ -275,8 +275,8 @@ def verdicts() -> str:
     """The part of the page that is taken from the report."""
     return "\n".join([
         CLAIMS,
-        "The verdicts are those of [the report](results/ending-the-anomaly/report.txt). Claims that a setting is fitted to",
-        "are judged with none. The thirty stations use rate control in every setting.\n",
+        "The verdicts are those of [the report](results/ending-the-anomaly/report.txt). Claims that a setting is fitted",
+        "to are judged with none. The thirty stations use rate control in every setting.\n",
         claims(report.read_claims(JUDGED)),
     ])  # fmt: skip
 

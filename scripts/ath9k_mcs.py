@@ -166,7 +166,7 @@ def main() -> int:
     page = PAGE.read_text()
     before, after = page.index(BEGIN) + len(BEGIN), page.index(END)
     PAGE.write_text(
-        f"{page[:before]}\n{tables}\n\n![Goodput and pings by MCS, measured and modelled]({FIGURE.name})\n\n{page[after:]}"
+        f"{page[:before]}\n{tables}\n\n![Measured and modelled goodput and pings]({FIGURE.name})\n\n{page[after:]}"
     )
     FIGURE.write_bytes(picture(found))
     return 0

@@ -54,7 +54,7 @@ def microwave() -> str:
         ("none (-120 dBm)", ""),
         ("-75 dBm", "no number"),
         ("-65 dBm", "no number"),
-        ("-55 dBm", "0.5 less what is cut"),
+        ("-55 dBm", "0.5 less cut aggregates"),
     ]
     rows = [
         [
@@ -104,7 +104,7 @@ def calls() -> str:
         asleep = f"{100 * _mean(power['dozing_s']) / seconds:.0f} %" if power else "0"
         values = (one[f"delay_{key}_ms"] for key in ("p50", "p95", "p99"))
         rows.append([words, *(f"{_mean(value):.3g}" for value in values), asleep])
-    return _table("| call, to the telephone | p50 | p95 | p99 | asleep |", "|---|---:|---:|---:|---:|", rows)
+    return _table("| call, to the phone | p50 | p95 | p99 | asleep |", "|---|---:|---:|---:|---:|", rows)
 
 
 def scans() -> str:
@@ -126,7 +126,7 @@ def scans() -> str:
                 f"{away:.1f} s",
             ]
         )
-    head = "| ping beside scans | p95 predicted | p95 | p99 predicted | p99 | away in 120 s |"
+    head = "| ping during scans | p95 predicted | p95 | p99 predicted | p99 | away in 120 s |"
     return _table(head, "|---|---:|---:|---:|---:|---:|", rows)
 
 

@@ -148,8 +148,8 @@ def page(settings: Mapping[str, Mapping[str, Row]], rates: Mapping[str, Mapping[
     )
     legend = (
         "Columns: totals in Mbit/s; Jain's index of the airtime of the 29 stations with a download, under the airtime\n"
-        "scheduler; the gain in total goodput from FQ-CoDel to the airtime scheduler; the slow station's share of the airtime\n"
-        "in per cent; medians of the fast stations' pings in ms.\n"
+        "scheduler; the gain in total goodput from FQ-CoDel to the airtime scheduler; the slow station's share of the\n"
+        "airtime in per cent; medians of the fast stations' pings in ms.\n"
     )
     return "\n".join([
         HEAD, legend, "## Other settings\n", table("fast stations", settings),
