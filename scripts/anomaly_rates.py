@@ -275,8 +275,8 @@ def verdicts() -> str:
     """The part of the page that is taken from the report."""
     return "\n".join([
         CLAIMS,
-        "The verdicts are those of [the report](results/ending-the-anomaly/report.txt). Claims that a setting is fitted",
-        "to are judged with none. The thirty stations use rate control in every setting.\n",
+        "The verdicts are those of [the report](results/ending-the-anomaly/report.txt). Claims that a setting is",
+        "fitted to are judged with none. The thirty stations use rate control in every setting.\n",
         claims(report.read_claims(JUDGED)),
     ])  # fmt: skip
 

@@ -114,7 +114,7 @@ def test_claims_are_told_that_any_setting_misses(script: ModuleType) -> None:
     told = script.claims(rows)
     assert "| fixed | 2 of 3 reproduced (67 %) | 3 of 4 reproduced (75 %) |" in told
     assert "| rates | 2 of 3 reproduced (67 %) | 3 of 4 reproduced (75 %) |" in told
-    assert "Of all, 2 hold with each of the three, 0 with none, 2 with some." in told
+    assert "2 claims hold with all three settings, 0 with none, 2 with some." in told
     assert "| `x` | a < b / c | a < b < c, reproduced | b < a < c, **not-reproduced** |" in told
     assert "| `y` | a < b / c | b < a, **not-reproduced** | a < b, reproduced |" in told
     assert "`z`" not in told
