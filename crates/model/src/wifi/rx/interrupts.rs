@@ -31,8 +31,8 @@ impl RxMitigation {
 }
 
 /// Received packets waiting for an interrupt.
-// deviation: a PPDU counts as received at the end of its exchange - the radio's timers start at its first and
-// last frame, so the interrupt may come earlier relative to the next PPDU.
+// deviation: starts the timers at the end of the exchange - the radio starts them at the first and last frame of
+// the PPDU, before the response.
 // deviation: packets wait behind the reorder buffer - on a real host they wait before it. Airtime and session
 // requests take effect immediately.
 #[derive(Debug)]
