@@ -357,8 +357,8 @@ impl Scheduler {
 pub enum WhenFull {
     /// The next station. The driver tries at each packet, so most turns are lost this way, and a station that
     /// may have more frames in the hardware than others gets their turns.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.4, and 4.10, which commit 50f08edf9809
-    // left unchanged).
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.4; commit 50f08edf9809 leaves it
+    // unchanged in 4.10).
     LosesTurn,
     /// The same station, as soon as the hardware has room.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.11), commit 63fefa050477.
@@ -380,8 +380,8 @@ pub enum Mac80211Rules {
     /// a negative deficit stays listed for 100 ms; a station without frames for that long is not charged.
     // linux: net/mac80211/tx.c ieee80211_sta_deficit, ieee80211_txq_keep_active (6.0), commits 942741dabcb4,
     // 9c1be3cde004, 8ccc07028cb7 and c77bfab92371 of June 2022.
-    // deviation: omits the limit per access category (8e4bac067105) - it starts at 12 ms, which two
-    // aggregates do not reach.
+    // deviation: applies the limit per access category (8e4bac067105) only above firmware with queues of its
+    // own - it starts at 12 ms, which two aggregates do not reach.
     RoundsWithPending,
 }
 

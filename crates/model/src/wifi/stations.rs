@@ -101,7 +101,7 @@ impl DeviceView<'_> {
     }
 
     /// Returns the uncharged airtime of the TID's station in the hardware, in the TID's access category. Zero
-    /// without airtime queue limits, which are needed to count it.
+    /// without airtime queue limits, as it is counted only for them.
     // linux: net/mac80211/tx.c ieee80211_sta_deficit (6.0).
     #[inline]
     pub fn pending(&self, tid: TidIndex) -> Duration {
@@ -162,7 +162,7 @@ impl DeviceView<'_> {
 // category, per category, and in total.
 #[derive(Clone, Debug)]
 pub struct AirtimeBelow {
-    /// By peer and access category.
+    /// Pending airtime by peer and access category.
     stations: Vec<[u32; 4]>,
     categories: [u32; 4],
     /// Group-addressed frames, which count neither in `stations` nor in `categories`.

@@ -17,10 +17,8 @@ use crate::wifi::tx::transmitter::{Hardware, Peer, TidIndex, Transmitter};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// Truesize of every packet.
 pub(crate) const TRUESIZE: u32 = 2304;
 
-/// The time `n` ms after the start.
 pub(crate) fn ms(n: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(n)
 }
@@ -61,7 +59,6 @@ pub(crate) struct Rig {
 }
 
 impl Rig {
-    /// Creates a sender with these peers.
     pub(crate) fn new(peers: impl IntoIterator<Item = Peer>) -> Self {
         let (medium, radio) = radio("rig");
         let mut tx = Transmitter::new(DevId(0));
@@ -119,13 +116,11 @@ impl Rig {
         self.radio.ppdus().filter(|p| p.header.ac == ac).map(|p| p.header.peer.0).collect()
     }
 
-    /// Sockets whose charges have ended since the last call, sorted.
     pub(crate) fn uncharged(&mut self) -> Vec<u32> {
         uncharged(&mut self.packets)
     }
 }
 
-/// Sockets whose charges have ended since the last call, sorted.
 pub(crate) fn uncharged(packets: &mut Packets) -> Vec<u32> {
     let mut ended: Vec<u32> = core::iter::from_fn(|| packets.pop_uncharged())
         .map(|(sock, size)| {

@@ -17,7 +17,7 @@ pub enum Hearing {
 /// For each radio of a channel, the radios that hear it.
 #[derive(Clone, Debug)]
 pub struct Audibility {
-    /// By sender: its listeners, with true for those that decode it.
+    /// Listeners by sender, with true for those that decode the sender.
     listeners: Vec<Vec<(u16, bool)>>,
 }
 

@@ -12,7 +12,7 @@ use libm::{pow, round};
 pub struct CaptureEffect {
     /// Minimum ratio to the sum of the others, in thousandths.
     least: u64,
-    /// By sender and receiver: power at the receiver in femtowatts.
+    /// Power at the receiver in femtowatts, by sender and receiver.
     power: Vec<u64>,
     radios: usize,
 }

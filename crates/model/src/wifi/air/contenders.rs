@@ -37,14 +37,13 @@ impl Key {
     }
 }
 
-/// The waiting functions.
 #[derive(Debug, Default)]
 pub(super) struct Contenders {
     /// Binary min-heaps.
     heaps: [Vec<Key>; CLASSES],
     /// Bit n is set if class n is not empty.
     waiting: u16,
-    /// By function: index in the heap of its class, or [`ABSENT`].
+    /// Index in the heap of its class, or [`ABSENT`], by function.
     places: Vec<u32>,
 }
 

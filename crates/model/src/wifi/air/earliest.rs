@@ -14,7 +14,6 @@ pub(super) struct Earliest {
 }
 
 impl Earliest {
-    /// Creates a tree without instants.
     pub(super) fn new(radios: usize) -> Self {
         let leaves = radios.next_power_of_two();
         Self { nodes: vec![Instant::NEVER; 2 * leaves], leaves }
@@ -34,7 +33,6 @@ impl Earliest {
         }
     }
 
-    /// Returns the earliest instant.
     #[inline]
     pub(super) fn first(&self) -> Instant {
         self.nodes[1]

@@ -99,7 +99,6 @@ mod tests {
         RateError { rate: PhyRate::parse(name).unwrap(), chance, bytes }
     }
 
-    /// Probability in millionths.
     fn millionths(table: &RateErrors, name: &str, bytes: u32) -> u32 {
         (1e6 * table.broken(PhyRate::parse(name).unwrap(), bytes)).round() as u32
     }

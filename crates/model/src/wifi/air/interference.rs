@@ -115,7 +115,7 @@ pub struct Interference {
     sources: Vec<Source>,
     /// Bit n is set while source n is on.
     on: u8,
-    /// By radio.
+    /// Effects of the sources, by radio.
     at: Vec<At>,
     /// Past sets of active sources and their start, oldest first.
     past: Vec<(Instant, u8)>,

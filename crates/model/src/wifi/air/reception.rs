@@ -222,7 +222,7 @@ mod tests {
         Seed { seed: 3, run: 0 }.stream("errors")
     }
 
-    /// Of 1,000 PPDUs of 32 full frames at MCS 7: lost PPDUs, readable frames, intact frames.
+    /// Lost PPDUs, readable frames and intact frames among 1,000 PPDUs of 32 full frames at MCS 7.
     fn thousand(errors: &mut PathErrors) -> (u32, u32, u32) {
         let (mut packets, mut stream) = (Packets::new(), stream());
         let ppdu = ppdu(&mut packets, 0..32);

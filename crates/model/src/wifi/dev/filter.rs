@@ -98,7 +98,6 @@ impl Bench {
         format!("{what} | drop {} {}", dropped(Reason::RetryLimit), dropped(Reason::Filtered))
     }
 
-    /// Like `step`, for any PPDU including Block Ack requests.
     fn step_any(&mut self, ac: Ac, comes: bool) {
         let _ = self.step(ac, comes);
         let _ = self.rig.uncharged();

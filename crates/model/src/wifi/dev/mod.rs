@@ -48,8 +48,7 @@ pub struct WifiDev {
     limit_by_rate: bool,
     /// Pseudo retry-out of received frames, with the smoothed data rate of each peer.
     retry_out: Option<(RetryOutParams, Vec<SmoothedRate>)>,
-    /// By peer, one bit per TID: its session may be closed. Keeps the check made for each packet within a few
-    /// bytes.
+    /// One bit per TID, by peer: the TID's session may be closed. Compact, because every packet checks it.
     closed: Vec<u8>,
     /// Received packets waiting for an interrupt of the device, if it delays interrupts.
     held_back: Option<HeldBack>,

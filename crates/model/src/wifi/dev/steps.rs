@@ -33,7 +33,6 @@ struct Bench {
 }
 
 impl Bench {
-    /// Creates a bench with `packets` packets to send.
     fn new(packets: u32) -> Self {
         let chain = ["ht20-mcs15-sgi", "ht20-mcs7-sgi", "ht20-mcs4-sgi"];
         let mut rig = Rig::in_session([peer(&chain, 4)]);

@@ -24,7 +24,6 @@ pub(super) struct Look {
 }
 
 impl ActiveTids {
-    /// Creates the lists of a device with `tids` TIDs.
     pub(super) fn new(tids: usize, when_full: WhenFull) -> Self {
         Self { listed: vec![false; tids], turns: Default::default(), when_full }
     }
@@ -50,7 +49,6 @@ impl ActiveTids {
         }
     }
 
-    /// Starts a scheduling pass.
     #[inline]
     pub(super) fn look(&self, ac: Ac) -> Look {
         Look { last: self.turns[ac.index()].last(), sent: false }
@@ -102,13 +100,13 @@ impl ActiveTids {
         }
     }
 
-    /// Returns the TID whose turn it is.
     #[inline]
     pub(super) fn first(&self, ac: Ac) -> Option<TidIndex> {
         self.turns[ac.index()].first()
     }
 
-    /// Handles a full hardware at the turn of a TID that may send. `more` returns true if the TID has frames.
+    /// Handles a full hardware queue at the turn of a TID that may send. `more` returns true if the TID has
+    /// frames.
     #[inline]
     pub(super) fn found_full(&mut self, ac: Ac, more: impl FnOnce() -> bool) {
         if self.when_full == WhenFull::KeepsTurn {
@@ -121,7 +119,6 @@ impl ActiveTids {
         }
     }
 
-    /// Returns the TIDs in round-robin order.
     #[cfg(test)]
     pub(super) fn listed(&self, ac: Ac) -> impl Iterator<Item = TidIndex> {
         self.turns[ac.index()].iter()

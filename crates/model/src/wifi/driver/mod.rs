@@ -262,8 +262,8 @@ impl Driver {
     ///
     /// The station is charged for each frame as if it were sent alone, so an aggregate is charged a preamble
     /// for every frame.
-    // linux: drivers/net/wireless/ath/ath9k/recv.c ath_rx_count_airtime (4.11) - computes it from length and
-    // rate of each frame delivered.
+    // linux: drivers/net/wireless/ath/ath9k/recv.c ath_rx_count_airtime (4.11) - computes the airtime from
+    // length and rate of each frame delivered.
     // deviation: omits the SIFS that Linux adds for non-HT rates.
     #[inline]
     pub fn charge_rx(&mut self, now: Instant, tid: TidIndex, ppdu: &Ppdu, rate: PhyRate, whole: &Marks) {

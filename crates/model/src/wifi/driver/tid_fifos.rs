@@ -16,7 +16,6 @@ pub(super) struct TidFifos {
 }
 
 impl TidFifos {
-    /// Creates the queues of a device with `tids` TIDs.
     pub(super) fn new(tids: usize, when_full: WhenFull) -> Self {
         let queues = (0..tids).map(|_| PktList::default()).collect();
         Self { queues, turns: ActiveTids::new(tids, when_full) }
@@ -29,7 +28,6 @@ impl TidFifos {
         self.schedule(tid);
     }
 
-    /// Appends a TID with frames to the round, unless it is listed.
     #[inline]
     pub(super) fn schedule(&mut self, tid: TidIndex) {
         self.turns.schedule(tid);
@@ -73,8 +71,8 @@ impl TidFifos {
         });
     }
 
-    /// Serves the TIDs until the hardware is full. Each TID sends until `may` returns false for it; it is
-    /// asked again after all others.
+    /// Serves the TIDs until the hardware is full. Each TID sends until `may` returns false; `may` is called
+    /// again for it after all other TIDs had a turn.
     pub(super) fn fill_by<S: Sink>(
         &mut self,
         mut may: impl FnMut(TidIndex) -> bool,
@@ -150,27 +148,22 @@ impl TidFifos {
         true
     }
 
-    /// Returns the number of packets of a TID.
     pub(super) fn backlog(&self, tid: TidIndex) -> u32 {
         self.queues[tid.index()].packets()
     }
 
-    /// Takes the next packet of a TID.
     pub(super) fn pull<S: Sink>(&mut self, tid: TidIndex, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         self.queues[tid.index()].pop(ctx.packets)
     }
 
-    /// Returns the number of packets in all queues.
     pub(super) fn queued(&self) -> u64 {
         self.queues.iter().map(|q| u64::from(q.packets())).sum()
     }
 
-    /// Returns the bytes of these packets, with Ethernet headers.
     pub(super) fn queued_bytes(&self) -> u64 {
         self.queues.iter().map(PktList::bytes).sum()
     }
 
-    /// Returns the TIDs in round-robin order.
     #[cfg(test)]
     pub(super) fn turns(&self, ac: Ac) -> impl Iterator<Item = TidIndex> {
         self.turns.listed(ac)

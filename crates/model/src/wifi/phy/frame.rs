@@ -97,8 +97,8 @@ pub const BEACON_BODY: [(&str, u32); 11] = [
 ];
 
 /// Beacon body of a network at 6 GHz. It has no HT elements: the HE Operation element gives the channel.
-// spec: ieee80211ax-2021 9.3.3.2, 9.4.2.248, 9.4.2.249 and 9.4.2.263 - each element has a header of 3 bytes.
-// HE capabilities: 6, 11 and, for up to 160 MHz, 8 bytes. HE operation: 3, 1, 2 and 5 bytes of channel
+// spec: ieee80211ax-2021 9.3.3.2, 9.4.2.248, 9.4.2.249 and 9.4.2.263 - each HE element has a header of 3
+// bytes. HE capabilities: 6, 11 and, for up to 160 MHz, 8 bytes. HE operation: 3, 1, 2 and 5 bytes of channel
 // information. HE 6 GHz band capabilities: 2 bytes.
 // deviation: omits the security, country and power elements that access points at 6 GHz must send.
 pub const BEACON_BODY_6GHZ: [(&str, u32); 11] = [

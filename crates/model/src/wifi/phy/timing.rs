@@ -41,7 +41,7 @@ impl Timing {
     /// rate.
     // spec: ieee80211-2016 table 17-21 (5 GHz: SIFS 16, slot 9 us), table 18-5 (2.4 GHz: SIFS 10, short slot
     // 9 us).
-    // spec: ieee80211ax-2021 table 27-60 - 6 GHz is as 5 GHz.
+    // spec: ieee80211ax-2021 table 27-60 - 6 GHz: the values of 5 GHz.
     pub const fn of(band: Band) -> Self {
         let sifs = match band {
             Band::Ghz2 => 10,

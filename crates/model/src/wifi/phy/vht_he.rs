@@ -44,7 +44,7 @@ pub struct HeRate {
 /// Maximum number of streams in the tables.
 pub const MAX_STREAMS: u8 = 4;
 
-/// By MCS: coded bits per subcarrier and stream, and the code rate.
+/// Coded bits per subcarrier and stream, and the code rate, by MCS.
 // spec: ieee80211-2020 21.5 tables 21-30 to 21-61 (MCS 0 to 9), ieee80211ax-2021 27.5 tables 27-78 to 27-116
 // (0 to 11).
 const MODULATIONS: [(u32, u32, u32); 12] = [

@@ -128,8 +128,8 @@ mod tests {
 
     #[test]
     fn two_active_channels_or_a_passive_one() {
-        // 60 + 60 = 120 ms; the third active channel and a passive one would be 171. 200 ms on the own channel
-        // each time.
+        // 60 + 60 = 120 ms; the third active channel and a passive one would be 171. 200 ms on the own
+        // channel each time.
         assert_eq!(trips(MAC80211), [(1_000, 120), (1_320, 60), (1_580, 111), (1_891, 111)]);
         // Without a flush, 100 ms of delay allow only one channel at a time.
         let slow = ScanParams { settle: ms(100), passive: (0, ms(111)), ..MAC80211 };

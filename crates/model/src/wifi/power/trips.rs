@@ -10,7 +10,6 @@ use crate::types::Instant;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     Home,
-    /// The hardware sends its remaining frames.
     Flushing,
     Away,
 }

@@ -45,7 +45,7 @@ impl McsMask {
         Probe { rate: self.nearest(probe.rate), ..probe }
     }
 
-    /// Replacement for a masked rate: the next lower allowed rate or, if there is none, the next higher.
+    /// Replacement for a masked rate: the next lower allowed rate or, failing that, the next higher.
     // linux: net/mac80211/rate.c rate_idx_match_mcs_mask (4.4).
     fn nearest(self, rate: PhyRate) -> PhyRate {
         let PhyRate::Ht(rate) = rate else { return rate };

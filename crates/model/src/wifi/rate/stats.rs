@@ -130,7 +130,7 @@ mod tests {
         let shares = [100, 100, 0, 0, 0, 100];
         // A quarter of the difference each time, rounded towards zero.
         assert_eq!(course(Average::Weighted, &shares), [4096, 4096, 3072, 2304, 1728, 2320]);
-        // A second-order filter keeps falling, and overshoots; the result is capped at 1.
+        // A second-order filter keeps falling, and overshoots; the result is capped at 1.0.
         assert_eq!(course(Average::Filtered, &shares), [4096, 4096, 2923, 1413, 142, 545]);
         assert_eq!(course(Average::Filtered, &[0, 100, 100, 100, 100]), [1, 1173, 2682, 3952, 4096]);
     }

@@ -31,8 +31,8 @@ impl RxMitigation {
 }
 
 /// Received packets waiting for an interrupt.
-// deviation: starts the timers at the end of the exchange - the radio starts them at the first and last frame of
-// the PPDU, before the response.
+// deviation: starts the timers at the end of the exchange - the radio starts them at the first and last frame
+// of the PPDU, before the response.
 // deviation: packets wait behind the reorder buffer - on a real host they wait before it. Airtime and session
 // requests take effect immediately.
 #[derive(Debug)]
@@ -109,7 +109,6 @@ mod tests {
     use crate::wifi::testing::{ms, packet};
     use alloc::vec;
 
-    /// The time `n` us after the start.
     fn us(n: u64) -> Instant {
         Instant::ZERO + Duration::from_micros(n)
     }

@@ -76,7 +76,8 @@ impl Transfers {
                 self.send(at, now);
             }
         }
-        // Without an intact frame there is no new transfer: released packets join the previous one.
+        // Without an intact frame there is no new transfer: released packets arrive with the previous one, or
+        // immediately.
         let last = self.moving.back().map_or(now, |&(at, _)| at.max(now));
         match self.frames {
             0 => self.moving.extend(packets.map(|p| (last, p))),
@@ -148,7 +149,6 @@ mod tests {
         rx_wait: Duration::from_micros(170),
     };
 
-    /// The time `n` us after the start.
     fn us(n: u64) -> Instant {
         Instant::ZERO + Duration::from_micros(n)
     }
@@ -208,7 +208,7 @@ mod tests {
         let tenth = ppdu(&mut packets, 9..10);
         transfers.received(us(5_200), &tenth, rate, &Marks::first(1), &mut up);
         assert_eq!(run(&mut transfers).iter().map(|&(_, packets)| packets).sum::<usize>(), 13);
-        // A lost frame that was given up also releases packets.
+        // A frame with errors that counts as lost also releases packets.
         up.extend((13..15).map(|n| packet(&mut packets, n, 1500)));
         let broken = ppdu(&mut packets, 10..11);
         transfers.received(us(9_000), &broken, rate, &Marks::NONE, &mut up);

@@ -167,9 +167,9 @@ impl AggregateLimits {
     }
 
     /// Number of empty delimiters after an MPDU of `mpdu` bytes that is not the last.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_compute_num_delims (4.4) - the maximum of two numbers:
-    // the delimiters required by the hardware's minimum length (rounded up) plus those for encryption, and
-    // those required by the receiver's density at the first rate of the chain (rounded down).
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_compute_num_delims (4.4) - uses the maximum of two
+    // numbers: the delimiters required by the hardware's minimum length (rounded up) plus those for
+    // encryption, and those required by the receiver's density at the first rate of the chain (rounded down).
     #[inline]
     const fn extra_delimiters(self, mpdu: u32) -> u32 {
         let for_length = self.least.saturating_sub(mpdu).div_ceil(DELIMITER) + self.sealing;

@@ -153,9 +153,9 @@ impl Peer {
     }
 
     /// Limits of A-MSDUs at the chosen rates.
-    // deviation: applies to A-MSDUs built in firmware the limits of mac80211's rate control - rate control in
-    // firmware certainly considers the rate, too, but no source documents how. Minstrel, which replaces it
-    // here, also sets the A-MSDU limit.
+    // deviation: applies mac80211's A-MSDU limit to A-MSDUs built in firmware - rate control in firmware
+    // certainly considers the rate, too, but no source documents how. Minstrel, which replaces it here, sets
+    // that limit as well.
     fn amsdu_at_these_rates(&self) -> AmsduLimits {
         if self.amsdu.packets == 1 {
             return self.amsdu;
@@ -354,7 +354,6 @@ impl Transmitter {
         Some(tid)
     }
 
-    /// Sends an ADDBA request.
     // linux: net/mac80211/agg-tx.c ieee80211_tx_ba_session_handle_start (4.4).
     fn ask_for_session(&mut self, now: Instant, tid: TidIndex, hw: &mut Hardware<'_>) {
         let t = &mut self.tids[tid.index()];

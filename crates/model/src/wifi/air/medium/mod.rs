@@ -49,7 +49,7 @@ pub struct Medium {
     slot: Duration,
     edcafs: Vec<Edcaf>,
     waiting: Contenders,
-    /// By arbitration number: boundaries passed before the current idle period.
+    /// Boundaries passed before the current idle period, by arbitration number.
     passed: [u64; CLASSES],
     /// End of the last transmission. The medium is idle from this time, unless `begun`.
     idle_from: Instant,
@@ -190,7 +190,8 @@ impl Medium {
         }
     }
 
-    /// The next frame of a function may have another length than at the last call of [`Medium::winners`].
+    /// Notes that the next frame of a function may have another length than at the last call of
+    /// [`Medium::winners`].
     pub fn resized(&mut self) {
         self.changed |= !self.begun;
     }

@@ -147,7 +147,7 @@ impl Radio {
         }
     }
 
-    /// Marks a PPDU that has left its queue to be returned to the driver unsent.
+    /// Hands a PPDU that has left its queue back to the driver, which gets it by [`Radio::take_returned`].
     pub fn return_unsent(&mut self, ppdu: Box<Ppdu>) {
         self.unreported(ppdu.header.ac.index(), &ppdu, 1);
         self.filter.returned.push_back(ppdu);

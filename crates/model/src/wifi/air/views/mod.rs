@@ -51,7 +51,7 @@ struct View {
     /// Overlaps of other frames with that frame, and the start of the current one.
     noise: Vec<(Instant, Instant)>,
     noisy_from: Option<Instant>,
-    /// End of the EIFS after a frame that the radio did not decode.
+    /// Earliest start of contention, after EIFS or after the radio's own exchange.
     quiet_until: Instant,
     reserved: Reservation,
     /// The radio is listed in `touched`.
@@ -120,7 +120,7 @@ pub struct Views {
     eifs_extra: Duration,
     frames: u32,
     on_air: u32,
-    /// By radio: planned start as of the last [`Views::plan`].
+    /// Planned start as of the last [`Views::plan`], by radio.
     starts: Earliest,
     /// Radios whose plan may have changed since, without duplicates.
     touched: Vec<u16>,
@@ -164,7 +164,6 @@ impl Views {
         }
     }
 
-    /// Returns a radio's view for modification.
     #[inline]
     fn view(&mut self, radio: usize) -> &mut View {
         let view = &mut self.views[radio];
@@ -384,7 +383,7 @@ impl Views {
     }
 
     /// Resets the NAV of radios that set it from an RTS of radio `by`, which nothing has followed.
-    // spec: ieee80211-2016 10.3.2.4 - allows to reset a NAV set by an RTS if nothing is received within two
+    // spec: ieee80211-2016 10.3.2.4 - a NAV set by an RTS may be reset if nothing is received within two
     // SIFS, a CTS and two slots.
     pub fn give_back(&mut self, now: Instant, by: usize) {
         let Self { views, hearing, touched, .. } = self;

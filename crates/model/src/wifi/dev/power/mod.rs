@@ -98,7 +98,6 @@ impl WifiDev {
         }
     }
 
-    /// Copies the station's state to the fields that other parts read.
     fn heed(&mut self) {
         if let Some(saver) = self.saver() {
             let (deaf, pm) = (saver.is_deaf(), saver.pm());
@@ -106,7 +105,6 @@ impl WifiDev {
         }
     }
 
-    /// Returns true if the radio has PPDUs of this device.
     fn is_sending(&self, hw: &Hardware<'_>) -> bool {
         hw.radio.ppdus().any(|ppdu| ppdu.header.dev == self.tx.dev)
     }

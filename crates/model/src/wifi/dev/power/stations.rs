@@ -38,7 +38,7 @@ impl WifiDev {
         if self.tx.filter == Some(DestinationFilter::Dropped) {
             back.extract_if(.., |ppdu| single(ppdu)).for_each(|ppdu| hw.radio.return_unsent(ppdu));
         }
-        // By TID: frames sent before its session started.
+        // Frames sent before their session started, by TID.
         let mut before: [Vec<Mpdu>; TIDS] = Default::default();
         for mut ppdu in back.into_iter().rev() {
             let Header { ac, tid, content, in_session, .. } = ppdu.header;
@@ -110,8 +110,8 @@ impl WifiDev {
     }
 
     /// Releases the frames to a peer: first frames below mac80211, then frames buffered while the peer slept.
-    // linux: net/mac80211/sta_info.c ieee80211_sta_ps_deliver_wakeup (6.12) - its queues, then filtered
-    // frames, then buffered frames.
+    // linux: net/mac80211/sta_info.c ieee80211_sta_ps_deliver_wakeup (6.12) - releases the driver's queues,
+    // then filtered frames, then buffered frames.
     pub(super) fn let_go<S: Sink>(
         &mut self,
         now: Instant,
@@ -155,8 +155,8 @@ impl WifiDev {
         below || self.sleepers().is_some_and(kept) || self.tx.held.iter().any(|(tid, ..)| tid.peer() == peer)
     }
 
-    /// Sends frames to a sleeping station: one frame, or those of a service period, which ends with EOSP. Sends a
-    /// QoS Null frame if none is buffered.
+    /// Sends frames to a sleeping station: one frame, or those of a service period, which ends with EOSP.
+    /// Sends a QoS Null frame if none is buffered.
     // linux: net/mac80211/sta_info.c ieee80211_sta_ps_deliver_response, rx.c ieee80211_rx_h_uapsd_and_pspoll
     // (6.12) - sends a Null frame if nothing is buffered, and ignores requests until the last frame of the
     // previous response is reported.
@@ -271,8 +271,8 @@ impl WifiDev {
     }
 
     /// Sends the next group-addressed frame due after a DTIM, before all other frames.
-    // linux: drivers/net/wireless/ath/ath9k/beacon.c ath9k_beacon_generate (6.12) - by then all of them are
-    // in the queue behind the beacon.
+    // linux: drivers/net/wireless/ath/ath9k/beacon.c ath9k_beacon_generate (6.12) - queues all of them behind
+    // the beacon in advance.
     // deviation: each frame contends separately, like a beacon, without a backoff; frames left at the next
     // beacon wait for the following DTIM.
     pub fn next_group<S: Sink>(&mut self, now: Instant, hw: &mut Hardware<'_>, ctx: &mut Ctx<'_, S>) {

@@ -39,13 +39,11 @@ impl Reports {
         }
     }
 
-    /// Returns when the report is due.
     #[inline]
     pub(super) fn due(&self) -> Option<Instant> {
         self.due
     }
 
-    /// Takes all MPDUs.
     pub(super) fn take(&mut self) -> impl Iterator<Item = Report> {
         (self.due, self.frames) = (None, 0);
         self.mpdus.drain(..)

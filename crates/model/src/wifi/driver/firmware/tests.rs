@@ -8,7 +8,6 @@ use alloc::format;
 use alloc::string::String;
 use proptest::prelude::*;
 
-/// The time `n` us after the start.
 fn us(n: u64) -> Instant {
     Instant::ZERO + Duration::from_micros(n)
 }

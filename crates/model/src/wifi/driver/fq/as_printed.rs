@@ -19,7 +19,6 @@ pub(super) struct AsPrinted {
 }
 
 impl AsPrinted {
-    /// Creates the scheduler of a device with `peers` peers.
     pub(super) fn new(params: AirtimeParams, peers: usize) -> Self {
         Self { params, pool: deficits(peers, quantum(&params)), rounds: Default::default() }
     }

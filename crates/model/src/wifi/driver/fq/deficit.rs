@@ -18,7 +18,6 @@ pub(super) struct Deficit {
 }
 
 impl Deficit {
-    /// Creates the scheduler of a device with `peers` peers.
     pub(super) fn new(params: AirtimeParams, peers: usize) -> Self {
         Self { params, pool: deficits(peers, quantum(&params)), rounds: Default::default() }
     }

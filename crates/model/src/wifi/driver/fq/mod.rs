@@ -174,8 +174,8 @@ impl StationQueues {
         any
     }
 
-    /// Dequeues the packets behind the one just handed over, of the same flow, to join it in one A-MSDU, up
-    /// to the limits.
+    /// Dequeues packets that follow in the same flow, to join the one just handed over in an A-MSDU, up to
+    /// the limits.
     // linux: net/mac80211/tx.c ieee80211_amsdu_aggregate (6.12) - limited by max_amsdu_len, the limit of rate
     // control, max_amsdu_subframes (not limited by any peer here) and the device's max_tx_fragments, of which
     // each packet takes one here.
@@ -326,7 +326,7 @@ impl FqDriver {
         true
     }
 
-    /// Lists the TID, which has frames, with the scheduler, unless already listed.
+    /// Lists a TID with frames in the scheduler, unless already listed.
     #[inline]
     pub fn schedule(&mut self, now: Instant, tid: TidIndex) {
         each!(&mut self.scheduler, s => s.schedule(now, tid));

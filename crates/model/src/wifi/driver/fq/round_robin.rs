@@ -15,7 +15,6 @@ pub(super) struct RoundRobin {
 }
 
 impl RoundRobin {
-    /// Creates the scheduler of a device with `peers` peers.
     pub(super) fn new(peers: usize) -> Self {
         Self { turns: ActiveTids::new(peers * TIDS, WhenFull::KeepsTurn) }
     }
@@ -74,7 +73,6 @@ pub(super) struct InTurn {
 }
 
 impl InTurn {
-    /// Creates the scheduler of a device with `peers` peers.
     pub(super) fn new(peers: usize) -> Self {
         Self { turns: ActiveTids::new(peers * TIDS, WhenFull::LosesTurn), look: Look::default() }
     }

@@ -14,7 +14,6 @@ use alloc::vec::Vec;
 // linux: net/mac80211/ieee80211_i.h AIRTIME_MAX_BEHIND (5.15) - 20 ms.
 const MAX_BEHIND: u64 = 20_000_000;
 
-/// A station in one category.
 #[derive(Clone, Copy, Debug)]
 struct Account {
     /// Airtime used, scaled to the default weight, in nanoseconds.
@@ -30,7 +29,6 @@ impl Account {
     }
 }
 
-/// An access category.
 #[derive(Clone, Debug, Default)]
 struct Order {
     /// Global clock in nanoseconds: stations whose clock is later may not send.
@@ -54,7 +52,6 @@ pub(super) struct VirtualTime {
 }
 
 impl VirtualTime {
-    /// Creates the clocks of `peers` peers.
     pub(super) fn new(params: AirtimeParams, peers: usize) -> Self {
         let account = Account { clock: 0, active: None, weight: AIRTIME_WEIGHT };
         let order = || Order { listed: Vec::with_capacity(peers * 2), ..Order::default() };

@@ -19,12 +19,10 @@ pub(super) struct Watched {
 }
 
 impl Watched {
-    /// Creates the scheduler for `peers` peers.
     pub(super) fn new(own: &SchedulerFactory, peers: usize) -> Self {
         Self { name: own.name().to_string(), inner: own.make(peers), tids: (peers * TIDS) as u32, in_vain: 0 }
     }
 
-    /// Returns the scheduler itself.
     pub(super) fn into_inner(self) -> Box<dyn StationScheduler + Send> {
         self.inner
     }

@@ -23,9 +23,9 @@ pub(super) struct WeightedDeficit {
     /// Newly active stations are on the new list, others on the old one; together they form Linux's single
     /// list.
     rounds: [DeficitRoundRobin; 4],
-    /// By peer.
+    /// Weights by peer.
     weights: Vec<u32>,
-    /// By TID: number of the pass in which it was last served, and the number of the current pass.
+    /// Number of the pass in which each TID was last served, and of the current pass.
     served: Vec<u32>,
     look: u32,
     /// First TID held back by airtime queue limits since a PPDU was last sent in this pass.

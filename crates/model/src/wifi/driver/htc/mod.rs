@@ -26,7 +26,7 @@ pub struct HtcDriver {
     round: TidFifos,
     /// Frames taken from the qdisc and not yet reported.
     outstanding: u32,
-    /// Those of them that have a buffer in the target.
+    /// Outstanding frames with a buffer in the target.
     in_target: u32,
     stopped: bool,
     /// The bus. Without it, frames only wait for room in the target.

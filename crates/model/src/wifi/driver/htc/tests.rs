@@ -6,7 +6,6 @@ use crate::wifi::testing::{Rig, ms, peer};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The time `n` us after the start.
 fn us(n: u64) -> Instant {
     Instant::ZERO + Duration::from_micros(n)
 }
@@ -81,7 +80,6 @@ impl Bench {
         }
         seen
     }
-    /// Frames that wait on the host, and those in the target.
     fn places(&self) -> (u32, u32) {
         (self.driver.waiting.packets(), self.driver.in_target)
     }

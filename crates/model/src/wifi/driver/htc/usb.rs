@@ -35,7 +35,6 @@ pub(super) struct Usb {
     reports: VecDeque<(Instant, SockId, u32)>,
 }
 
-/// Event on the bus.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Step {
     /// A frame has arrived in the target.
@@ -103,7 +102,6 @@ impl Usb {
         self.reports.iter().map(|&(_, charge, truesize)| (charge, truesize))
     }
 
-    /// Returns the time of the next event.
     #[inline]
     pub(super) fn next_timer(&self) -> Option<Instant> {
         let report = self.reports.front().map(|&(at, ..)| at);

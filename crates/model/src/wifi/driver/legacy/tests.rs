@@ -48,7 +48,6 @@ impl Bench {
         }
         ppdu.header.peer.0
     }
-    /// Stations in round-robin order.
     fn turns(&self) -> Vec<u16> {
         self.driver.round.turns(Ac::Be).map(|t| t.peer().0).collect()
     }

@@ -171,7 +171,7 @@ fn number(rate: PhyRate) -> usize {
 /// Error rates of all rates at one signal-to-noise ratio.
 #[derive(Clone, Debug)]
 pub struct ErrorTable {
-    /// By rate: natural logarithm of the probability that a byte is received correctly.
+    /// Natural logarithm of the probability that a byte is received correctly, by rate.
     per_byte: [f64; RATES],
     /// Probability that a preamble is not decoded: 802.11b, legacy SIGNAL only, and with HT-SIG.
     unheard: [f64; 3],

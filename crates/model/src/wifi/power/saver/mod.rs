@@ -5,7 +5,7 @@
 //! station wakes to receive them, or polls for one at a time.
 // linux: net/mac80211/mlme.c ieee80211_dynamic_ps_enable_work, ieee80211_rx_mgmt_beacon (6.12) - idle timeout
 // and wakeup.
-// deviation: waking takes no time - the clock and bus of a real chip need some.
+// deviation: waking takes no time - real chips have to start their clock and bus.
 
 use super::scan::{Scan, ScanParams};
 use super::tim::Tim;

@@ -9,7 +9,6 @@ pub(super) type Index = u8;
 /// Length of the table up to the fastest rate with one stream.
 pub(super) const SIZE: usize = 45;
 
-/// A rate of the table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
     pub rate: PhyRate,
@@ -59,7 +58,6 @@ const fn cck(rate: DsssRate, kbps: u32, user_kbps: u32) -> Known {
 /// Unused entry between HT20 and HT40: OFDM, which is not used together with HT, and two streams.
 const GAP: Known = Known { phy: NONE, ..cck(DsssRate::M1, 0, 0) };
 
-/// The table.
 // ath9k_htc-firmware: wlan/ar5416Phy.c ar5416_11ngRateTable (e888634) - rateKbps and userRateKbps of the K2.
 pub(super) const ALL: [Known; SIZE] = {
     let mut all = [GAP; SIZE];

@@ -86,7 +86,7 @@ fn a_probe_has_one_try_and_no_rts_after_it() {
         [552, 553].map(|at| control.probe(ms(at)).map(|p| p.rate)),
         [None, Some(rate("ht40-mcs7-lgi"))]
     );
-    // That probe fails: its error rate is 1/8, reduced by 1/8 after 50 ms, and the ceiling stays.
+    // The next probe fails: its error rate is 1/8, reduced by 1/8 after 50 ms, and the ceiling stays.
     let chain = control.probe_chain(rate("ht40-mcs7-lgi"));
     send(&mut control, 554, &chain, 1, (1, 1));
     assert_eq!((control.chain().entries()[0].rate, control.per(43)), (rate("ht40-mcs6-sgi"), 10));

@@ -63,7 +63,6 @@ const FORGET: u64 = 10_000;
 // linux: net/mac80211/rc80211_minstrel.h SAMPLE_COLUMNS (4.4).
 const COLUMNS: usize = 10;
 
-/// Index of a rate.
 type Index = u8;
 
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 #[derive(Clone, Debug)]
 pub(super) struct ByCount {
     order: Order,
-    /// By group: position in the order.
+    /// Position in the order, by group.
     cursors: Vec<u8>,
     group: usize,
     /// Frames until the next probe.

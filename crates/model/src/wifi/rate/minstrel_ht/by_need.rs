@@ -32,7 +32,7 @@ const TURNS: [Why; 6] = [Why::Step, Why::Jump, Why::Step, Why::Jump, Why::Step, 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ByNeed {
     order: Order,
-    /// By group: position of jumps in the order.
+    /// Position of jumps in the order, by group.
     cursors: [u8; MOST_GROUPS],
     /// Queued rates, by kind.
     waiting: [List; 3],

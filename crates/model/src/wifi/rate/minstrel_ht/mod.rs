@@ -90,9 +90,9 @@ struct Best {
     first: Index,
     /// Places with a rate, one bit each.
     has: u16,
-    /// By throughput.
+    /// The group's best rates by throughput.
     best: [Index; KEPT],
-    /// By reliability.
+    /// The group's most reliable rate.
     surest: Index,
 }
 

@@ -72,7 +72,7 @@ impl MinstrelHt {
     }
 
     /// Chooses the most reliable rate, overall and of each group: the fastest of those with a success ratio
-    /// above 75 %, or the one with the highest ratio if there is none.
+    /// above 75 %, or else the one with the highest ratio.
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_set_best_prob_rate (4.4) - keeps the last choice
     // until another is better; (5.12) - restarts the choice, and excludes rates that are faster but less
     // reliable than the best.

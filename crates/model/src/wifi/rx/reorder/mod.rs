@@ -15,7 +15,7 @@ pub const RELEASE_TIMEOUT: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct Reorder {
     window: SeqWindow,
-    /// By sequence number; their number is a power of two and at least the window size.
+    /// Slots by sequence number. Their number is a power of two and at least the window size.
     slots: Box<[Option<(Pkt, Instant)>]>,
     /// A frame of the session has been received.
     started: bool,
@@ -247,7 +247,6 @@ impl Reorder {
     }
 }
 
-/// Creates empty slots for a window of `frames` frames.
 fn slots(frames: u16) -> Box<[Option<(Pkt, Instant)>]> {
     vec![None; usize::from(frames).next_power_of_two()].into_boxed_slice()
 }

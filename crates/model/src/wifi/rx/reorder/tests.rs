@@ -26,7 +26,6 @@ impl Bench {
         let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut NoSink };
         self.reorder.receive(ms(at), Seq::new(seq), p, &mut self.up, ctx);
     }
-    /// Numbers delivered since the last call.
     fn up(&mut self) -> Vec<u32> {
         let mut seqs = Vec::new();
         for p in core::mem::take(&mut self.up) {

@@ -12,7 +12,7 @@ use crate::wifi::seq_window::{Seq, SeqWindow};
 /// Number of errors after which a frame counts as lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RetryOutParams {
-    /// By the smoothed data rate, as in Table I of the paper.
+    /// Depends on the smoothed data rate, as in Table I of the paper.
     ByRate,
     /// The same count for all rates.
     Index(u8),
@@ -68,9 +68,9 @@ const NUMBERS: usize = 2 * SeqWindow::MOST as usize;
 pub struct RetryOut {
     /// Number of remembered sequence numbers, a power of two: those of the window and as many before it.
     numbers: usize,
-    /// By sequence number modulo `numbers`: receptions with errors.
+    /// Receptions with errors, by sequence number modulo `numbers`.
     broken: [u8; NUMBERS],
-    /// By sequence number modulo `numbers`: marked as lost.
+    /// Marks of lost frames, by sequence number modulo `numbers`.
     lost: [Marks; 2],
 }
 

@@ -33,7 +33,7 @@ impl Bench {
         }
         Self { rig, tid, queue, limits, rate }
     }
-    /// Adds all frames to a PPDU that fit.
+    /// Adds all frames that fit to a PPDU.
     fn add_to(&mut self, ppdu: &mut Ppdu) -> bool {
         let queue = &mut self.queue;
         self.tid.fill(
@@ -163,7 +163,6 @@ fn retries_precede_new_frames_in_order() {
 fn a_held_frame_joins_a_session_that_opens_later() {
     let mut b = Bench::new(BlockAckSession::Closed, "ht20-mcs15-sgi", &[100; 3]);
     let queue = &mut b.queue;
-    // At most one frame is held.
     for _ in 0..2 {
         b.tid.hold_one(link(&mut b.rate), &mut b.rig.ctx(), |_: &mut Ctx<'_, NoSink>| queue.pop_front());
     }
