@@ -246,7 +246,7 @@ fn hardware_without_a_filter_sends_everything() {
 
 proptest! {
     #[test]
-    fn accounts_close_whatever_fails(
+    fn accounts_close_after_any_failures(
         rule in 0_usize..2,
         fq in any::<bool>(),
         singles in 1_u32..6,

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn short_guard_interval_ends_on_the_legacy_grid() {
+    fn short_guard_interval_rounds_up_to_4_us() {
         // deviation: rounds up to 4 us by eq. 19-90 - ns-3 src/wifi/test/tx-duration-test.cc does not round:
         // 1742.4, 126.0, 57.6 (MCS0), 226.8, 46.8, 39.6 (MCS6), 118.8, 43.2, 39.6 (40 MHz, MCS7) us.
         assert_eq!([1536, 76, 14].map(|n| micros("ht20-mcs0-sgi", n)), [1744, 128, 60]);

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_join() {
+    fn amsdu_lengths() {
         // 26 + 1,522 + 2 + 1,522 + 4; a third packet needs 2 more bytes of padding.
         let two = joined_mpdu(data_mpdu(1500), 0, true, 1500);
         assert_eq!((two, joined_mpdu(two, 0, false, 1500)), (3_076, 4_600));
@@ -222,7 +222,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn padding_is_least(len in 0_u32..100_000) {
+        fn padding_is_minimal(len in 0_u32..100_000) {
             prop_assert!(padding(len) < 4);
             prop_assert_eq!((len + padding(len)) % 4, 0);
         }

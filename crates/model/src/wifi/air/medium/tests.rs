@@ -45,7 +45,7 @@ fn requests_after_the_start_wait() {
 }
 
 #[test]
-fn an_idle_medium_is_taken_after_aifs_or_at_the_next_boundary() {
+fn a_transmission_starts_after_aifs_or_at_the_next_boundary() {
     let mut m = Medium::new(SIFS, SLOT);
     let f = function(&mut m, 3, 0, "f");
     m.request(us(0), f);

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 const BE: usize = Ac::Be.index();
 
 #[test]
-fn two_ppdus_of_sessions_or_eight_of_any_kind() {
+fn two_session_ppdus_or_eight_of_any_kind() {
     let (mut medium, mut radio) = radio("radio");
     let mut packets = Packets::new();
     let room = |r: &Radio| (r.room(Ac::Be, true), r.room(Ac::Be, false));
@@ -87,7 +87,7 @@ fn a_queue_requests_the_medium_once() {
 }
 
 #[test]
-fn used_ppdus_start_afresh() {
+fn recycled_ppdus_are_reset() {
     let (_, mut radio) = radio("radio");
     let mut packets = Packets::new();
     let mut used = Box::new(ppdu(&mut packets, 0..5));

@@ -103,7 +103,7 @@ fn an_overlap_that_outlasts_a_frame_ends_with_it() {
 }
 
 #[test]
-fn frames_of_one_instant_destroy_each_other() {
+fn simultaneous_frames_collide() {
     let mut v = views(3, row);
     let (first, third) = (v.begin(us(20), 0), v.begin(us(20), 2));
     assert_eq!(v.received(us(100), third, 1), None);

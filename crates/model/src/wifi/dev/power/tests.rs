@@ -150,7 +150,7 @@ fn since_4_9_they_are_dropped() {
 }
 
 #[test]
-fn once_the_session_has_sent_nothing_is_renumbered() {
+fn numbers_stay_once_the_session_has_sent() {
     let mut tid = crate::wifi::tx::tid::TxTid::new(BlockAckSession::Closed);
     tid.open(64);
     let mut rig = Rig::new([peer(&["ht20-mcs7-sgi"], 8)]);

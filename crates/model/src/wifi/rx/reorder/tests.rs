@@ -106,7 +106,7 @@ fn a_request_moves_the_window() {
 }
 
 #[test]
-fn a_hole_is_given_up_after_100_ms_of_the_frame_behind_it() {
+fn a_hole_is_given_up_100_ms_after_the_frame_behind_it() {
     let mut b = Bench::new(0);
     // linux: net/mac80211/rx.c ieee80211_sta_reorder_release (4.4) - the lowest number held counts, even if a
     // later number arrived before.
@@ -143,7 +143,7 @@ proptest! {
     /// For random arrivals, packets are delivered in order, each ends exactly once, and handling a timer
     /// clears it.
     #[test]
-    fn order_and_account_and_timers(
+    fn order_accounting_and_timers(
         start in 0_u16..4096,
         frames in prop_oneof![Just(64_u16), Just(128), Just(256), 1_u16..=256],
         ops in prop::collection::vec((0_u16..300, 0_u64..60, 0_u8..12), 1..300),

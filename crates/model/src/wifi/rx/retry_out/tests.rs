@@ -103,7 +103,7 @@ fn the_worked_example_of_figure_4() {
 
 // paper: retry-out figure 3 (b) - index 1.
 #[test]
-fn the_idea_of_figure_3() {
+fn the_example_of_figure_3() {
     let mut b = Bench::new(1);
     b.whole(1);
     b.whole(2);
@@ -144,7 +144,7 @@ fn the_smoothed_rate_chooses_the_index() {
 }
 
 #[test]
-fn only_segments_of_tcp_are_given_up_and_held_or_passed_frames_are_only_counted() {
+fn only_tcp_segments_are_given_up_and_held_or_skipped_frames_are_only_counted() {
     for (kind, up) in [(PacketKind::Tcp, vec![1]), (PacketKind::Udp, vec![])] {
         let mut packets = Packets::new();
         let mut rx = RxTid::default();
