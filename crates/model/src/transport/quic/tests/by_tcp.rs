@@ -1,4 +1,4 @@
-//! Connections whose window a congestion control of TCP's sets.
+//! Connections whose window is set by a TCP congestion controller.
 
 use super::*;
 use crate::transport::cc::reno::{GrowthRules, Reno};
@@ -14,7 +14,7 @@ fn named(name: &str) -> TcpControl {
     by(Cc::by_name(name).expect("a name"))
 }
 
-/// 10 MB over 50 Mbit/s and 20 ms, with so much queue in bytes and such a chance of loss.
+/// Transfers 10 MB over 50 Mbit/s and 20 ms, with a queue in bytes and a loss probability.
 fn transfer(control: &TcpControl, preset: Preset, queue: u64, loss: f64) -> Seen {
     transfer_of(10_000_000, control, preset, queue, loss)
 }
@@ -33,13 +33,13 @@ fn each_of_tcps_controls_drives_a_transfer() {
         for &name in NAMES {
             let seen = transfer(&named(name), preset, 125_000, 0.0);
             assert_eq!(seen.read, 10_000_000, "{name}");
-            // What fits, less slow start and what losses leave.
+            // Link rate less headers, slow start and losses.
             assert!((25.0..48.2).contains(&seen.mbps()), "{preset:?} {name}: {}", seen.mbps());
         }
     }
 }
 
-/// A queue of 240 ms, once slow start is long over: the ones by delay leave it almost empty, the ones by loss
+/// With a queue of 240 ms, after slow start: delay-based controllers keep it almost empty, loss-based ones
 /// fill it.
 #[test]
 fn delay_and_loss_decide_as_over_tcp() {
@@ -55,8 +55,7 @@ fn delay_and_loss_decide_as_over_tcp() {
     }
 }
 
-/// With losses by chance the rate that was measured is kept by who sets a rate, while Reno's window stays
-/// small.
+/// With random losses, a controller that sets the rate maintains it, while Reno's window stays small.
 #[test]
 fn a_control_that_sets_the_rate_takes_losses_for_noise() {
     let mbps = |name| transfer(&named(name), Preset::Chromium39, 300_000, 0.01).mbps();
@@ -74,7 +73,7 @@ fn one_of_somebodys_own_does_what_it_would_do_built_in() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
-    /// Whatever is lost, all of it comes.
+    /// All data arrives whatever is lost.
     #[test]
     fn all_comes_whatever_is_lost(
         name in prop::sample::select(NAMES),
