@@ -106,7 +106,8 @@ pub struct AckSample {
     pub pkts_acked: u32,
     /// RTT measured by this ACK in us; negative if none.
     pub rtt_us: i64,
-    /// Bytes in flight when the newest acknowledged segment was sent, up to and including its end.
+    /// Bytes in flight when the newest acknowledged segment was sent, including that segment. The TCP sender
+    /// derives them from the segments delivered since.
     // linux: net/ipv4/tcp_output.c __tcp_transmit_skb (6.1) - tx.in_flight is in bytes, not segments.
     pub in_flight: u32,
 }

@@ -175,7 +175,7 @@ mod tests {
         let decimate = AckParams::ACK_DECIMATION;
         for (gap, all, by_alarm) in [
             (10, 100, 0),    // a burst
-            (220, 100, 0), // 49 Mbit/s: the tenth packet arrives after 1.98 ms
+            (220, 100, 0),   // 49 Mbit/s: the tenth packet arrives after 1.98 ms
             (270, 124, 124), // 40 Mbit/s: every eighth packet
             (1_000, 499, 499),
             (2_100, 999, 999), // 5 Mbit/s: every packet
