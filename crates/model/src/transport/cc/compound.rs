@@ -14,11 +14,9 @@ use super::{AckSample, CaState, CcEvent, CcSock, Controller};
 /// Parameters, in segments unless stated otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CompoundParams {
-    /// Right shift of the growth per round trip, which is the window to the power of 3/4 divided by
-    /// 2^`alpha_shift`.
+    /// Growth per RTT: the window to the power of 3/4, shifted right by this.
     pub alpha_shift: u8,
-    /// Reduction of the delay window per round trip and queued segment, once at least `gamma` segments are
-    /// queued.
+    /// Reduction of the delay window per RTT and queued segment, once at least `gamma` segments are queued.
     pub eta: u32,
     /// Bounds of the adaptive threshold `gamma`: the number of queued segments at which the delay window
     /// shrinks.
@@ -74,7 +72,7 @@ impl Compound {
         (u64::from(window) * u64::from(min_rtt - base_rtt) / u64::from(min_rtt)) as u32
     }
 
-    /// Growth of the delay window per round trip, in 1/256 segments.
+    /// Growth of the delay window per RTT, in 1/256 segments.
     // spec: draft-sridharan-tcpm-ctcp-02 3.2 - alpha * win^k - 1, at least 0; Reno adds the one segment.
     fn growth(&self, window: u32) -> u32 {
         // window^(3/4) as the fourth root of the cube, with fractional bits.
@@ -131,8 +129,7 @@ impl Controller for Compound {
                 acked = slow_start(sk, acked);
             }
             if acked > 0 {
-                // spec: draft-sridharan-tcpm-ctcp-02 3.2 - adds one segment per round trip of the total
-                // window.
+                // spec: draft-sridharan-tcpm-ctcp-02 3.2 - adds one segment per RTT of the total window.
                 cong_avoid_ai(sk, sk.snd_cwnd, acked);
                 // With only two samples, both may come from delayed ACKs.
                 if round && self.rounds.cnt_rtt > 2 {
@@ -173,8 +170,8 @@ mod tests {
     #[test]
     fn grows_with_the_window_to_the_power_of_three_quarters() {
         let compound = Compound::default();
-        // window, growth in 1/256 segments per round trip: 16^0.75 / 8 = 1, 38^0.75 / 8 = 1.91, 256^0.75 / 8
-        // = 8, 600^0.75 / 8 = 15.15
+        // window, growth in 1/256 segments per RTT: window^0.75 / 8 - 1, with 38^0.75 / 8 = 1.91 and 600^0.75
+        // / 8 = 15.15
         let table =
             [(1, 0), (16, 0), (38, 233), (256, 7 << 8), (600, 3623), (4096, 63 << 8), (65_536, 511 << 8)];
         for (window, growth) in table {
@@ -221,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_takes_half_of_both_windows_and_tunes_what_may_be_queued() {
+    fn a_loss_halves_both_windows_and_tunes_gamma() {
         // window, delay window, segments queued by Reno's window; threshold, delay window and gamma in 1/256
         // after
         let table = [
@@ -252,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_forgets_all_but_the_present_round_trip_time() {
+    fn a_timeout_keeps_only_the_current_rtt() {
         let (mut sk, mut compound) = (sock(), Compound::default());
         sk.srtt_us = 8 * 40_000;
         (compound.dwnd, compound.gamma, compound.rounds.base_rtt) = (77 << POINT, 1280, 20_000);
@@ -263,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn fills_a_long_path_faster_than_reno_and_yields_where_a_queue_builds_up() {
+    fn fills_a_long_path_faster_than_reno_and_yields_to_queues() {
         let run = |name, path: Path| path.run(Cc::by_name(name).unwrap(), 2, 30, |_, _| ());
         let long = || Path { rate: 200_000_000, rtt_us: 80_000, limit: 400, delayed: true };
         let (compound, reno) = (run("compound", long()).delivered, run("reno", long()).delivered);

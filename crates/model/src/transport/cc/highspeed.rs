@@ -73,9 +73,9 @@ mod tests {
     }
 
     #[test]
-    fn tables_are_those_of_the_formulas() {
-        // spec: rfc3649 5 - b(w) is log-linear between (38, 0.5) and (83000, 0.1), p(w) = 0.078 / w^1.2, a(w)
-        // = 2 w^2 p(w) b(w) / (2 - b(w)).
+    fn tables_match_the_formulas() {
+        // spec: rfc3649 5 - b(w) is log-linear between (38, 0.5) and (83000, 0.1), p(w) = 0.078 / w^1.2, and
+        // a(w) = 2 w^2 p(w) b(w) / (2 - b(w)).
         for (row, (&w, &decrease)) in UP_TO.iter().zip(&DECREASE).enumerate() {
             let w = f64::from(w);
             assert!((f64::from(decrease) - 256.0 * b(w)).abs() <= 1.0, "{w}: {decrease} {}", 256.0 * b(w));

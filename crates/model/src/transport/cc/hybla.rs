@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn is_reno_while_something_is_wrong() {
+    fn is_reno_outside_open() {
         let (mut hybla, mut sk) = connection(100_000);
         (sk.snd_cwnd, sk.snd_ssthresh) = (20, 10);
         hybla.set_state(&mut sk, CaState::Disorder);

@@ -107,7 +107,7 @@ pub struct AckSample {
     /// RTT measured by this ACK in us; negative if none.
     pub rtt_us: i64,
     /// Bytes in flight when the newest acknowledged segment was sent, including that segment. The TCP sender
-    /// derives them from the segments delivered since.
+    /// estimates this from the segments delivered since.
     // linux: net/ipv4/tcp_output.c __tcp_transmit_skb (6.1) - tx.in_flight is in bytes, not segments.
     pub in_flight: u32,
 }

@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_round_trip_is_renewed() {
+    fn minimum_rtt_is_renewed() {
         let mut sk = sock();
         let mut nv = Nv::default();
         nv.init(&mut sk);

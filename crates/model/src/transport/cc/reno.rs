@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_start_hands_on_what_the_threshold_cuts_off() {
+    fn slow_start_returns_segments_beyond_the_threshold() {
         // window, threshold, clamp, acknowledged, window after, segments left over
         let table = [
             (10, 100, u32::MAX, 2, 12, 0),
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn credit_is_spent_first_when_fewer_are_needed() {
+    fn saved_credit_is_spent_first() {
         // saved credit, segments needed, acknowledged, window after (from 10), credit after
         let table =
             [(0, 10, 9, 10, 9), (9, 10, 1, 11, 0), (9, 10, 12, 12, 1), (9, 4, 1, 11, 1), (9, 4, 9, 13, 1)];
@@ -147,7 +147,7 @@ mod tests {
 
     // linux: net/ipv4/tcp_cong.c tcp_slow_start (3.18), tcp_cong_avoid_ai (3.10).
     #[test]
-    fn before_4_0_acknowledgements_count_not_segments() {
+    fn acks_count_instead_of_segments_before_4_0() {
         let old = |cwnd, threshold| {
             let mut sk = sock();
             (sk.growth, sk.snd_cwnd, sk.snd_ssthresh) = (GrowthRules::Linux3_13, cwnd, threshold);

@@ -102,7 +102,7 @@ fn windows_follow_the_closed_forms() {
 }
 
 #[test]
-fn losses_by_chance_change_little() {
+fn random_losses_change_little() {
     // Random gaps between losses vary the window; long gaps gain more than short gaps cost.
     for &name in NAMES {
         let periodic = path(10, 1_000);

@@ -63,7 +63,7 @@ mod tests {
     }
     // linux: net/ipv4/tcp_scalable.c tcp_scalable_cong_avoid (4.4, 2.6.23).
     #[test]
-    fn fifty_acknowledgements_make_a_segment_before_5_7() {
+    fn fifty_acks_grow_a_segment_before_5_7() {
         // rules, ACKs for three segments each, window after from 500
         let table = [
             (GrowthRules::Linux5_7, 34, 501),

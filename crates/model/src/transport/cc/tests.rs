@@ -50,7 +50,7 @@ const fn of(cc: &'static str, cwnd: f64, srtt_ms: f64, retransmissions: u64) -> 
 }
 
 #[test]
-fn windows_and_delays_are_the_kernels() {
+fn windows_and_delays_match_the_kernel() {
     for k in MEASURED {
         let path = Path { rate: k.rate, rtt_us: k.rtt_us, limit: k.limit, delayed: true };
         let run = path.run(Cc::by_name(k.cc).unwrap(), 2, 30, |_, _| ());
@@ -103,7 +103,7 @@ fn happens() -> impl Strategy<Value = Happens> {
 }
 
 #[test]
-fn the_check_for_others_holds_of_all_that_are_built_in() {
+fn conformance_check_passes_for_every_built_in_controller() {
     for &name in NAMES {
         assert_eq!(crate::conformance::controller(|| Cc::by_name(name).expect("a name")), Ok(()), "{name}");
     }
@@ -111,7 +111,7 @@ fn the_check_for_others_holds_of_all_that_are_built_in() {
 
 /// A boxed controller behaves identically, segment by segment.
 #[test]
-fn one_of_somebodys_own_is_driven_as_one_that_is_built_in() {
+fn custom_controllers_are_driven_like_built_in_ones() {
     let path = Path { rate: 20_000_000, rtt_us: 20_000, limit: 30, delayed: true };
     let own = Cc::Custom(CustomCc::new("mine", Box::new(cubic::Cubic::new(cubic::CubicParams::default()))));
     assert_eq!((own.name(), own.clone().name()), ("mine", "mine"));

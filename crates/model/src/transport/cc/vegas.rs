@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn is_off_while_something_is_wrong() {
+    fn is_off_outside_open() {
         let mut sk = sock();
         let mut vegas = Vegas::default();
         vegas.init(&mut sk);

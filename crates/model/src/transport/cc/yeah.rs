@@ -219,7 +219,7 @@ mod tests {
     }
     // linux: net/ipv4/tcp_yeah.c tcp_yeah_cong_avoid (4.4).
     #[test]
-    fn as_reno_it_counts_acknowledgements_before_5_7() {
+    fn reno_mode_counts_acks_before_5_7() {
         // rules, rounds in Reno mode, ACKs for two segments each, window after from 200
         let table = [
             (GrowthRules::Linux5_7, 0, 50, 201),

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_and_what_fills_them_are_acknowledged_at_once() {
+    fn gaps_and_their_fills_are_acknowledged_immediately() {
         let mut policy = AckPolicy::new(AckParams::ACK_DECIMATION);
         let packet = PacketArrival { number: 300, eliciting: true, was_missing: false, since_gap: None };
         let mut due = |packet: PacketArrival| {
@@ -218,7 +218,7 @@ mod tests {
 
     /// Without an RTT sample the delay is zero or the configured minimum.
     #[test]
-    fn no_sample_is_no_delay() {
+    fn ack_delay_without_an_rtt_sample() {
         let packet = PacketArrival { number: 101, eliciting: true, was_missing: false, since_gap: None };
         let deadline = |params: AckParams, min_rtt: u64| {
             let mut policy = AckPolicy::new(params);

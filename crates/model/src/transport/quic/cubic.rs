@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_and_the_remembered_maximum() {
+    fn chromium_losses_and_the_last_maximum() {
         let mut c = CubicBytes::new(2, CubicRules::CHROMIUM);
         assert_eq!((c.after_loss(100 * M), c.last_max), (85 * M, 100 * M));
         // The second loss precedes the old maximum: release bandwidth.
@@ -196,7 +196,7 @@ mod tests {
     // quiche: cubic_bytes.cc CongestionWindowAfterPacketLoss (f44fa9f) - 0.925 for two connections if more
     // than a segment below the maximum.
     #[test]
-    fn todays_losses_and_the_remembered_maximum() {
+    fn quiche_losses_and_the_last_maximum() {
         let after = |cwnd: u64| {
             let mut c = CubicBytes { last_max: 100 * M, ..CubicBytes::new(2, CubicRules::QUICHE) };
             (c.after_loss(cwnd), c.last_max)
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unchanged_window_is_looked_at_every_30_ms() {
+    fn an_unchanged_window_is_recomputed_every_30_ms() {
         let mut c = CubicBytes::new(2, CubicRules::CHROMIUM);
         let first = c.after_ack(M, 100 * M, Duration::from_millis(10), ms(100));
         assert_eq!(c.after_ack(M, 100 * M, Duration::from_millis(10), ms(130)), first);

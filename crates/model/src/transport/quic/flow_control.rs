@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn at_half_the_window_and_twice_as_much_if_that_was_soon() {
+    fn updates_at_half_the_window_and_doubles_if_frequent() {
         let ms = |n| Instant::ZERO + Duration::from_millis(n);
         let mut credit = Credit::new(1_000, 3_000);
         let mut read = |bytes, at| credit.consume(bytes, ms(at), Duration::from_millis(8));

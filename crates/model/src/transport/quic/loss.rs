@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn todays_chromium_waits_five_quarters_whatever_came_last() {
+    fn quiche_always_waits_five_quarters_of_an_rtt() {
         let q = LossParams::QUICHE;
         assert_eq!(detect(q, &[0, 1, 2, 3], &[2], 8), (vec![], Some(10)));
         assert_eq!(detect(q, &[0, 1, 2, 3], &[2], 10), (vec![1], None));
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn by_the_rfc_time_counts_always() {
+    fn rfc_always_applies_the_time_threshold() {
         let r = LossParams::RFC9002;
         assert_eq!(detect(r, &[0, 1, 2, 3], &[2], 8), (vec![], Some(9)));
         assert_eq!(detect(r, &[0, 1, 2, 3], &[2], 9), (vec![1], None));

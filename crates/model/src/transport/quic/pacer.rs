@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_alarm_is_made_up_for() {
+    fn late_timers_are_compensated() {
         let strict = PacerParams { horizon: Duration::ZERO, ..PacerParams::CHROMIUM };
         let sent = times(strict, 1_000, 200);
         // On average one packet per 160 us over 24 ms.
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_end_the_burst_and_quiescence_gives_another() {
+    fn losses_end_a_burst_and_quiescence_starts_another() {
         let mut pacer = Pacer::new(PacerParams { horizon: Duration::ZERO, ..PacerParams::CHROMIUM });
         pacer.on_lost();
         pacer.on_sent(us(0), 1350, &PACE);

@@ -13,8 +13,8 @@ pub enum AckMemory {
     Acknowledged {
         /// Maximum number of ranges.
         ranges: usize,
-        /// Distance from the newest number within which late packets are told from duplicates after their
-        /// range was dropped, at most 128. Older numbers are refused.
+        /// Late packets within this distance of the newest number are still distinguished from duplicates
+        /// after their range was dropped; at most 128. Older numbers are refused.
         late: u64,
     },
 }
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_acknowledged_is_forgotten() {
+    fn acknowledged_ranges_are_forgotten() {
         let mut r = Received::new(AckMemory::Acknowledged { ranges: 3, late: 0 });
         for n in [1, 3, 5] {
             r.insert(n);

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn smoothing_and_the_delay_of_acknowledgements() {
+    fn smoothing_and_ack_delay() {
         let mut rtt = QuicRtt::new(ms(100));
         assert_eq!(rtt.smoothed_or_initial(), ms(100));
         rtt.update(ms(16), ms(8), true);
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn by_the_rfc_a_delay_is_not_taken_off_below_the_least() {
+    fn rfc_never_subtracts_the_ack_delay_below_min_rtt() {
         let mut rtt = QuicRtt::new(ms(333));
         rtt.update(ms(16), ms(8), false);
         assert_eq!((rtt.latest, rtt.min), (ms(16), ms(16)));

@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_moves_to_another_packet() {
+    fn lost_content_moves_to_another_packet() {
         let mut sent = ten();
         ack(&mut sent, &[(2, 5)]);
         assert_eq!(sent.land(1), Some(100));
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn content_that_was_acknowledged_in_time_is_not_sent_again() {
+    fn content_acknowledged_in_time_is_not_retransmitted() {
         let mut sent = ten();
         ack(&mut sent, &[(2, 5)]);
         sent.land(1);
@@ -438,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn acknowledgements_alone_are_not_in_flight() {
+    fn pure_acks_are_not_in_flight() {
         let mut sent = SentPackets::default();
         sent.push(Instant::ZERO, 30, Vec::new(), false, 0);
         sent.push(Instant::ZERO, 30, vec![QuicFrame::Ping], true, 0);

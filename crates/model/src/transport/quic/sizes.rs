@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_acknowledgement_alone_is_some_thirty_bytes() {
+    fn a_pure_ack_takes_about_thirty_bytes() {
         let alone = |ranges: &[(u64, u64)]| around(300, 200) + ack(ranges.iter().copied());
         assert_eq!(alone(&[(1, 100)]), 9 + 2 + 12 + 6);
         assert_eq!(alone(&[(1, 5_000)]), 9 + 2 + 12 + 8);

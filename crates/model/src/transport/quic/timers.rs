@@ -169,8 +169,8 @@ impl QuicTimers {
     }
 
     /// Probe timeout without max_ack_delay and backoff.
-    // spec: rfc9002 6.2.1, 6.2.2 - before the first sample, three times the initial RTT, from a deviation of
-    // half of it.
+    // spec: rfc9002 6.2.1, 6.2.2 - before the first sample, three times the initial RTT, since the deviation
+    // is half of it.
     // quiche: quic_sent_packet_manager.cc GetProbeTimeoutDelay (f44fa9f) - the same, regardless of the
     // deviation factor.
     fn interval(&self, rtt: &QuicRtt) -> Duration {
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn the_handshake_is_sent_again_after_one_and_a_half_round_trips() {
+    fn handshake_is_retransmitted_after_one_and_a_half_rtts() {
         let mut timers = QuicTimers::new(CHROMIUM);
         let hello = [QuicFrame::Crypto { step: 0, offset: 0, len: 1000, of: 1000 }];
         let mut at = [0; 3].map(|_| {

@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn renos_growth_and_that_of_the_rfc() {
+    fn reno_and_rfc9002_growth() {
         let after = |growth| {
             let mut w = window(growth);
             (w.cwnd, w.ssthresh) = (100 * M, 100 * M);
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn delay_ends_slow_start_without_a_reduction_and_a_timeout_begins_it_anew() {
+    fn delay_ends_slow_start_and_a_timeout_restarts_it() {
         let mut w = window(Growth::Cubic);
         let ms = Duration::from_millis;
         let rtt = QuicRtt { latest: ms(20), min: ms(8), ..QuicRtt::default() };

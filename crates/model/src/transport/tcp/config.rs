@@ -76,7 +76,7 @@ pub enum LossDetection {
     Fack,
 }
 
-/// Role of RACK next to loss detection by counting.
+/// Role of RACK alongside loss detection by counting.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RackBeside {
     /// Unused (before 4.4, or disabled by `net.ipv4.tcp_recovery`).
@@ -198,7 +198,7 @@ pub struct TcpConfig {
     pub ecn: u8,
     /// Loss detection (`net.ipv4.tcp_recovery`, `tcp_fack`).
     pub loss: LossDetection,
-    /// Role of RACK next to loss detection by counting. Ignored if `loss` is RACK.
+    /// Role of RACK alongside loss detection by counting. Ignored if `loss` is RACK.
     pub rack_beside: RackBeside,
     /// Do not widen RACK's reordering window on D-SACKs (bit 2 of `net.ipv4.tcp_recovery`).
     pub rack_static_window: bool,
@@ -215,7 +215,7 @@ pub struct TcpConfig {
     pub early_retransmit: EarlyRetransmit,
     /// `net.ipv4.tcp_reordering`.
     pub reordering: u32,
-    /// `net.ipv4.tcp_no_metrics_save`: do not keep path metrics for later connections to the same address.
+    /// `net.ipv4.tcp_max_reordering`.
     pub max_reordering: u32,
     /// `net.ipv4.tcp_min_rtt_wlen`: length of the minimum RTT filter, in seconds.
     pub min_rtt_wlen: u32,
@@ -223,7 +223,7 @@ pub struct TcpConfig {
     pub window_scaling: bool,
     /// `net.ipv4.tcp_slow_start_after_idle`.
     pub slow_start_after_idle: bool,
-    /// `net.ipv4.tcp_no_metrics_save`: path metrics are not kept for the next connection to the same address.
+    /// `net.ipv4.tcp_no_metrics_save`: do not keep path metrics for later connections to the same address.
     pub no_metrics_save: bool,
     /// `net.ipv4.tcp_no_ssthresh_metrics_save` (since 5.6): do not keep the slow-start threshold in the path
     /// metrics.
@@ -269,7 +269,7 @@ pub struct TcpConfig {
     /// each packet has one linear buffer.
     pub scatter_gather: bool,
     /// Minimum truesize of a packet, from header buffers of a fixed size (before 4.9, with scatter-gather); 0
-    /// if there is no minimum.
+    /// for none.
     pub truesize_least: u32,
     /// Truesize per segment of packets that are split above the device, each segment into its own buffer
     /// charged to the socket. 0 if the device splits them, or if packets are not split.

@@ -12,7 +12,6 @@ pub(super) const EXTRA_ACKED_MAX_US: u64 = 100_000;
 /// Acknowledged segments after which a new epoch starts. Also caps the count.
 const EPOCH_RESET: u32 = 1 << 20;
 
-/// State of the estimator.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AckAggregation {
     /// Maximum excess per half-window, in segments.
@@ -26,13 +25,11 @@ pub(super) struct AckAggregation {
 }
 
 impl AckAggregation {
-    /// Resets all state.
     pub(super) fn restart(&mut self, sk: &CcSock) {
         *self = Self::default();
         self.restart_epoch(sk);
     }
 
-    /// Starts a new epoch.
     pub(super) fn restart_epoch(&mut self, sk: &CcSock) {
         self.epoch_mstamp = sk.now_us;
         self.epoch_acked = 0;
@@ -44,7 +41,6 @@ impl AckAggregation {
         self.extra_acked[0].max(self.extra_acked[1])
     }
 
-    /// Processes a rate sample.
     pub(super) fn update(&mut self, sk: &CcSock, rs: &RateSample, round_start: bool, bw: u32) {
         if round_start {
             self.win_rtts += 1;

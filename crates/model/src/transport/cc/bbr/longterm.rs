@@ -1,5 +1,5 @@
 //! Detects token-bucket policers. Two consecutive intervals with high loss and the same delivery rate give
-//! the policed rate, regardless of the rate of bursts.
+//! the policed rate, even if bursts are faster.
 // linux: net/ipv4/tcp_bbr.c bbr_lt_bw_sampling (6.1).
 
 use super::super::{CcSock, RateSample};
@@ -16,10 +16,8 @@ const BW_DIFF: u64 = 4_000 / 8;
 /// Rounds for which a detected policer rate is used.
 const MAX_RTTS: u32 = 48;
 
-/// Effect of a sample.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Change {
-    /// No change.
     None,
     /// A policer was detected: stop probing.
     Policed,
@@ -27,7 +25,6 @@ pub(super) enum Change {
     ProbeAgain,
 }
 
-/// Detector state.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LongTerm {
     is_sampling: bool,
@@ -49,7 +46,6 @@ impl LongTerm {
         self.use_bw.then_some(self.bw)
     }
 
-    /// Resets all state.
     pub(super) fn reset(&mut self, sk: &CcSock) {
         *self = Self::default();
         self.start_interval(sk);

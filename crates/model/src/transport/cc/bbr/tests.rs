@@ -20,7 +20,7 @@ fn state(cc: &Cc) -> &Bbr {
 }
 
 #[test]
-fn constants_are_the_papers() {
+fn constants_match_the_paper() {
     assert_eq!((HIGH_GAIN, DRAIN_GAIN, CWND_GAIN), (739, 88, 512));
     assert_eq!(PACING_GAIN, [320, 192, 256, 256, 256, 256, 256, 256]);
     // 2 / ln 2 and its inverse, within 1/256.
@@ -122,7 +122,7 @@ fn bandwidth_and_round_trip_are_found() {
 }
 
 #[test]
-fn round_trip_is_measured_again_each_ten_seconds() {
+fn minimum_rtt_is_probed_every_ten_seconds() {
     let mut stays: Vec<(u64, u64)> = Vec::new();
     let mut before = 0;
     let mut cwnd_after = None;
@@ -155,7 +155,7 @@ fn round_trip_is_measured_again_each_ten_seconds() {
 }
 
 #[test]
-fn a_policer_is_found_and_believed_for_48_rounds() {
+fn a_policer_is_detected_and_used_for_48_rounds() {
     let mut sk = super::super::testing::sock();
     let mut longterm = LongTerm::default();
     longterm.reset(&sk);
@@ -280,7 +280,7 @@ fn segments_of_tso_packets() {
 
 // linux: net/ipv4/tcp_bbr.c bbr_packets_in_net_at_edt (6.1), bbr_check_drain (4.19).
 #[test]
-fn what_departs_later_is_reckoned_with_since_4_20() {
+fn departure_times_count_since_4_20() {
     // One segment per ms, next departure in 10 ms, 50 segments in flight: pacing gain, estimate since 4.20,
     // estimate before.
     for (gain, since, before) in [(UNIT, 40, 50), (UNIT * 3 / 4, 40, 50), (UNIT * 5 / 4, 42, 50)] {

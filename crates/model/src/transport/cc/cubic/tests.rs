@@ -30,7 +30,7 @@ fn without_friendliness() -> Cubic {
 }
 
 #[test]
-fn roots_of_cubes_and_their_neighbours() {
+fn cube_roots_of_cubes_and_their_neighbours() {
     for root in 1..1_u64 << 21 {
         let cube = root * root * root;
         assert_eq!(cube_root(cube), root as u32);
@@ -126,7 +126,7 @@ fn growth_before_the_first_loss_is_five_per_cent_a_round_trip() {
 }
 
 #[test]
-fn growth_is_at_most_a_segment_for_two() {
+fn growth_is_at_most_one_segment_per_two() {
     let mut curve = Curve { last_max_cwnd: 10, ..Curve::default() };
     let mut at = Moment { cwnd: 10, acked: 1, jiffies: 0, hz: 250, delay_min: 0, per_ack: 0 };
     curve.update(&CubicParams::default(), at);
@@ -178,7 +178,7 @@ fn nothing_grows_when_the_window_is_not_the_limit() {
 
 // linux: net/ipv4/tcp_cubic.c bictcp_update, bictcp_acked (3.10).
 #[test]
-fn before_4_0_acknowledgements_count_by_what_they_cover_on_average() {
+fn acks_count_by_average_coverage_before_4_0() {
     // segments per ACK in 1/16, ACKs per increment: 20 segments before the first loss, at least one ACK
     for (per_ack, acks) in [(0, 20), (16, 20), (32, 10), (40, 8), (320, 1), (512, 1)] {
         let at = Moment { cwnd: 500, acked: 1, jiffies: 10, hz: 250, delay_min: 0, per_ack };

@@ -101,7 +101,7 @@ fn a_gap_ends_the_train() {
 }
 
 #[test]
-fn small_windows_are_left_alone() {
+fn small_windows_are_ignored() {
     for (cwnd, found) in [(15, false), (16, true)] {
         let mut sk = sock();
         sk.snd_cwnd = cwnd;
@@ -115,7 +115,7 @@ fn small_windows_are_left_alone() {
 }
 
 #[test]
-fn rounds_begin_where_the_kernel_looks() {
+fn rounds_start_where_the_kernel_checks() {
     // rules, window, true if a sample after the end of a round starts another
     let table = [
         (HystartRules::LINUX_6_1, 10, true),

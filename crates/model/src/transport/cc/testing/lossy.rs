@@ -1,6 +1,6 @@
 //! A path that loses single segments, for response functions. The bottleneck has a FIFO of one
-//! bandwidth-delay product; there is no reordering, and every segment is acknowledged. A loss is detected
-//! when its ACK would have arrived, and the segment is retransmitted immediately.
+//! bandwidth-delay product; nothing is reordered, and every segment is acknowledged. A loss is detected when
+//! its ACK would have arrived, and the segment is retransmitted immediately.
 
 use alloc::collections::VecDeque;
 

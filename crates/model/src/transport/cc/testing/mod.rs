@@ -28,7 +28,6 @@ pub(crate) fn sock() -> CcSock {
     }
 }
 
-/// Sets the connection's clocks.
 pub(crate) fn set_time(sk: &mut CcSock, us: u64) {
     sk.now_us = us;
     sk.clock_ns = us * 1_000;

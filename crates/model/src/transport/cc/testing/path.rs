@@ -15,7 +15,6 @@ const QUICK: u32 = 16;
 /// Delayed ACK timeout in ns.
 const DELACK: u64 = 40_000_000;
 
-/// Path parameters.
 pub(crate) struct Path {
     /// Bottleneck rate in bit/s.
     pub(crate) rate: u64,
@@ -27,7 +26,6 @@ pub(crate) struct Path {
     pub(crate) delayed: bool,
 }
 
-/// Simulation events.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     /// A segment arrives at the bottleneck.
@@ -42,7 +40,6 @@ enum Event {
     Pace,
 }
 
-/// Results of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Run {
     /// Segments delivered in order after the warm-up.
@@ -55,7 +52,6 @@ pub(crate) struct Run {
     pub(crate) srtt_us: Vec<u32>,
 }
 
-/// Mean of `samples`.
 pub(crate) fn mean(samples: &[u32]) -> f64 {
     samples.iter().map(|&s| f64::from(s)).sum::<f64>() / samples.len() as f64
 }

@@ -28,7 +28,7 @@ fn transfer_of(bytes: u64, control: &TcpControl, preset: Preset, queue: u64, los
 }
 
 #[test]
-fn each_of_tcps_controls_drives_a_transfer() {
+fn every_tcp_controller_drives_a_transfer() {
     for preset in [Preset::Chromium39, Preset::Rfc9002] {
         for &name in NAMES {
             let seen = transfer(&named(name), preset, 125_000, 0.0);
@@ -42,7 +42,7 @@ fn each_of_tcps_controls_drives_a_transfer() {
 /// With a queue of 240 ms, after slow start: delay-based controllers keep it almost empty, loss-based ones
 /// fill it.
 #[test]
-fn delay_and_loss_decide_as_over_tcp() {
+fn delay_and_loss_based_controllers_behave_as_over_tcp() {
     let srtt_ms = |name| {
         let seen = transfer_of(60_000_000, &named(name), Preset::Chromium39, 1_500_000, 0.0);
         seen.srtt.expect("measured").nanos() / 1_000_000
@@ -57,14 +57,14 @@ fn delay_and_loss_decide_as_over_tcp() {
 
 /// With random losses, a controller that sets the rate maintains it, while Reno's window stays small.
 #[test]
-fn a_control_that_sets_the_rate_takes_losses_for_noise() {
+fn rate_based_controllers_tolerate_random_loss() {
     let mbps = |name| transfer(&named(name), Preset::Chromium39, 300_000, 0.01).mbps();
     let (reno, bbr) = (mbps("reno"), mbps("bbr"));
     assert!(reno < 15.0 && bbr > 30.0, "{reno} {bbr}");
 }
 
 #[test]
-fn one_of_somebodys_own_does_what_it_would_do_built_in() {
+fn custom_controllers_behave_like_built_in_ones() {
     let own = by(Cc::Custom(CustomCc::new("mine", Box::new(Reno))));
     let [built_in, own] =
         [named("reno"), own].map(|control| transfer(&control, Preset::Rfc9002, 60_000, 0.001));
@@ -75,7 +75,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     /// All data arrives whatever is lost.
     #[test]
-    fn all_comes_whatever_is_lost(
+    fn everything_arrives_whatever_is_lost(
         name in prop::sample::select(NAMES),
         preset in prop::sample::select(&Preset::ALL[..]),
         queue in 3_000_u64..200_000,

@@ -244,7 +244,7 @@ fn the_same_twice() {
 /// stream. The second stayed forced, which kept the timer off, and the transfer stalled when the
 /// retransmission was lost too.
 #[test]
-fn a_timeout_with_one_packet_to_send_again_is_not_the_last() {
+fn a_timeout_with_a_single_packet_rearms_the_timer() {
     let (up, down) = (0.24260540752421425, 0.19926949524194895);
     let paths = [Path::new(5_000_000, 10, 50_000, up), Path::new(5_000_000, 10, 14_030, down)];
     let seen = download(Preset::Chromium39.config(), 25_806, 4, paths, 0);
@@ -286,7 +286,7 @@ fn the_handshake_is_acknowledged_without_delay() {
 /// The server is silent: intervals between the client's packets in ms.
 // spec: rfc9002 6.2.1, 6.2.2 - three times 333 ms, doubled each time. quiche: three times 100 ms.
 #[test]
-fn a_hello_without_an_answer_is_sent_again() {
+fn an_unanswered_hello_is_retransmitted() {
     let gaps = |preset: Preset| {
         let mut client = Quic::new(preset.config(), QuicRole::Client, true);
         let (mut now, mut last) = (Instant::ZERO, Instant::ZERO);
@@ -310,7 +310,7 @@ fn a_hello_without_an_answer_is_sent_again() {
 /// The server has reached its amplification limit, and the client's answer is lost. The client has nothing in
 /// flight, but only a full datagram from it unblocks the server.
 #[test]
-fn a_client_probes_while_the_server_may_not_send() {
+fn client_probes_while_the_server_is_blocked() {
     // 20 ms, then 20 ms plus 2 or 4 times 10 ms.
     for (preset, probe_at) in [(Preset::ChromiumNow, 60), (Preset::Rfc9002, 80)] {
         let config = preset.config();

@@ -330,8 +330,8 @@ impl Acks {
         self.wake = self.due_at.min(self.compressed_at);
     }
 
-    /// Called when the application has read data. `empty` is true if the receive queue is now empty. May make
-    /// an ACK due that was waiting for memory or that a short final segment of a message needs.
+    /// Called when the application has read data. `empty` is true if the receive queue is now empty. May
+    /// release an ACK held back by low memory, or one for a short final segment of a message.
     // linux: net/ipv4/tcp.c __tcp_cleanup_rbuf (6.1), first part.
     #[inline]
     pub fn read(&mut self, unacked: u32, empty: bool) {

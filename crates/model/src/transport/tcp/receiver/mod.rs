@@ -187,7 +187,7 @@ impl Receiver {
     #[inline]
     pub fn decide(&mut self, now: Instant) {
         let unacked = distance(self.rcv_wup, self.rcv_nxt);
-        // Without SO_RCVLOWAT, the window can advance only once the application has read everything.
+        // With SO_RCVLOWAT at its default of 1, less than that is unread only once everything has been read.
         let may_move = unacked <= self.acks.rcv_mss || self.rcv_nxt == self.copied || {
             let (window, short) = self.space.select(self.rcv_wnd, self.acks.rcv_mss);
             self.acks.quick = if short { 0 } else { self.acks.quick };

@@ -121,7 +121,7 @@ mod tests {
     type After = (&'static [(u32, u32, u32)], Option<(u32, u32)>, (bool, u32));
 
     #[test]
-    fn ranges_join_and_duplicates_are_told() {
+    fn ranges_merge_and_duplicates_are_reported() {
         let table: [((u32, u32), After); 9] = [
             ((100, 200), (&[(100, 200, 1)], None, (true, 0))),
             ((300, 400), (&[(100, 200, 1), (300, 400, 1)], None, (true, 0))),

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_block_comes_first_and_blocks_that_meet_are_one() {
+    fn latest_block_comes_first_and_adjacent_blocks_merge() {
         let mut sacks = Sacks::default();
         let table: [(Block, &[Block]); 7] = [
             ((10, 20), &[(10, 20)]),
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_duplicate_is_told_once_and_first() {
+    fn dsack_is_sent_once_and_first() {
         // spec: rfc2883 4.2.1 - a segment of 500 bytes is duplicated while two blocks are open.
         let mut sacks = Sacks::default();
         sacks.arrived(4500, 5000);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn places_that_may_fall_out_are_announced() {
+    fn reordering_of_trailing_blocks_is_detected() {
         let mut sacks = Sacks::default();
         assert!(!sacks.would_reorder(10, 20));
         sacks.arrived(10, 20);

@@ -43,7 +43,7 @@ fn a_packet_of_four_segments_gets_one_acknowledgement() {
 // linux: net/core/skbuff.c skb_try_coalesce (6.12) - copies data that fits into the tail room of the last
 // packet.
 #[test]
-fn a_segment_that_fits_behind_the_one_before_takes_no_memory() {
+fn segments_that_fit_the_tail_room_use_no_memory() {
     let memory = |truesize: u32, payloads: [u32; 6], read_after: usize| -> Vec<u32> {
         let mut bench = Bench::new(&config());
         (bench.greedy, bench.truesize) = (false, truesize);
@@ -63,14 +63,14 @@ fn a_segment_that_fits_behind_the_one_before_takes_no_memory() {
     // 4,352 bytes less 256 of sk_buff, 320 of shared info and 128 of headers: 3,648, two full segments.
     assert_eq!(memory(4352, [1448; 6], 0), [4352, 4352, 8704, 8704, 13_056, 13_056]);
     assert_eq!(memory(2304, [1448; 6], 0), [2304, 4608, 6912, 9216, 11_520, 13_824]);
-    // Of 1,600 bytes 1,000 are left behind 600: room for 500 and 500.
+    // 1,600 bytes less 600 leave room for 500 and 500.
     assert_eq!(memory(2304, [600, 500, 500, 100, 1448, 52], 0), [2304, 2304, 2304, 4608, 4608, 4608]);
     // A packet that has been read provides no tail room.
     assert_eq!(memory(4352, [1448; 6], 3), [4352, 4352, 0, 4352, 4352, 8704]);
 }
 
 #[test]
-fn gaps_are_told_at_once_and_their_end_too() {
+fn gaps_are_acknowledged_immediately_when_they_open_and_close() {
     let mut bench = Bench::warm(&config(), 20);
     // segment received; ACK sent: acknowledged up to, SACK blocks
     let table: [(u32, u32, Blocks); 6] = [
@@ -91,7 +91,7 @@ fn gaps_are_told_at_once_and_their_end_too() {
 }
 
 #[test]
-fn more_than_three_duplicates_are_summed_up() {
+fn duplicate_acks_are_compressed_after_three() {
     // RTT estimate from timestamps of 8 ms: 1/20 is 400 us, plus 100 us of slack.
     let mut bench = Bench::warm(&config(), 20);
     for n in 0..400 {
@@ -116,7 +116,7 @@ fn more_than_three_duplicates_are_summed_up() {
 }
 
 #[test]
-fn a_third_hole_sends_what_was_held_back_first() {
+fn a_third_hole_flushes_the_compressed_ack() {
     let mut bench = Bench::warm(&config(), 20);
     for n in [21, 23, 25, 26] {
         bench.segment(n);
@@ -139,7 +139,7 @@ fn small_segments_at_the_end_of_a_message_are_acknowledged_when_read() {
 }
 
 #[test]
-fn the_window_is_what_linux_offers() {
+fn window_matches_linux() {
     let mut receiver = Receiver::new(&config());
     assert_eq!(receiver.open(false), (64_240, 7));
     let mut receiver = Receiver::new(&config());
@@ -151,7 +151,7 @@ fn the_window_is_what_linux_offers() {
 }
 
 #[test]
-fn the_buffer_grows_with_what_is_read_in_a_round_trip() {
+fn buffer_grows_with_the_data_read_per_rtt() {
     // With an RTT of 2 ms, first 20 segments per RTT, then 40: at least twice the amount read.
     let mut bench = Bench::new(&config());
     let mut seen = Vec::new();
@@ -185,7 +185,7 @@ fn the_buffer_grows_with_what_is_read_in_a_round_trip() {
 }
 
 #[test]
-fn a_reader_that_sleeps_closes_the_window_and_one_that_wakes_opens_it() {
+fn a_sleeping_reader_closes_the_window() {
     let config = TcpConfig { moderate_rcvbuf: false, ..config() };
     let mut bench = Bench::warm(&config, 20);
     bench.greedy = false;
@@ -204,7 +204,7 @@ fn a_reader_that_sleeps_closes_the_window_and_one_that_wakes_opens_it() {
 }
 
 #[test]
-fn a_mark_is_echoed_until_the_window_was_reduced() {
+fn ce_is_echoed_until_cwr() {
     let mut bench = Bench::warm(&config(), 36);
     // segment, its ECN bits, CWR; ECE flag of the ACK sent, if any
     let table = [
@@ -229,7 +229,7 @@ fn a_mark_is_echoed_until_the_window_was_reduced() {
 }
 
 #[test]
-fn the_time_stamp_is_that_of_the_first_segment_not_acknowledged() {
+fn timestamp_echo_is_that_of_the_first_unacknowledged_segment() {
     let mut bench = Bench::warm(&config(), 36);
     let at = millis(bench.now);
     bench.segment(36);
@@ -243,7 +243,7 @@ fn the_time_stamp_is_that_of_the_first_segment_not_acknowledged() {
 }
 
 #[test]
-fn fin_counts_one_number_and_no_byte() {
+fn fin_takes_a_sequence_number_but_no_byte() {
     let mut bench = Bench::warm(&config(), 20);
     let mut header = TcpHeader::blank(SockId(0));
     (header.payload, header.mss, header.flags) = (MSS, MSS as u16, TcpFlags::FIN);
@@ -264,7 +264,7 @@ proptest! {
     /// Segments in any order, with losses, duplicates, overlaps and an occasional reader: every byte is read
     /// once, all memory is freed, and the window never shrinks.
     #[test]
-    fn memory_ends_and_the_window_is_kept(
+    fn memory_is_freed_and_the_window_never_shrinks(
         arrivals in prop::collection::vec((0_u32..40, 1_u16..4, 0_u32..3, 0_u64..5000, any::<bool>()), 1..300),
         start in any::<u32>(),
     ) {

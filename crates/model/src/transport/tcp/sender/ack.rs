@@ -54,7 +54,7 @@ pub(super) struct Ack {
     pub ack: u32,
     /// SND.UNA before this ACK.
     pub prior_una: u32,
-    /// Delivery-rate sample.
+    /// Delivery rate sample.
     pub rs: RateSample,
     /// Delivery state recorded in the packet of the rate sample, and its end.
     pub prior_mstamp: Option<u64>,

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_limit_is_timed_and_all_of_it_is_busy() {
+    fn last_limit_is_timed_and_counts_as_busy() {
         let mut c = Chrono::default();
         c.start(Limit::Busy, 10);
         c.start(Limit::Window, 15);

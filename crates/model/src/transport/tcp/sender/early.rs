@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_in_the_wait_ends_it() {
+    fn an_ack_cancels_the_delayed_retransmit() {
         let (mut s, mut out) = sent(3, EarlyRetransmit::Delayed);
         ack(&mut s, at_us(116_000), START, 100, &[(START + MSS, START + 3 * MSS)]);
         s.push(at_us(116_000), &mut out);

@@ -279,7 +279,6 @@ impl Sender {
         TcpRtt::new(seconds * self.cfg.hz, self.sk.jiffies, seconds * 1_000_000 / self.rtt_unit_us())
     }
 
-    /// Updates the clocks.
     #[inline]
     fn touch(&mut self, now: Instant) {
         self.sk.clock_ns = now.nanos();

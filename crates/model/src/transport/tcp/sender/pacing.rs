@@ -140,7 +140,7 @@ mod tests {
 
     // linux: net/ipv4/tcp_input.c tcp_update_pacing_rate (3.13, recalled).
     #[test]
-    fn a_round_trip_of_about_a_tick_makes_the_rate_boundless_before_3_15() {
+    fn short_rtts_inflate_the_pacing_rate_before_3_15() {
         // RTT in us, ticks of 4 ms; RTT in eighths of a tick, eighths used for pacing
         let table = [(500, 8, 1), (4_000, 8, 1), (4_100, 8, 1), (8_000, 16, 16), (20_000, 40, 40)];
         for (us, srtt8, by) in table {
@@ -158,13 +158,13 @@ mod tests {
     }
 
     #[test]
-    fn the_first_rate_is_of_the_segments_agreed_on() {
+    fn first_pacing_rate_uses_the_negotiated_mss() {
         // Ten segments of 1,448 bytes per handshake RTT of 10 ms, times two.
         assert_eq!(testing::established().sk.pacing_rate, 2_896_000);
     }
 
     #[test]
-    fn credit_is_half_a_packet_at_most() {
+    fn pacing_credit_is_at_most_half_a_packet() {
         let mut s = testing::established();
         s.sk.needs_pacing = true;
         s.sk.pacing_rate = 1_448_000;
@@ -188,7 +188,7 @@ mod tests {
     }
     // linux: net/ipv4/tcp_output.c tcp_internal_pacing (4.19).
     #[test]
-    fn before_4_20_a_timer_runs_from_packet_to_packet() {
+    fn pacing_timer_runs_from_packet_to_packet_before_4_20() {
         let mut s = testing::established();
         (s.cfg.departure_times, s.sk.needs_pacing, s.sk.pacing_rate) = (false, true, 1_480_000);
         // The first packets, 1,480 bytes with header, each wait on their own, without credit for late

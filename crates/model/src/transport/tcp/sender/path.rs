@@ -17,7 +17,8 @@ impl Sender {
         }
         if path.reordering > 0 && path.reordering != self.reordering {
             self.reordering = path.reordering;
-            // This disables FACK and early retransmit; RACK requires observed reordering.
+            // A known reordering degree disables FACK and early retransmit. RACK still requires observed
+            // reordering.
             self.reord_seen |= self.cfg.loss != LossDetection::RackTlp;
             self.fack_over = true;
         }
@@ -87,7 +88,7 @@ mod tests {
 
     // linux: net/ipv4/tcp_metrics.c tcp_update_metrics (4.4).
     #[test]
-    fn what_a_connection_leaves_behind() {
+    fn metrics_saved_by_a_connection() {
         let table: [Row; 10] = [
             // In initial slow start: the threshold is only raised.
             (0, (0, 40, CaState::Open, 3), (0, 0)),
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_longer_round_trip_counts_at_once_a_shorter_one_by_an_eighth_and_all_for_an_hour() {
+    fn stored_rtt_rises_immediately_falls_by_an_eighth_and_expires() {
         let mut s = established();
         let mut path = PathMetrics::default();
         for (srtt8, known) in
@@ -134,7 +135,7 @@ mod tests {
     // linux: net/ipv4/tcp_metrics.c tcp_init_metrics (4.4) - the timeout is the RTT plus twice the RTT, or
     // plus 200 ms.
     #[test]
-    fn what_is_remembered_is_where_the_next_one_begins() {
+    fn stored_metrics_initialise_the_next_connection() {
         let path = PathMetrics { rtt8_us: 8 * 300_000, ssthresh: 17, reordering: 9, written: Some(at(1)) };
         let old = TcpConfig { no_ssthresh_metrics_save: false, ..TcpConfig::default() };
         let s = established_by(&old, &path);

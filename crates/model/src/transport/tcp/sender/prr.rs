@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn below_the_threshold_it_catches_up_or_conserves() {
+    fn prr_catches_up_or_conserves_below_the_threshold() {
         use PrrRules::{Linux3_2, Linux4_3, Linux5_11, Linux5_19};
         let all = [Linux3_2, Linux4_3, Linux5_11, Linux5_19];
         // delivered and sent before, acked, progress, in flight | segments by each rule

@@ -45,9 +45,7 @@ pub(super) struct Skb {
     pub end: u32,
     /// Truesize in bytes.
     pub truesize: u32,
-    /// Number of segments.
     pub segs: u16,
-    /// Packet flags.
     pub flags: u16,
     /// Time of the last transmission in us.
     pub sent_us: u64,
@@ -119,12 +117,10 @@ impl RtxQueue {
     pub fn at_mut(&mut self, id: Id) -> &mut Skb {
         &mut self.slots[id as usize]
     }
-    /// Returns the first packet.
     #[inline]
     pub fn head(&self) -> Option<&Skb> {
         self.first().map(|id| self.at(id))
     }
-    /// Iterates over all packets in sequence order.
     pub fn iter(&self) -> impl Iterator<Item = &Skb> {
         self.order.iter().map(|id| self.at(id))
     }
@@ -152,7 +148,6 @@ impl RtxQueue {
         id
     }
 
-    /// Removes the first packet.
     #[inline]
     pub fn pop(&mut self) {
         if let Some(id) = self.order.pop() {
@@ -292,7 +287,6 @@ impl UnsentQueue {
     pub fn tail_len(&self) -> Option<u32> {
         self.runs.back().map(|run| run.len)
     }
-    /// Appends a packet of `len` bytes.
     pub fn append(&mut self, len: u32) {
         match self.runs.back_mut() {
             Some(run) if run.len == len && !run.push => run.count += 1,
@@ -307,7 +301,6 @@ impl UnsentQueue {
             None => {}
         }
     }
-    /// Sets PSH on the last packet.
     pub fn mark_push(&mut self) {
         if let Some((len, _)) = self.take_last() {
             self.append_pushed(len);
@@ -326,7 +319,6 @@ impl UnsentQueue {
         }
         Some(last)
     }
-    /// Removes the first packet.
     #[inline]
     pub fn pop(&mut self) {
         if let Some(run) = self.runs.front_mut() {
@@ -384,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_packet_keeps_its_place_in_both_orders() {
+    fn split_packets_keep_their_place_in_both_orders() {
         let mut q = RtxQueue::new();
         q.push(skb(u32::MAX - 99, 201, 3));
         q.at_mut(q.id(0)).flags |= FIN | PUSH;
@@ -399,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn unsent_packets_stay_apart_as_they_were_cut() {
+    fn unsent_packets_keep_their_boundaries() {
         let mut u = UnsentQueue::default();
         u.append(100);
         u.append(100);

@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn bits_of_tcp_recovery_hold_the_window() {
+    fn tcp_recovery_bits_fix_the_reordering_window() {
         let mut s = testing::established();
         (s.sk.min_rtt_us, s.sk.srtt_us, s.sk.sacked_out) = (20_000, 24_000 << 3, 3);
         assert_eq!(s.reo_wnd_us(), 0);
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn dsacks_widen_it_once_a_round_trip_for_sixteen_recoveries() {
+    fn dsacks_widen_the_window_once_per_rtt_for_sixteen_recoveries() {
         let mut s = testing::established();
         let rs = |prior_delivered| RateSample { prior_delivered, ..RateSample::default() };
         s.sk.delivered = 100;

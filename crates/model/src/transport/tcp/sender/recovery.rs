@@ -10,7 +10,7 @@ use crate::transport::seq::{after, before};
 use crate::transport::tcp::config::LossDetection;
 use crate::types::buffer_truesize;
 
-/// What to send after ACK processing.
+/// Transmission due after ACK processing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Rexmit {
     /// New data as the window allows.
@@ -22,7 +22,6 @@ pub(super) enum Rexmit {
     New,
 }
 
-/// State of a recovery.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Recovery {
     /// SND.NXT at the start.
@@ -35,7 +34,6 @@ pub(super) struct Recovery {
     pub retrans_stamp: Option<u32>,
     /// Threshold before the reduction; 0 if it cannot be undone.
     pub prior_ssthresh: u32,
-    /// Proportional rate reduction.
     pub prr: TcpPrr,
     /// Consecutive timeouts.
     pub retransmits: u32,

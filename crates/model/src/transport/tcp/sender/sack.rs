@@ -284,7 +284,7 @@ mod tests {
 
     // linux: net/ipv4/tcp_input.c tcp_update_reordering, tcp_disable_fack (4.4).
     #[test]
-    fn fack_is_over_once_packets_overtake_each_other() {
+    fn reordering_disables_fack() {
         // The packet that overtakes the first three times; resulting reordering degree, FACK disabled.
         for (early, reordering, over) in [(2, 3, false), (3, 3, false), (4, 4, true), (8, 8, true)] {
             let mut s = established();

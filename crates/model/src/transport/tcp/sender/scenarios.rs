@@ -81,7 +81,7 @@ fn a_local_refusal_is_no_loss() {
 }
 
 #[test]
-fn a_drop_for_it_below_counts_as_sent() {
+fn congestion_below_reduces_the_window_but_counts_as_sent() {
     let (mut s, mut out) = sending(10);
     ack(&mut s, at_us(110_000), seq(2), 100, &[]);
     out.answers.push_back(Enqueue::Congested);
@@ -126,7 +126,7 @@ fn reordering_is_undone_and_remembered() {
 }
 
 #[test]
-fn dsacks_for_all_that_was_sent_again_undo() {
+fn dsacks_for_every_retransmission_undo_the_reduction() {
     let (mut s, mut out) = sending(20);
     s.timestamps = false;
     for n in 1..=4 {
@@ -186,7 +186,7 @@ fn a_probe_that_repaired_a_loss_reduces_the_window() {
 }
 
 #[test]
-fn frto_finds_a_timeout_wrong() {
+fn frto_detects_a_spurious_timeout() {
     let (mut s, mut out) = sending(10);
     s.timestamps = false;
     s.cfg.tail_loss_probe = false;
@@ -204,7 +204,7 @@ fn frto_finds_a_timeout_wrong() {
 }
 
 #[test]
-fn an_echoed_mark_reduces_once_a_window() {
+fn ece_reduces_once_per_window() {
     let (mut s, mut out) = sending(10);
     s.ecn.ok = true;
     let mut header = TcpHeader::blank(SockId(0));
@@ -219,7 +219,7 @@ fn an_echoed_mark_reduces_once_a_window() {
 }
 
 #[test]
-fn the_send_buffer_grows_with_the_window_and_wakes_at_a_third() {
+fn send_buffer_grows_with_the_window_and_wakes_at_a_third() {
     let mut s = established();
     // Ten segments times two, of 2,048 + 256 bytes each; 4,096 + 256 with the header room of a kernel with
     // Wi-Fi.
@@ -325,7 +325,7 @@ fn pacing_spreads_packets_over_time() {
 }
 
 #[test]
-fn over_fq_packets_are_stamped_and_leave_for_it_at_once() {
+fn packets_for_fq_are_stamped_and_sent_immediately() {
     let (mut s, mut out) = sending(10);
     (s.sk.needs_pacing, s.cfg.fq) = (true, true);
     s.sk.pacing_rate = 1_448_000;
@@ -374,9 +374,9 @@ fn fack_and_dupack_count_differently() {
 }
 
 #[test]
-fn a_lost_retransmission_is_found_by_rack_alone() {
+fn only_rack_detects_a_lost_retransmission() {
     use super::super::config::RackBeside;
-    // RACK next to counting, lost retransmission is retransmitted before the timeout
+    // RACK alongside counting, lost retransmission is retransmitted before the timeout
     for (rule, rack, again) in [
         (LossDetection::Fack, RackBeside::No, false),
         (LossDetection::Fack, RackBeside::InRecovery, true),
@@ -410,7 +410,7 @@ fn a_lost_retransmission_is_found_by_rack_alone() {
 }
 
 #[test]
-fn a_window_that_is_being_filled_grows_the_send_buffer_too() {
+fn send_buffer_grows_while_the_window_is_filled() {
     for (space_on_send, sndbuf) in [(true, 2 * 20 * 2_304), (false, 46_080)] {
         let mut s = established();
         let mut out = Sink::default();
@@ -426,7 +426,7 @@ fn a_window_that_is_being_filled_grows_the_send_buffer_too() {
 }
 
 #[test]
-fn a_full_packet_leaves_at_once_and_what_is_left_of_it_is_filled_up() {
+fn full_packets_are_sent_immediately_and_remainders_refilled() {
     let mut s = sender(&TcpConfig { tso: true, tso_rtt_log: 0, ..config() });
     s.established(
         at_us(400),
@@ -475,7 +475,7 @@ fn probes_wait_in_us_or_in_ticks() {
 }
 
 #[test]
-fn sacked_neighbours_share_one_head() {
+fn sacked_neighbours_share_one_sk_buff() {
     let (mut s, _) = sending(20);
     let full = s.buf.wmem_queued;
     // SACK blocks, sk_buffs freed

@@ -15,7 +15,6 @@ pub(super) struct HostQueue {
     /// Bytes charged for refused packets and not yet uncharged. Normally all are uncharged at once, unless a
     /// qdisc keeps part of a split packet or drops older packets in its favour.
     refused: u32,
-    /// Time of the refusal.
     refused_at_ns: u64,
     /// True if the limit stopped the socket, which resumes when a packet leaves.
     pub throttled: bool,
@@ -103,8 +102,9 @@ impl Sender {
     /// Returns the bytes that a packet is charged with.
     // linux: net/ipv4/tcp_offload.c tcp_gso_segment (4.4) - charges each segment with its own memory instead
     // of the whole packet's.
-    // deviation: charges so from the start instead of from the split, which a qdisc above the device delays -
-    // a qdisc's memory limit sees the larger value too; charges a partial last segment like a full one.
+    // deviation: applies this charge from the start instead of from the split, which a qdisc above the device
+    // delays - the qdisc's memory limit counts the larger value too; charges a partial last segment like a
+    // full one.
     #[inline]
     pub(super) fn charge(&self, skb: &Skb) -> u32 {
         let segs = u32::from(skb.segs);
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn retransmissions_leave_freely_before_4_9() {
+    fn small_queues_ignore_retransmissions_before_4_9() {
         for (limited, held) in [(true, true), (false, false)] {
             let mut s = testing::established();
             s.cfg.small_queues.exception = Exception::Never;
@@ -206,7 +206,7 @@ mod tests {
         }
     }
     #[test]
-    fn what_was_refused_wakes_nobody_also_in_parts() {
+    fn refused_packets_do_not_wake_the_socket() {
         let mut s = testing::established();
         let now = Instant::from_nanos(7);
         s.sk.wmem_alloc = 3 * 4_352;
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_of_a_refused_packet_wakes_when_it_leaves() {
+    fn queued_parts_of_refused_packets_wake_the_socket() {
         let mut s = testing::established();
         // The qdisc dropped an older single packet for the first segment of a refused one, and queued the
         // rest.

@@ -7,7 +7,6 @@ use crate::transport::cc::Controller;
 use crate::transport::seq::after;
 use crate::types::{Instant, buffer_truesize};
 
-/// Send buffer state.
 #[derive(Clone, Debug)]
 pub(super) struct SendBuffer {
     /// Truesize of all sent and unsent packets, in bytes.
@@ -219,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn the_application_limits_the_sender_where_a_write_begins_and_not_where_one_goes_on() {
+    fn application_limit_is_checked_at_the_start_of_a_write() {
         let (mut s, mut out) = filled();
         s.buf.sndbuf = 1 << 20;
         // The rest of the write: the window has room and nothing is unsent, but the buffer was the limit.
@@ -235,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_last_packet_waits_while_others_are_in_queues_below() {
+    fn autocorking_holds_back_a_small_last_packet() {
         // autocorking, earlier packets have left the host; packets sent by a write of 100 bytes
         for (autocorking, gone, leaves) in
             [(true, false, 0), (true, true, 1), (false, false, 1), (false, true, 1)]

@@ -79,7 +79,6 @@ pub(super) fn ack(s: &mut Sender, at: Instant, ack: u32, ecr: u32, sack: &[(u32,
     s.on_ack(at, &AckIn { ack, seq: 1, header: &header }, false);
 }
 
-/// Path parameters.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Path {
     /// Rate of the local device in bytes per us.
@@ -250,7 +249,7 @@ impl Run {
         }
     }
 
-    /// Handles the next event. Returns false if there is none.
+    /// Handles the next event. Returns false after the last one.
     pub fn step(&mut self) -> bool {
         let timer = self.s.next_timer().map(Instant::nanos);
         let next = self.events.peek().map(|Reverse((at, _))| *at);

@@ -98,7 +98,7 @@ proptest! {
 
 // linux: net/ipv4/tcp_output.c __tcp_transmit_skb (6.1), commit 051ba67447de (recalled).
 #[test]
-fn a_packet_of_several_segments_bears_psh_since_5_4() {
+fn tso_packets_have_psh_since_5_4() {
     for (each, pushed) in [(true, [true, true, true]), (false, [false, false, true])] {
         let mut c = config();
         (c.tso, c.push_each_packet, c.small_queues.off) = (true, each, true);

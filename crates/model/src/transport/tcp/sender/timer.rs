@@ -25,7 +25,6 @@ pub(super) enum Due {
     WindowProbe,
 }
 
-/// Timer state.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RetransTimer {
     what: Option<Due>,

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn older_kernels_probe_in_open_with_a_full_window_only() {
+    fn older_kernels_probe_only_in_open_with_a_full_window() {
         // rule, state, window, probe is due
         let table = [
             (TlpRules::Linux3_10, CaState::Open, 1, true),

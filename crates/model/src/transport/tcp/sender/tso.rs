@@ -4,7 +4,7 @@ use super::queue::Head;
 use super::{MSS_DEFAULT, Sender};
 use crate::transport::cc::{CaState, Controller};
 
-/// What a deferred packet waits for.
+/// Reason for deferring a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Defer {
     /// Not deferred.
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_far_acknowledgement_is_not_waited_for() {
+    fn deferral_does_not_wait_for_a_distant_ack() {
         // srtt in us, us since the first packet was sent, limit of 1 ms, too far
         let table = [
             (1_000, 499, true, true),
@@ -173,8 +173,8 @@ mod tests {
     }
 
     #[test]
-    fn without_a_share_of_the_window_three_segments_wait() {
-        // divisor, window in segments, what the packet waits for
+    fn deferral_with_win_divisor_zero() {
+        // divisor, window in segments, reason for deferral
         let table = [
             (3, 12, Defer::Cwnd),
             (3, 14, Defer::Data),
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_is_cut_to_half_of_the_window() {
+    fn size_goal_is_at_most_half_of_the_window() {
         let mut s = testing::established();
         s.cfg.tso = true;
         // maximum window, bytes per packet

@@ -192,7 +192,7 @@ mod tests {
     // linux: net/ipv4/tcp_output.c tcp_write_xmit (5.15) - since 5.10, validates also if the window blocks
     // transmission.
     #[test]
-    fn a_full_window_that_lets_nothing_out_counts_since_5_10() {
+    fn a_full_window_that_blocks_sending_counts_since_5_10() {
         for (rules, limits) in [(Linux6_1, true), (Linux5_10, true), (Linux3_16, false)] {
             let mut s = established();
             s.cfg.cwnd_limited = rules;
@@ -210,7 +210,7 @@ mod tests {
 
     // linux: net/ipv4/tcp_cong.c tcp_is_cwnd_limited (3.10).
     #[test]
-    fn three_segments_less_than_the_window_were_no_less_before_3_16() {
+    fn three_unused_segments_still_count_as_limited_before_3_16() {
         // TSO; window, in flight before the ACK; window may grow
         let table = [
             (false, 20, 17, true),

@@ -145,7 +145,7 @@ impl Space {
         self.advmss = advmss;
         self.per_segment = advmss + self.max_header + PACKET_OVERHEAD;
         // linux: net/ipv4/tcp_input.c tcp_fixup_rcvbuf (4.11).
-        // deviation: subtracts the timestamp option also at the passive end, which learns of it later - 12 of
+        // deviation: subtracts the timestamp option even at the passive end, which learns of it later - 12 of
         // 2,300 bytes per packet.
         let rooms = if self.moderate { 8 } else { 2 };
         let at_first = (rooms * self.init_rwnd).saturating_mul(self.per_segment);

@@ -89,7 +89,7 @@ fn before_4_20_the_window_starts_smaller_and_the_buffer_larger() {
 }
 
 #[test]
-fn an_echo_that_was_seen_counts_before_4_16_only() {
+fn repeated_echoes_count_only_before_4_16() {
     for (rules, want) in [(RcvbufRules::Linux3_13, 88_000), (RcvbufRules::Linux4_16, 80_000)] {
         let mut s = space(rules);
         s.measure_ts(110, 100, ADVMSS, ADVMSS, 0);
@@ -99,7 +99,7 @@ fn an_echo_that_was_seen_counts_before_4_16_only() {
 }
 
 #[test]
-fn room_for_what_is_out_of_order_comes_with_it() {
+fn out_of_order_data_grows_the_buffer_immediately() {
     for (rules, rcvbuf) in [(RcvbufRules::Linux4_16, 131_072), (RcvbufRules::Linux6_16, 657_920)] {
         let mut s = space(rules);
         s.out_of_order(300_000);
