@@ -18,8 +18,7 @@ pub struct CompoundParams {
     pub alpha_shift: u8,
     /// Reduction of the delay window per RTT and queued segment, once at least `gamma` segments are queued.
     pub eta: u32,
-    /// Bounds of the adaptive threshold `gamma`: the number of queued segments at which the delay window
-    /// shrinks.
+    /// Bounds of `gamma`, the adaptive number of queued segments at which the delay window shrinks.
     pub gamma: [u32; 2],
     /// Minimum total window at which the delay window grows.
     pub low_window: u32,
@@ -62,8 +61,7 @@ impl Compound {
         Self { params, rounds: Rounds::default(), dwnd: 0, gamma, diff_reno: None }
     }
 
-    /// Returns the number of segments of `window` that are queued: the excess over the bandwidth-delay
-    /// product.
+    /// Returns the queued segments of `window`: its excess over the bandwidth-delay product.
     // spec: draft-sridharan-tcpm-ctcp-02 3.2 - (window / base - window / rtt) * base.
     // deviation: uses the minimum RTT of the round instead of the smoothed RTT - Linux's delay-based
     // controllers measure that way; with long queues both are far above the base.
@@ -96,8 +94,7 @@ impl Compound {
     }
 
     /// Adapts `gamma` at a loss to the number of segments that Reno's window had queued.
-    // spec: draft-sridharan-tcpm-ctcp-02 3.4 - three quarters of that number, with a weight of 0.8
-    // (recalled).
+    // spec: draft-sridharan-tcpm-ctcp-02 3.4 - 3/4 of that number, with a weight of 0.8 (recalled).
     fn tune(&mut self) {
         if let Some(diff) = self.diff_reno.take() {
             let sample = (diff.min(1 << 16) << POINT) / 4 * 3;
@@ -170,8 +167,7 @@ mod tests {
     #[test]
     fn grows_with_the_window_to_the_power_of_three_quarters() {
         let compound = Compound::default();
-        // window, growth in 1/256 segments per RTT: window^0.75 / 8 - 1, with 38^0.75 / 8 = 1.91 and 600^0.75
-        // / 8 = 15.15
+        // window, growth in 1/256 segments per RTT: window^0.75 / 8 - 1; 38^0.75 / 8 = 1.91
         let table =
             [(1, 0), (16, 0), (38, 233), (256, 7 << 8), (600, 3623), (4096, 63 << 8), (65_536, 511 << 8)];
         for (window, growth) in table {
@@ -181,8 +177,7 @@ mod tests {
 
     #[test]
     fn a_round_decides() {
-        // window, delay window, minimum RTT overall and in the round in us, samples; window and delay window
-        // after
+        // window, delay window, minimum RTT overall and in the round in us, samples; windows after
         let table = [
             // No queue: the delay window grows by 15 segments at 600. Reno adds none for two ACKed segments.
             (600, 100, 20_000, 20_000, 10, 614, 114),
@@ -219,8 +214,7 @@ mod tests {
 
     #[test]
     fn a_loss_halves_both_windows_and_tunes_gamma() {
-        // window, delay window, segments queued by Reno's window; threshold, delay window and gamma in 1/256
-        // after
+        // window, delay window, queued by Reno; threshold, delay window and gamma in 1/256 after
         let table = [
             (600, 100, None, 300, 50, 7680),
             // 30 / 5 + 4/5 * 3/4 * 20 = 18

@@ -64,8 +64,7 @@ impl Hybla {
         Self { params, enabled: true, cents: 0, rho_3ls: 8, rho2_7ls: UNIT, minrtt_us: 0 }
     }
 
-    // linux: net/ipv4/tcp_hybla.c hybla_recalc_param (6.1) - `srtt_us` is eight times the RTT, so rho is in
-    // eighths.
+    // linux: net/ipv4/tcp_hybla.c hybla_recalc_param (6.1) - `srtt_us` is RTT times 8, so rho is in eighths.
     fn measure(&mut self, sk: &CcSock) {
         self.rho_3ls = (sk.srtt_us / (self.params.rtt0 * 1_000)).max(8);
         self.rho2_7ls = (self.rho_3ls * self.rho_3ls) << 1;

@@ -125,8 +125,7 @@ impl Illinois {
 }
 
 /// Returns beta for an average queueing delay `da` and a maximum `dm`, in us.
-// linux: net/ipv4/tcp_illinois.c beta (6.1) - 1/8 up to 10 % of the maximum, 1/2 from 80 %, linear in
-// between.
+// linux: net/ipv4/tcp_illinois.c beta (6.1) - 1/8 up to 10 % of the maximum, 1/2 from 80 %, else linear.
 fn beta(da: u32, dm: u32) -> u32 {
     let (d2, d3) = (dm / 10, 8 * dm / 10);
     if da <= d2 {

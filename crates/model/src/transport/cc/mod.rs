@@ -179,8 +179,7 @@ pub struct CcSock {
     pub max_pacing_rate: u64,
     /// True if the controller requests pacing (`sk_pacing_status` other than none).
     pub needs_pacing: bool,
-    /// Right shift that converts the pacing rate to the bytes of one TCP small queues period
-    /// (`sk_pacing_shift`).
+    /// Right shift from the pacing rate to the bytes of one TCP small queues period (`sk_pacing_shift`).
     pub pacing_shift: u8,
     /// Maximum size of a TSO packet in bytes (`sk_gso_max_size`).
     pub gso_max_size: u32,
@@ -340,8 +339,7 @@ pub struct CcParams {
     pub vegas: vegas::VegasParams,
 }
 
-/// Declares the built-in controllers, one line each. Brackets name the [`CcParams`] field that a controller
-/// is constructed from.
+/// Declares the built-in controllers, one line each. Brackets name the controller's [`CcParams`] field.
 macro_rules! family {
     ($($(#[$doc:meta])* $name:literal => $variant:ident($controller:ty)$([$params:ident])?,)*) => {
         /// Any built-in or user-defined controller.
@@ -356,16 +354,14 @@ macro_rules! family {
         pub const NAMES: &[&str] = &[$($name),*];
 
         impl Cc {
-            /// Creates the controller with this name and these parameters. Returns `None` if the name is
-            /// unknown.
+            /// Creates the controller with this name and these parameters, or `None` if the name is unknown.
             pub fn new(name: &str, params: &CcParams) -> Option<Self> {
                 match name {
                     $($name => Some(Self::$variant(family!(@make params, $controller $(, $params)?))),)*
                     _ => None,
                 }
             }
-            /// Creates the controller with this name and Linux 6.1 parameters. Returns `None` if the name is
-            /// unknown.
+            /// Creates the controller with this name and Linux 6.1 parameters, or `None` if unknown.
             pub fn by_name(name: &str) -> Option<Self> {
                 Self::new(name, &CcParams::default())
             }

@@ -1,5 +1,4 @@
-//! New Vegas: compares the window with the window that the round's maximum rate would need at the minimum
-//! RTT.
+//! New Vegas: compares the window with the round's maximum rate times the minimum RTT.
 // linux: net/ipv4/tcp_nv.c (6.1) - the only description; there is no paper.
 
 use crate::transport::seq::before;
@@ -142,8 +141,7 @@ impl Nv {
         average
     }
 
-    /// Renews the minimum RTT at the end of a period, so that it covers the last one or two periods. Their
-    /// length is randomised.
+    /// Renews the minimum RTT after a period of random length, so that it covers one or two periods.
     fn renew_min_rtt(&mut self, sk: &mut CcSock) {
         if (sk.jiffies.wrapping_sub(self.min_rtt_reset) as i32) < 0 {
             return;

@@ -153,7 +153,7 @@ mod tests {
             (sk.growth, sk.snd_cwnd, sk.snd_ssthresh) = (GrowthRules::Linux3_13, cwnd, threshold);
             sk
         };
-        // window, threshold, ACKs for two segments each, window after; takes one ACK more than the window per
+        // window, threshold, ACKs for two segments each, window after; one ACK more than the window per
         // increment
         let table = [
             (10, 5, 10, 10),

@@ -18,8 +18,7 @@ fn window(name: &str, rtt_ms: u64, one_in: u32) -> f64 {
     (kbps(name, path(rtt_ms, one_in)) * rtt_ms) as f64 / f64::from(MSS * 8)
 }
 
-/// Rates in 100 kbit/s with one loss per 100, 1,000, 10,000 and 100,000 segments, first at 10 ms, then at 100
-/// ms.
+/// Rates in 100 kbit/s with one loss per 100, 1,000, 10,000 and 100,000 segments, at 10 ms and at 100 ms.
 const RATES: &[(&str, [u64; 8])] = &[
     ("bbr", [9889, 9990, 9999, 9556, 9705, 9990, 9949, 9696]),
     ("compound", [127, 688, 4545, 9428, 13, 69, 455, 2914]),
@@ -58,8 +57,7 @@ fn windows_follow_the_closed_forms() {
     let cubic = |rtt_s: f64, n: u32| (1.054 * (rtt_s * f64::from(n)).powf(0.75)).max(reno(n));
     // spec: rfc3649 5 - w = 0.12 / p^0.835.
     let highspeed = |n: u32| 0.12 * f64::from(n).powf(0.835);
-    // paper: scalable-tcp (Kelly 2003) - 1 % growth per RTT against 1/8 at a loss: ln(8/7) / ln(1.01) round
-    // trips.
+    // paper: scalable-tcp (Kelly 2003) - 1 % growth per RTT against 1/8 at a loss: ln(8/7) / ln(1.01) RTTs.
     let scalable = |n: u32| f64::from(n) / ((8.0_f64 / 7.0).ln() / 1.01_f64.ln());
     // paper: hybla (Caini and Firrincieli 2004) - equals Reno at 25 ms, so four times its window at 100 ms.
     // paper: illinois (Liu, Basar and Srikant 2006) - ten segments and 1/8 without queueing delay.

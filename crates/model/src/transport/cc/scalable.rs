@@ -1,5 +1,4 @@
-//! Scalable TCP: adds a fixed fraction of a segment per acknowledged segment, and removes 1/8 of the window
-//! at a loss.
+//! Scalable TCP: adds a fixed fraction of a segment per acknowledged segment, and removes 1/8 at a loss.
 // paper: scalable-tcp (Kelly 2003) - a = 0.01, b = 0.125.
 
 use super::reno::{GrowthRules, MIN_SSTHRESH, cong_avoid_ai, slow_start};

@@ -131,8 +131,8 @@ impl Vegas {
             sk.snd_cwnd += 1;
         }
         sk.snd_cwnd = sk.snd_cwnd.max(2).min(sk.snd_cwnd_clamp);
-        // linux: include/net/tcp.h tcp_current_ssthresh (6.1) - at least three quarters of the window, except
-        // in CWR and Recovery.
+        // linux: include/net/tcp.h tcp_current_ssthresh (6.1) - at least 3/4 of the window, except in CWR and
+        // Recovery.
         if !matches!(sk.ca_state, CaState::Cwr | CaState::Recovery) {
             sk.snd_ssthresh = sk.snd_ssthresh.max((sk.snd_cwnd >> 1) + (sk.snd_cwnd >> 2));
         }

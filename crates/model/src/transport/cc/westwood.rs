@@ -60,8 +60,7 @@ impl Westwood {
     /// Returns the bytes that this ACK accounts for. A duplicate ACK counts as one segment, which a later
     /// cumulative ACK does not count again.
     // linux: net/ipv4/tcp_westwood.c westwood_acked_count (6.1).
-    // deviation: Linux counts this way only on its slow path - on the fast path nothing is left to subtract,
-    // except after a recovery.
+    // deviation: Linux counts this way only on its slow path - differs only for the remainder of a recovery.
     fn acked_bytes(&mut self, sk: &CcSock) -> u32 {
         let mss = sk.mss_cache;
         let mut bytes = sk.snd_una.wrapping_sub(self.snd_una);

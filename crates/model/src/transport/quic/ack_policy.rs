@@ -1,5 +1,4 @@
-//! ACK policy of a receiver: an ACK every few packets or, with ACK decimation, every ten once the connection
-//! is past its start.
+//! ACK policy of a receiver: an ACK every few packets, or with ACK decimation every ten after the start.
 // spec: quic_connection.cc MaybeQueueAck, quic_constants.h (Chromium 62) - the rules of gQUIC 39.
 // paper: bquic sec. II-B.1 - TCP_ACKING and ACK_DECIMATION.
 
@@ -71,8 +70,7 @@ impl AckPolicy {
         Self { params, waiting: 0, queued: false, alarm: None }
     }
 
-    /// Processes a received packet. `min_rtt` is the receiver's own minimum RTT, or zero before its first
-    /// measurement.
+    /// Processes a received packet. `min_rtt` is the receiver's own minimum RTT, or zero if unknown.
     // spec: quic_connection.cc MaybeQueueAck (Chromium 62) - compares the gate with the packet number, not
     // with a count; without an RTT sample the delay is zero.
     pub fn on_packet(&mut self, now: Instant, packet: PacketArrival, min_rtt: Duration) {
@@ -146,8 +144,8 @@ mod tests {
         Instant::ZERO + Duration::from_micros(n)
     }
 
-    /// Number of ACKs for `n` packets that arrive every `gap` us, numbered from `first`, and how many of them
-    /// the timer triggered.
+    /// Number of ACKs for `n` packets, every `gap` us and numbered from `first`, and how many the timer
+    /// triggered.
     fn acks(params: AckParams, rtt_ms: u64, first: u64, n: u64, gap: u64) -> (u32, u32) {
         let (mut policy, mut all, mut by_alarm) = (AckPolicy::new(params), 0, 0);
         for i in 0..n {

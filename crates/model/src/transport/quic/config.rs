@@ -42,8 +42,7 @@ pub struct QuicConfig {
     pub handshake: HandshakeParams,
 }
 
-/// When an ACK-only packet gets an ack-eliciting frame, so that the receiver learns which of its ACKs
-/// arrived.
+/// When an ACK-only packet gets an ack-eliciting frame, which reveals which ACKs arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refresh {
     /// After this many consecutive packets that are not ack-eliciting, with a MAX_DATA frame.

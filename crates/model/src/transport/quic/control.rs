@@ -1,5 +1,4 @@
-//! Congestion control of a QUIC sender: the built-in window ([`Window`]) or a TCP congestion controller
-//! ([`Driven`]).
+//! Congestion control of a QUIC sender: the built-in [`Window`], or a TCP controller ([`Driven`]).
 
 use crate::types::Instant;
 use alloc::boxed::Box;

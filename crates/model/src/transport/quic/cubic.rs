@@ -1,6 +1,5 @@
 //! CUBIC in bytes, for one sender that emulates several connections.
-// spec: congestion_control/cubic_bytes.cc (Chromium 62). The cubic function is shared with the TCP
-// controller.
+// spec: congestion_control/cubic_bytes.cc (Chromium 62). Shares the cubic function with TCP.
 // quiche: congestion_control/cubic_bytes.cc (f44fa9f) - `CubicRules::QUICHE`.
 
 use crate::transport::cc::cubic::{CUBE_SHIFT, MAX_OFFSET, time_to_rise};
@@ -100,8 +99,7 @@ impl CubicBytes {
     }
 
     /// Returns the window after a loss, in bytes.
-    // deviation: multiplies exactly, where Chromium rounds to the 24 bits of a float - differs by at most a
-    // byte.
+    // deviation: multiplies exactly; Chromium rounds to the 24 bits of a float - at most a byte off.
     pub fn after_loss(&mut self, cwnd: u64) -> u64 {
         let (beta, short) = match self.rules.mild {
             true => (self.of_several(BETA_LAST_MAX), u64::from(MSS)),

@@ -1,5 +1,4 @@
-//! Adapts a TCP congestion controller to a QUIC sender, mapping QUIC's packet accounting to TCP's socket
-//! state.
+//! Adapts a TCP congestion controller to a QUIC sender by mapping packets to TCP socket state.
 //!
 //! The window counts full-size packets. QUIC retransmits under new packet numbers, so no packet in flight is
 //! SACKed, lost or retransmitted: `packets_out` is everything in flight. Sequence numbers count bytes:
@@ -7,8 +6,7 @@
 //! once the bytes in flight at its start are delivered.
 //
 // deviation: never undoes a reduction - QUIC has its own loss detection, and late packets are rare; has no
-// CWR state - the model has no ECN; does not restart the window after an idle period - Chromium does not
-// either.
+// CWR state - the model has no ECN; does not restart the window after an idle period - as in Chromium.
 
 use alloc::collections::VecDeque;
 
@@ -213,7 +211,7 @@ impl Driven {
         }
     }
 
-    /// Called when the sender has nothing to send. If the window has room, later rate samples are
+    /// Called when the sender has nothing to send. With room in the window, rate samples become
     /// application-limited.
     // linux: net/ipv4/tcp_rate.c tcp_rate_check_app_limited (6.1).
     pub fn on_idle(&mut self) {
@@ -224,10 +222,8 @@ impl Driven {
     }
 
     /// Processes an ACK or an expired loss timer: packets acknowledged (`landed`) and `lost`, and the flight
-    /// `after` it. `rtt` is set if there is a new RTT sample; `prior` is the number of bytes in flight
-    /// before.
-    // linux: net/ipv4/tcp_input.c tcp_ack (6.1) - processes acknowledged data, then losses, then window and
-    // rate.
+    /// `after` it. `rtt` is set for a new RTT sample; `prior` bytes were in flight before.
+    // linux: net/ipv4/tcp_input.c tcp_ack (6.1) - acknowledged data, then losses, then window and rate.
     pub fn on_event(
         &mut self,
         now: Instant,

@@ -10,7 +10,7 @@ pub struct HandshakeParams {
     pub messages: [u32; 4],
     /// Index of the message after which the client can send data, whether it sends or receives that message.
     pub client_ready: u8,
-    /// Anti-amplification limit: until the client's second message, a server sends at most this many times
+    /// Anti-amplification limit: until the client's second message, the server sends at most this multiple of
     /// the bytes received.
     pub amplification: Option<u64>,
 }
@@ -141,8 +141,7 @@ mod tests {
     use super::*;
     use alloc::vec;
 
-    /// Runs a handshake. Returns the message indices in order, and the number of messages after which each
-    /// end was ready.
+    /// Runs a handshake. Returns the order of messages, and how many each end needed to be ready.
     fn run(params: HandshakeParams) -> (Vec<u8>, [usize; 2]) {
         let (mut client, mut server) = (QuicHandshake::new(params, true), QuicHandshake::new(params, false));
         let (mut steps, mut ready) = (Vec::new(), [0; 2]);

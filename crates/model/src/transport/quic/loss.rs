@@ -13,14 +13,12 @@ use super::sent::SentPackets;
 pub struct LossParams {
     /// Packet threshold: a packet is lost once a packet with a number higher by this much is acknowledged.
     pub packets: u64,
-    /// Time threshold in eighths of an RTT: a packet older than this is lost if a later packet was
-    /// acknowledged.
+    /// Time threshold in eighths of an RTT: an older packet is lost if a later one was acknowledged.
     pub eighths: u64,
     /// Minimum time threshold.
     pub least: Duration,
     /// Always apply the time threshold. If false, it applies only once the newest packet is acknowledged
-    /// (early retransmit), and a packet sent more than one smoothed RTT before an acknowledged packet is lost
-    /// as well.
+    /// (early retransmit), and a packet sent over one smoothed RTT before an acknowledged one is lost too.
     pub time: bool,
     /// Base the time threshold on the longer of the latest RTT sample and the smoothed RTT before that
     /// sample. If false, the smoothed RTT includes the sample.
@@ -76,8 +74,8 @@ impl Loss {
         Self { params, packets: params.packets, timeout: None }
     }
 
-    /// Called when a packet declared lost is acknowledged. `by` is its distance from the highest number
-    /// acknowledged before.
+    /// Called when a packet declared lost is acknowledged. `by` is its distance from the largest acknowledged
+    /// number.
     // quiche: congestion_control/general_loss_algorithm.cc SpuriousLossDetected (f44fa9f).
     pub fn on_reordered(&mut self, by: u64) {
         if self.params.adaptive {
@@ -135,8 +133,7 @@ mod tests {
         Instant::ZERO + Duration::from_millis(n)
     }
 
-    /// Packets sent at `times`, of which `acked` are acknowledged: returns the losses at `now` and the time
-    /// of the next check.
+    /// Sends packets at `times` and acknowledges `acked`. Returns the losses at `now` and the next check.
     fn detect(params: LossParams, times: &[u64], acked: &[u64], now: u64) -> (Vec<u64>, Option<u64>) {
         let mut sent = SentPackets::default();
         let frame = QuicFrame::Ping;
@@ -183,8 +180,7 @@ mod tests {
         assert_eq!(detect(q, &[0, 1, 2, 3, 4], &[4], 5), (vec![1], Some(11)));
     }
 
-    /// Sends packets 1 to 20 together and acknowledges 10: returns the number of losses after packets were
-    /// reordered by `by`.
+    /// Sends packets 1 to 20 together and acknowledges 10. Counts the losses after reordering by `by`.
     #[test]
     fn packets_out_of_order_raise_the_threshold() {
         let lost = |params: LossParams, by: &[u64]| {

@@ -94,8 +94,8 @@ impl Pacer {
 
     /// Returns true if a packet may be sent now. If not, sets the timer.
     pub fn can_send(&mut self, now: Instant, in_flight: u64) -> bool {
-        // spec: quic_connection.cc CanWrite (Chromium 62) - an incoming ACK triggers no transmission while
-        // the send alarm is set.
+        // spec: quic_connection.cc CanWrite (Chromium 62) - ACKs trigger no transmission while the send alarm
+        // is set.
         if self.alarm.is_some() {
             return false;
         }
@@ -130,8 +130,7 @@ impl Pacer {
         }
     }
 
-    // spec: pacing_sender.cc OnPacketSent (Chromium 62) - compensates for a late alarm unless the sender was
-    // idle.
+    // spec: pacing_sender.cc OnPacketSent (Chromium 62) - compensates for a late alarm unless idle.
     fn one_by_one(&mut self, now: Instant, delay: Duration) {
         if self.delayed {
             self.ideal += delay;

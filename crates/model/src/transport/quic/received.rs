@@ -127,8 +127,7 @@ impl Received {
         Came::Missing
     }
 
-    /// Processes STOP_WAITING: numbers below `least` will not be sent again, and are neither missing nor
-    /// acknowledged.
+    /// Processes STOP_WAITING: numbers below `least` are neither missing nor acknowledged from now on.
     pub fn stop_waiting(&mut self, least: u64) {
         if least <= self.least {
             return;
@@ -148,8 +147,7 @@ impl Received {
         }
     }
 
-    /// Returns the length of the contiguous run that ends at the newest packet, or `None` without a gap below
-    /// the run.
+    /// Returns the length of the contiguous run up to the newest packet, or `None` without a gap below it.
     pub fn since_gap(&self) -> Option<u64> {
         let &(first, end) = self.ranges.last()?;
         let complete = self.ranges.len() == 1 && first <= self.least.max(1);

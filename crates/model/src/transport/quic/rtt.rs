@@ -33,8 +33,7 @@ impl QuicRtt {
 
     /// Processes a sample: the time from a packet to its ACK, and the ACK delay reported by the receiver.
     /// With `subtract_below_min`, the delay is subtracted even if the result is below the minimum RTT.
-    // spec: rtt_stats.cc UpdateRtt (Chromium 62) - always subtracts the delay; rfc9002 5.3 - only down to
-    // min_rtt.
+    // spec: rtt_stats.cc UpdateRtt (Chromium 62) - always subtracts the delay; rfc9002 5.3 - down to min_rtt.
     pub fn update(&mut self, sample: Duration, ack_delay: Duration, subtract_below_min: bool) {
         if sample == Duration::ZERO {
             return;

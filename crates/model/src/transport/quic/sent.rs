@@ -239,8 +239,7 @@ impl SentPackets {
         }
     }
 
-    /// Declares a packet lost, but tracks it until a packet sent after this is acknowledged, since it may
-    /// only be late.
+    /// Declares a packet lost, but tracks it until a packet sent from now on is acknowledged: it may be late.
     // quiche: quic_unacked_packet_map.cc IsPacketUsefulForRetransmittableData (f44fa9f) - keeps it for
     // another RTT.
     pub fn remember_lost(&mut self, number: u64) {
@@ -311,9 +310,9 @@ impl SentPackets {
         self.give_back(frames);
     }
 
-    /// Drops the oldest packets that need no more tracking.
-    // spec: quic_unacked_packet_map.cc IsPacketUseless (Chromium 62) - useless for RTT samples, not in
-    // flight, and without content to retransmit.
+    /// Drops the oldest packets if they need no more tracking.
+    // spec: quic_unacked_packet_map.cc IsPacketUseless (Chromium 62) - no use for RTT samples, not in flight,
+    // nothing to retransmit.
     pub fn forget_done(&mut self) {
         while let Some(sent) = self.ring.front() {
             let late = sent.lost.is_some_and(|next| next > self.largest_observed);

@@ -33,8 +33,8 @@ fn bytes_of(value: u64) -> u32 {
     }
 }
 
-/// Returns the length of an ACK frame: type, largest packet number, delay, first block and number of
-/// timestamps. With gaps, a count, and a byte plus a block for each.
+/// Returns the length of an ACK frame: type, largest packet number, delay, first block, number of timestamps;
+/// with gaps, a count, and a byte plus a block each.
 pub fn ack(newest_first: impl ExactSizeIterator<Item = (u64, u64)>) -> u32 {
     let more = newest_first.len().saturating_sub(1) as u32;
     let (mut newest, mut longest) = (None, 0);
@@ -48,8 +48,7 @@ pub fn ack(newest_first: impl ExactSizeIterator<Item = (u64, u64)>) -> u32 {
     1 + bytes_of(newest) + 2 + block + 1 + gaps
 }
 
-/// Returns the header length of a STREAM frame: type, stream ID, offset, and a length field unless the frame
-/// fills the packet.
+/// Returns the header length of a STREAM frame: type, stream ID, offset, and length unless it fills a packet.
 pub fn stream_head(id: u32, offset: u64, with_length: bool) -> u32 {
     let offset = match offset {
         0 => 0,

@@ -103,8 +103,7 @@ pub trait Stack: Send + core::fmt::Debug {
     /// Opens a bidirectional stream. Returns `None` during the handshake or at the peer's stream limit.
     fn open(&mut self) -> Option<StreamId>;
 
-    /// Writes `bytes` to a stream and returns the number of bytes accepted. The rest may be offered again
-    /// after the next event.
+    /// Writes `bytes` to a stream. Returns the number accepted; offer the rest again after the next event.
     fn write(&mut self, now: Instant, stream: StreamId, bytes: u64) -> u64;
 
     /// Ends the sending side of a stream.

@@ -1,5 +1,4 @@
-//! Streams: send scheduling in round-robin order, and reassembly without head-of-line blocking between
-//! streams.
+//! Streams: round-robin scheduling, and reassembly without head-of-line blocking between streams.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;

@@ -1,5 +1,4 @@
-//! The loss timer: handshake retransmission, tail loss probes and retransmission timeouts, or the probe
-//! timeout of RFC 9002.
+//! The loss timer: handshake, tail loss probes and retransmission timeouts, or the PTO of RFC 9002.
 // spec: quic_sent_packet_manager.cc (Chromium 62); rfc9002 6.2.
 
 use crate::types::{Duration, Instant};
@@ -39,8 +38,7 @@ pub struct ProbeTimeout {
     pub skips: bool,
     /// Persistent congestion: reduce the window to its minimum if all packets sent over three PTOs are lost.
     pub persistent: bool,
-    /// A client that does not know whether the server may send keeps its PTO backoff even when packets are
-    /// acknowledged.
+    /// A client that does not know whether the server may send keeps its PTO backoff on ACKs.
     pub doubles_while_held: bool,
 }
 
@@ -169,8 +167,7 @@ impl QuicTimers {
     }
 
     /// Probe timeout without max_ack_delay and backoff.
-    // spec: rfc9002 6.2.1, 6.2.2 - before the first sample, three times the initial RTT, since the deviation
-    // is half of it.
+    // spec: rfc9002 6.2.1, 6.2.2 - initially three times the initial RTT, since the deviation is half of it.
     // quiche: quic_sent_packet_manager.cc GetProbeTimeoutDelay (f44fa9f) - the same, regardless of the
     // deviation factor.
     fn interval(&self, rtt: &QuicRtt) -> Duration {

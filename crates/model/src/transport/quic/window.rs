@@ -1,5 +1,4 @@
-//! Congestion window: slow start and its exit, congestion avoidance, and reductions after losses and
-//! timeouts.
+//! Congestion window: slow start and its exit, congestion avoidance, and reductions.
 // spec: congestion_control/tcp_cubic_sender_base.cc, tcp_cubic_sender_bytes.cc (Chromium 62); rfc9002 7
 // (`Growth::Rfc9002`).
 
@@ -18,8 +17,7 @@ pub enum Growth {
     Cubic,
     /// Reno as in Chromium, counting packets.
     Reno,
-    /// NewReno of RFC 9002: halves the window after a loss, and grows by the acknowledged bytes in slow
-    /// start.
+    /// NewReno of RFC 9002: halves after a loss, and grows by the acknowledged bytes in slow start.
     Rfc9002,
 }
 
@@ -149,8 +147,7 @@ impl Window {
         core::mem::take(&mut self.exited)
     }
 
-    /// Processes a lost packet. `in_flight` is the number of bytes in flight before the ACK that revealed the
-    /// loss.
+    /// Processes a lost packet. `in_flight` bytes were in flight before the ACK that revealed the loss.
     pub fn on_lost(&mut self, packet: Counted, in_flight: u64) {
         if packet.number <= self.cutback {
             return;
@@ -169,7 +166,7 @@ impl Window {
         self.counted = 0;
     }
 
-    /// Processes an acknowledged packet. `in_flight` is the number of bytes in flight before the ACK.
+    /// Processes an acknowledged packet. `in_flight` bytes were in flight before the ACK.
     pub fn on_acked(&mut self, packet: Counted, in_flight: u64, min_rtt: Duration, now: Instant) {
         self.largest_acked = self.largest_acked.max(packet.number);
         if self.in_recovery() {
@@ -256,8 +253,7 @@ mod tests {
         Window::new(WindowParams { growth, ..Preset::Chromium39.config().window })
     }
 
-    /// Sends and acknowledges full windows of 1350-byte packets. Returns the window after each RTT in
-    /// segments.
+    /// Sends and acknowledges full windows of 1350-byte packets. Returns the windows in segments.
     fn rounds(w: &mut Window, n: usize) -> Vec<u64> {
         let (mut number, mut now) = (w.largest_sent, Instant::from_nanos(1_000_000_000));
         let mut seen = Vec::new();

@@ -24,8 +24,7 @@ pub struct SmallQueues {
     // linux: net/ipv4/tcp_output.c tcp_xmit_retransmit_queue (4.4 without, 4.9 with tcp_small_queue_check);
     // commit f9616c35a0d7.
     pub retransmissions: bool,
-    /// `sk_wmem_alloc` of an idle socket: 1. The limit is therefore compared with one byte more than is
-    /// queued.
+    /// `sk_wmem_alloc` of an idle socket: 1. The limit thus applies to one byte more than is queued.
     pub initial_charge: u32,
 }
 
@@ -127,8 +126,7 @@ pub enum RcvbufRules {
     Linux6_16,
 }
 
-/// Proportional rate reduction (PRR, RFC 6937): how many segments to send once the flight is below the
-/// threshold.
+/// Proportional rate reduction (PRR, RFC 6937): segments to send once the flight is below the threshold.
 // linux: net/ipv4/tcp_input.c tcp_cwnd_reduction (4.4, 5.10, 6.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PrrRules {
@@ -152,8 +150,7 @@ pub enum TlpRules {
     /// After two RTTs and at least 10 ms; with a single packet in flight, after one and a half RTTs plus the
     /// maximum ACK delay. Only in Open, and only if the window allows no new data (3.10 to 4.12).
     Linux3_10,
-    /// After two RTTs plus two ticks; with a single packet in flight, plus the minimum retransmission timeout
-    /// (4.13 to 4.15).
+    /// After two RTTs plus two ticks; with a single packet in flight, plus the minimum RTO (4.13 to 4.15).
     Linux4_13,
     /// As `Linux4_13`, but also in CWR and with room in the window (since 4.16).
     // linux: commit b4f70c3d4ec3 (4.16).
@@ -171,8 +168,7 @@ pub enum CwndLimitedRules {
     /// If the window was full at the last transmission that raised the round's maximum flight (3.16 to 5.9).
     // linux: net/ipv4/tcp_output.c tcp_cwnd_validate (4.4); commit ca8a22634381.
     Linux3_16,
-    /// If the window was full at the last check in the round, even if nothing could be sent then (5.10 to
-    /// 6.0).
+    /// If the window was full at the last check in the round, even if that blocked sending (5.10 to 6.0).
     // linux: net/ipv4/tcp_output.c tcp_cwnd_validate, tcp_write_xmit (5.15); commit 299bcb55ecd1, days before
     // 5.10.
     Linux5_10,
@@ -225,8 +221,7 @@ pub struct TcpConfig {
     pub slow_start_after_idle: bool,
     /// `net.ipv4.tcp_no_metrics_save`: do not keep path metrics for later connections to the same address.
     pub no_metrics_save: bool,
-    /// `net.ipv4.tcp_no_ssthresh_metrics_save` (since 5.6): do not keep the slow-start threshold in the path
-    /// metrics.
+    /// `net.ipv4.tcp_no_ssthresh_metrics_save` (since 5.6): do not keep the threshold in path metrics.
     // linux: commit 65e6d90168f3 (5.6) - 1 by default since.
     pub no_ssthresh_metrics_save: bool,
     /// `net.ipv4.tcp_autocorking`: hold back a final partial packet while others are queued in lower layers.
@@ -268,14 +263,14 @@ pub struct TcpConfig {
     /// Store data in page fragments, where each byte of a larger packet adds a byte of truesize. If false,
     /// each packet has one linear buffer.
     pub scatter_gather: bool,
-    /// Minimum truesize of a packet, from header buffers of a fixed size (before 4.9, with scatter-gather); 0
-    /// for none.
+    /// Minimum truesize of a packet, from fixed-size header buffers (before 4.9, with scatter-gather); 0:
+    /// none.
     pub truesize_least: u32,
     /// Truesize per segment of packets that are split above the device, each segment into its own buffer
     /// charged to the socket. 0 if the device splits them, or if packets are not split.
     pub split_truesize: u32,
-    /// Split packets at transmission, since no qdisc queues them. The unsplit packet is then not charged in
-    /// lower layers.
+    /// Split packets at transmission, since no qdisc queues them; lower layers never charge the unsplit
+    /// packet.
     pub split_at_once: bool,
     /// Header room that the kernel reserves in front of TCP data (MAX_TCP_HEADER): 320 bytes (304 before 5.7)
     /// with Wi-Fi, mesh and tunnels, as in distribution kernels; at most 256 without. It determines the
@@ -310,8 +305,7 @@ pub struct TcpConfig {
     pub defers_for_a_ms: bool,
     /// How the congestion window grows if one ACK covers several segments.
     pub growth: GrowthRules,
-    /// Pace by departure times on packets (since 4.20). Earlier kernels run a timer from each packet to the
-    /// next.
+    /// Pace by departure times on packets (since 4.20). Earlier kernels run a timer between packets.
     // linux: net/ipv4/tcp_output.c tcp_internal_pacing (4.19); commits ab408b6dc744, a842fe1425cb (4.20,
     // recalled).
     pub departure_times: bool,

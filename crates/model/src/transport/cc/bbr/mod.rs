@@ -258,8 +258,8 @@ impl Controller for Bbr {
         }
     }
 
-    // linux: net/ipv4/tcp_bbr.c bbr_cwnd_event (6.1) - after an idle period, paces at the estimated bandwidth
-    // without probing.
+    // linux: net/ipv4/tcp_bbr.c bbr_cwnd_event (6.1) - after an idle period, paces at the bandwidth without
+    // probing.
     fn cwnd_event(&mut self, sk: &mut CcSock, event: CcEvent) {
         if event != CcEvent::TxStart || sk.app_limited == 0 {
             return;

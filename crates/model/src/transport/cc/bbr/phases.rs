@@ -40,8 +40,7 @@ impl Bbr {
         self.cycle_mstamp = sk.delivered_mstamp;
     }
 
-    /// Enters the gain cycle at a random phase other than the drain phase, so that flows do not probe in
-    /// step.
+    /// Enters the gain cycle at a random phase except draining, so that flows do not probe in step.
     // linux: net/ipv4/tcp_bbr.c bbr_reset_probe_bw_mode (6.1).
     pub(super) fn enter_probe_bw(&mut self, sk: &mut CcSock) {
         self.mode = Mode::ProbeBw;

@@ -52,8 +52,7 @@ fn startup_doubles_each_round_and_drain_empties_the_queue() {
             Mode::ProbeRtt => panic!("too early"),
         }
     });
-    // Until the pipe is full the rate nearly doubles; pauses between the bursts of a round dilute its
-    // samples.
+    // Until the pipe is full the rate nearly doubles; pauses between bursts dilute the samples.
     let growing: Vec<f64> = rates
         .windows(2)
         .map(|w| w[1] as f64 / w[0] as f64)
@@ -145,8 +144,7 @@ fn minimum_rtt_is_probed_every_ten_seconds() {
     });
     assert_eq!(stays.len(), 3, "{stays:?}");
     for &(enter, leave) in &stays {
-        // At least 200 ms with four segments in flight, after one RTT in which the queue drains to that
-        // level.
+        // At least 200 ms with four segments in flight, after one RTT of draining to that level.
         assert!((200_000..=270_000).contains(&(leave - enter)), "{stays:?}");
     }
     for pair in stays.windows(2) {
@@ -281,8 +279,7 @@ fn segments_of_tso_packets() {
 // linux: net/ipv4/tcp_bbr.c bbr_packets_in_net_at_edt (6.1), bbr_check_drain (4.19).
 #[test]
 fn departure_times_count_since_4_20() {
-    // One segment per ms, next departure in 10 ms, 50 segments in flight: pacing gain, estimate since 4.20,
-    // estimate before.
+    // One segment per ms, next departure in 10 ms, 50 in flight: pacing gain, estimate since 4.20, before.
     for (gain, since, before) in [(UNIT, 40, 50), (UNIT * 3 / 4, 40, 50), (UNIT * 5 / 4, 42, 50)] {
         let mut sk = super::super::testing::sock();
         (sk.clock_ns, sk.wstamp_ns) = (5_000_000, 15_000_000);

@@ -20,8 +20,7 @@ impl Bbr {
         ((rate * (10_000 * percent)) >> BW_SCALE).min(sk.max_pacing_rate)
     }
 
-    /// Sets the rate before the first bandwidth sample: the window divided by the RTT, or by 1 ms if none is
-    /// known.
+    /// Sets the rate before the first bandwidth sample: the window per RTT, or per 1 ms if unknown.
     // linux: net/ipv4/tcp_bbr.c bbr_init_pacing_rate_from_rtt (6.1).
     pub(super) fn init_pacing_rate(&mut self, sk: &mut CcSock) {
         let rtt_us = if sk.srtt_us != 0 {
@@ -78,8 +77,7 @@ impl Bbr {
         self.with_quantization(sk, self.bdp(bw, gain))
     }
 
-    /// Returns how many of `inflight_now` segments will still be in the network at the next packet's
-    /// departure.
+    /// Returns how many of `inflight_now` segments will still be in flight at the next departure.
     // linux: net/ipv4/tcp_bbr.c bbr_packets_in_net_at_edt (6.1); bbr_is_next_cycle_phase, bbr_check_drain
     // (4.19) do not adjust.
     pub(super) fn in_net_at_departure(&self, sk: &CcSock, inflight_now: u32) -> u32 {

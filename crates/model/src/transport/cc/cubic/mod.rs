@@ -108,8 +108,7 @@ impl Curve {
         if self.last.0 == at.cwnd && since <= (at.hz / 32) as i32 {
             return self.cnt;
         }
-        // linux: same - within one tick, recomputes only the Reno estimate; recomputes everything if ACKs
-        // count.
+        // linux: same - recomputes only the Reno estimate within a tick, or everything if ACKs count.
         if self.epoch_start.is_none() || since != 0 || at.per_ack > 0 {
             self.last = (at.cwnd, at.jiffies);
             self.cnt = self.by_time(params, at);
@@ -151,14 +150,12 @@ impl Curve {
         if self.last_max_cwnd == 0 { cnt.min(20) } else { cnt }
     }
 
-    /// Returns the increment interval that keeps up with Reno, which grows by 3 (1 - beta) / (1 + beta) per
-    /// RTT.
+    /// Returns the increment interval of Reno, which grows by 3 (1 - beta) / (1 + beta) per RTT.
     // spec: rfc9438 4.3 - Reno-friendly region.
     fn as_reno(&mut self, params: &CubicParams, cwnd: u32) -> u32 {
         let beta_scale = 8 * (BETA_SCALE + params.beta) / 3 / (BETA_SCALE - params.beta);
         let per_segment = ((cwnd * beta_scale) >> 3).max(1);
-        // linux: net/ipv4/tcp_cubic.c bictcp_update (6.1) - takes a step only if the count exceeds the
-        // interval.
+        // linux: net/ipv4/tcp_cubic.c bictcp_update (6.1) - steps only if the count exceeds it.
         if self.ack_cnt > per_segment {
             let steps = (self.ack_cnt - 1) / per_segment;
             self.ack_cnt -= steps * per_segment;
@@ -198,15 +195,13 @@ impl Curve {
     }
 }
 
-/// Distance of the cubic from its plateau in segments, `offset` (in 2^-10 s) before or after it. `scale` is C
-/// times 1024.
+/// Distance from the plateau in segments, `offset` (in 2^-10 s) before or after it. `scale` is C times 1024.
 pub fn height(scale: u64, offset: u64) -> u64 {
     let offset = offset.min(MAX_OFFSET);
     (scale * offset * offset * offset) >> CUBE_SHIFT
 }
 
-/// Time in 2^-10 s that the cubic takes to rise by `below` units to its plateau, with `units` units per
-/// segment.
+/// Time in 2^-10 s to rise by `below` units to the plateau, with `units` units per segment.
 pub fn time_to_rise(scale: u64, units: u64, below: u64) -> u32 {
     cube_root((1 << CUBE_SHIFT) / scale / units * below)
 }
@@ -290,8 +285,7 @@ impl Controller for Cubic {
         cong_avoid_ai(sk, cnt, acked);
     }
 
-    // linux: net/ipv4/tcp_cubic.c cubictcp_state (6.1) - a timeout resets all state, including the minimum
-    // delay.
+    // linux: net/ipv4/tcp_cubic.c cubictcp_state (6.1) - a timeout resets all state, even the minimum delay.
     fn set_state(&mut self, sk: &mut CcSock, new: CaState) {
         if new == CaState::Loss {
             *self = Self::new(self.params);

@@ -43,8 +43,7 @@ pub struct HystartRules {
     pub round: RoundStart,
     /// Units of the clock and of delays.
     pub clock: DelayClock,
-    /// Allow a train of a full RTT if the flow is paced, and extend it by the duration of four TSO packets
-    /// (since 5.6).
+    /// Allow trains of a full RTT for paced flows, extended by the duration of four TSO packets (since 5.6).
     pub pacing_aware: bool,
     /// Take the round's minimum over all samples instead of the first eight (since 5.8 and some earlier
     /// stable kernels).
@@ -243,8 +242,7 @@ impl Hystart {
     }
 }
 
-/// Allowance in us for aggregation on the path: the duration of four TSO packets at the pacing rate, at most
-/// 1 ms.
+/// Allowance for aggregation in us: the duration of four TSO packets at the pacing rate, at most 1 ms.
 // linux: net/ipv4/tcp_cubic.c hystart_ack_delay (6.1).
 fn ack_delay(sk: &CcSock) -> u32 {
     let bytes = u64::from(sk.gso_max_size) * 4;

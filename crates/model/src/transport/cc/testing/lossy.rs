@@ -55,8 +55,8 @@ impl Lossy {
         self.rate * self.rtt_us / (8_000_000 * u64::from(MSS))
     }
 
-    /// Mean rate of a greedy flow in kbit/s, over 20 losses (at least 100,000 segments) after a warm-up of 10
-    /// (50,000 segments).
+    /// Mean rate of a greedy flow in kbit/s, over 20 losses (at least 100,000 segments) after a warm-up of
+    /// half that.
     pub(crate) fn kbps(&self, cc: Cc) -> u64 {
         let before = (10 * u64::from(self.one_in)).max(50_000);
         let mut sender = Sender::new(cc, *self);
@@ -72,8 +72,7 @@ impl Sender {
     fn new(mut cc: Cc, path: Lossy) -> Self {
         let mut sk = sock();
         (sk.srtt_us, sk.min_rtt_us) = ((path.rtt_us as u32) << 3, path.rtt_us as u32);
-        // Skip slow start. From this window, the least and the most aggressive controller converge within ten
-        // losses.
+        // Skip slow start. From this window, all controllers converge within ten losses.
         sk.snd_cwnd = (path.one_in / 20).clamp(10, path.holds() as u32);
         sk.snd_ssthresh = sk.snd_cwnd;
         cc.init(&mut sk);
@@ -195,8 +194,7 @@ impl Sender {
         }
     }
 
-    /// Enters recovery at a loss. Leaves it one window after the last loss among the segments sent before it
-    /// began.
+    /// Enters recovery at a loss. Leaves it a window after the last loss among segments sent before.
     fn recovery(&mut self, s: &Segment) {
         let sk = &mut self.sk;
         self.seen += 1;

@@ -1,5 +1,5 @@
-//! A path for one greedy connection: a 1 Gbit/s wire, a bottleneck with a FIFO, a receiver with delayed ACKs,
-//! and a return delay.
+//! A path for one greedy connection: 1 Gbit/s wire, bottleneck with a FIFO, receiver with delayed ACKs,
+//! return delay.
 
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;

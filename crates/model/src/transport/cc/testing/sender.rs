@@ -1,6 +1,5 @@
 //! A minimal sender for controllers: scoreboard, loss detection by later deliveries, proportional rate
-//! reduction, delivery rate samples and pacing. Without timeouts, since the test paths neither reorder nor
-//! lose tails.
+//! reduction, delivery rate samples and pacing. No timeouts: test paths neither reorder nor lose tails.
 
 use alloc::collections::VecDeque;
 
@@ -193,8 +192,8 @@ impl Sender {
             let sample = AckSample { pkts_acked, rtt_us: rs.rtt_us, in_flight: last_in_flight };
             self.cc.pkts_acked(sk, &sample);
         }
-        // Three deliveries above a hole start recovery. In recovery, every segment sent before a delivered
-        // segment is lost.
+        // Three deliveries above a hole start recovery, in which segments sent before a delivered one are
+        // lost.
         if sk.sacked_out >= 3 || sk.ca_state == CaState::Recovery {
             for s in self.segments.iter_mut().filter(|s| !s.sacked && s.order < self.newest) {
                 if s.retrans {

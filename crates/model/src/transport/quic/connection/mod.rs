@@ -93,8 +93,7 @@ impl Quic {
         Self::driven(config, role, tells, None)
     }
 
-    /// Like [`Self::new`], with a TCP congestion controller instead of the built-in window if `control` is
-    /// given.
+    /// Like [`Self::new`], with a TCP congestion controller if `control` is given.
     pub fn driven(config: QuicConfig, role: QuicRole, tells: bool, control: Option<TcpControl>) -> Self {
         let client = role == QuicRole::Client;
         let flows = [config.client_flow, config.server_flow];
@@ -166,8 +165,7 @@ impl Quic {
         }
     }
 
-    /// Reports acknowledged and lost packets to window and pacer. `in_flight` is the number of bytes in
-    /// flight before.
+    /// Reports acknowledged and lost packets to window and pacer. `in_flight` bytes were in flight before.
     fn congestion_event(&mut self, now: Instant, in_flight: u64, rtt_updated: bool) {
         if !self.lost.is_empty()
             && let Some(pacer) = &mut self.pacer
@@ -289,8 +287,7 @@ impl Quic {
         }
     }
 
-    /// Queues the content of the oldest matching packets in flight for retransmission, at most `most` of
-    /// them.
+    /// Queues the content of the oldest `most` matching packets in flight for retransmission.
     fn again(&mut self, most: usize, which: impl Fn(&super::sent::SentPacket) -> bool) {
         self.lost.clear();
         let all = self.sent.iter().filter(|(_, s)| s.in_flight && !s.frames.is_empty() && which(s));

@@ -54,7 +54,7 @@ impl Quic {
             since_gap: self.received.since_gap(),
         };
         self.acks.on_packet(now, arrival, self.rtt.min);
-        // spec: rfc9000 13.2.1 - acknowledges handshake packets immediately; their PTO does not include
+        // spec: rfc9000 13.2.1 - acknowledges handshake packets immediately; their PTO excludes
         // max_ack_delay.
         // deviation: quiche waits for up to 1 ms.
         if self.timers.pto().is_some()

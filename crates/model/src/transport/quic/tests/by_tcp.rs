@@ -39,8 +39,7 @@ fn every_tcp_controller_drives_a_transfer() {
     }
 }
 
-/// With a queue of 240 ms, after slow start: delay-based controllers keep it almost empty, loss-based ones
-/// fill it.
+/// After slow start, delay-based controllers keep a queue of 240 ms almost empty; loss-based ones fill it.
 #[test]
 fn delay_and_loss_based_controllers_behave_as_over_tcp() {
     let srtt_ms = |name| {

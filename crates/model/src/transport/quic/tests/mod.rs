@@ -181,8 +181,7 @@ fn ten_megabytes_over_a_fifo() {
     }
 }
 
-/// gQUIC takes two RTTs before the request. TLS takes one, and another since 4 kB exceed three times the
-/// first datagram.
+/// gQUIC takes two RTTs. TLS takes one, and another since 4 kB exceed three times the first datagram.
 #[test]
 fn establishment() {
     let ms = |preset| on_a_fifo(preset).established.expect("established").nanos() / 1_000_000;
@@ -190,8 +189,7 @@ fn establishment() {
     assert_eq!(ms(Preset::Rfc9002), 16);
 }
 
-/// One ACK per two packets against one per ten. At 50 Mbit/s ten packets take 2.2 ms, and the timer fires
-/// after 2 ms.
+/// One ACK per two packets against one per ten, which take 2.2 ms at 50 Mbit/s; the timer fires after 2 ms.
 #[test]
 fn acknowledgements_by_preset() {
     let per_ack = |preset| {

@@ -96,8 +96,7 @@ const fn micros(now: Instant) -> u64 {
 }
 
 /// TCP timestamp clock in milliseconds.
-// linux: include/net/tcp.h TCP_TS_HZ (6.1) - without the random offset per connection, which has no visible
-// effect.
+// linux: include/net/tcp.h TCP_TS_HZ (6.1) - without the random offset, which has no visible effect.
 #[inline]
 pub const fn millis(now: Instant) -> u32 {
     (now.nanos() / 1_000_000) as u32
@@ -148,8 +147,7 @@ impl Receiver {
         (self.rcv_wnd, self.space.scale)
     }
 
-    /// Called when the handshake completes. `rcv_nxt` is the first sequence number of data, `peer` the
-    /// negotiated options.
+    /// Called when the handshake completes. `rcv_nxt` is the first data sequence number, `peer` the options.
     pub fn established(&mut self, now: Instant, rcv_nxt: u32, peer: &PeerOptions) {
         self.config.sack &= peer.sack;
         self.config.timestamps &= peer.timestamps;

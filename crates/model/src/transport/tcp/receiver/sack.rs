@@ -42,8 +42,7 @@ impl Sacks {
         self.blocks[..self.used].iter().position(|&block| extend(&mut { block }, start, end))
     }
 
-    /// Returns true if the arrival of [start, end) reorders blocks, so that a compressed ACK must be sent
-    /// first.
+    /// Returns true if [start, end) would reorder blocks, so that a compressed ACK must be sent first.
     // linux: net/ipv4/tcp_input.c tcp_sack_new_ofo_skb (6.1).
     pub fn would_reorder(&self, start: u32, end: u32) -> bool {
         self.position(start, end).unwrap_or(self.used) >= EXPECTED
@@ -51,8 +50,8 @@ impl Sacks {
 
     /// Records [start, end) as received out of order. Its block moves to the front.
     // spec: rfc2018 4 - the first block holds the segment that triggered the ACK.
-    // linux: net/ipv4/tcp_input.c tcp_sack_new_ofo_skb, tcp_sack_maybe_coalesce (6.1) - drops the oldest
-    // block if full.
+    // linux: net/ipv4/tcp_input.c tcp_sack_new_ofo_skb, tcp_sack_maybe_coalesce (6.1) - drops the oldest if
+    // full.
     pub fn arrived(&mut self, start: u32, end: u32) {
         match self.position(start, end) {
             Some(at) => {

@@ -284,8 +284,7 @@ impl Sender {
         {
             seq_rtt = Some(self.since_us(first));
             ca_rtt = Some(self.since_us(last_us));
-            // A single partial segment, with nothing else delivered in its RTT: the receiver probably delayed
-            // the ACK.
+            // A lone partial segment, with nothing else delivered in its RTT: the ACK was probably delayed.
             if acked == 1
                 && whole
                 && prior_sacked == 0
@@ -315,12 +314,11 @@ impl Sender {
         } else if let (true, Some(rtt), Some(head)) = (timed, sack_rtt, self.rtx.head())
             && rtt > self.since_us(head.sent_us)
         {
-            // A packet sent before the last transmission of the first one was SACKed: the timeout may
-            // restart.
+            // A packet older than the last transmission of the first was SACKed: restart the timeout.
             a.set(SET_XMIT_TIMER);
         }
-        // linux: net/ipv4/tcp_input.c tcp_clean_rtx_queue (6.1) - in_flight in bytes, from the segments
-        // delivered since.
+        // linux: net/ipv4/tcp_input.c tcp_clean_rtx_queue (6.1) - in bytes, from the segments delivered
+        // since.
         let since = self.sk.delivered.wrapping_sub(a.rs.prior_delivered);
         let sample = AckSample {
             pkts_acked: acked,

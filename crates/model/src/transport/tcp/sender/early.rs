@@ -15,8 +15,7 @@ const PLAIN_REORDERING: u32 = 3;
 const LEAST_WAIT_US: u32 = 2_000;
 
 impl Sender {
-    /// Returns true if recovery starts with few segments SACKed above a hole. With a delay, sets the timer
-    /// instead.
+    /// Returns true if recovery starts with few segments SACKed above a hole. A delay sets the timer instead.
     // linux: net/ipv4/tcp_input.c tcp_time_to_recover (4.4) - not while new data may be sent, which would
     // produce more duplicates.
     pub(super) fn recovers_early(&mut self, ece: bool) -> bool {

@@ -1,5 +1,5 @@
-//! Retransmission timeout: everything counts as lost, until F-RTO or an older timestamp echo shows that the
-//! timeout was spurious.
+//! Retransmission timeout: everything counts as lost, until F-RTO or a timestamp echo shows it to be
+//! spurious.
 
 use super::ack::{Ack, DATA_SACKED, ORIG_SACK_ACKED, UNA_ADVANCED};
 use super::output::Refusal;

@@ -239,8 +239,8 @@ impl Sender {
         self.buf.pushed_seq = snd_nxt;
         self.rtt = self.untimed(TIMEOUT_INIT_S);
         let option = if self.timestamps { TIMESTAMP_OPTION } else { 0 };
-        // linux: net/ipv4/tcp_input.c tcp_ack_update_window (6.1) - applies the peer's MSS before computing
-        // the first pacing rate.
+        // linux: net/ipv4/tcp_input.c tcp_ack_update_window (6.1) - applies the peer's MSS before the first
+        // pacing rate.
         self.sk.mss_cache = u32::from(self.cfg.advmss.min(peer.mss)) - option;
         match syn_rtt {
             Some(rtt) => {
@@ -268,7 +268,7 @@ impl Sender {
     }
 
     /// Counts the SYN as an acknowledged byte, at the active end.
-    // linux: net/ipv4/tcp_input.c tcp_snd_una_update (6.1) - the passive end starts counting after its SYN;
+    // linux: net/ipv4/tcp_input.c tcp_snd_una_update (6.1) - the passive end counts from after its SYN;
     // measured.
     pub fn count_syn(&mut self) {
         self.count.bytes_acked += 1;
@@ -318,8 +318,7 @@ impl Sender {
     }
 
     /// Closes the sending side: a FIN follows the written data.
-    // linux: net/ipv4/tcp_output.c tcp_send_fin (6.1) - sets the FIN on the last unsent packet, if there is
-    // one.
+    // linux: net/ipv4/tcp_output.c tcp_send_fin (6.1) - sets FIN on the last unsent packet, if any.
     pub fn close(&mut self) {
         if self.closing {
             return;

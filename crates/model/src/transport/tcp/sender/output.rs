@@ -1,5 +1,4 @@
-//! Transmission: retransmissions first, then new data, each packet subject to the same checks in the same
-//! order.
+//! Transmission: retransmissions first, then new data, with the same checks in the same order.
 
 use super::chrono::Limit;
 use super::queue::{EVER_RETRANS, FIN, Head, LOST, PUSH, RETRANS, SACKED, Skb};
@@ -203,8 +202,7 @@ impl Sender {
         cwnd.saturating_sub(in_flight).min((cwnd >> 1).max(1))
     }
 
-    /// Returns true if the first segment of an unsent packet of `len` bytes is inside the peer's receive
-    /// window.
+    /// Returns true if the first segment of an unsent packet of `len` bytes fits the peer's window.
     // linux: net/ipv4/tcp_output.c tcp_snd_wnd_test (6.1).
     #[inline]
     pub(super) fn window_allows(&self, len: u32) -> bool {
@@ -447,8 +445,7 @@ impl Sender {
         }
     }
 
-    /// Probes a closed window: with data if part of a segment fits, else with an already acknowledged
-    /// sequence number.
+    /// Probes a closed window: with data if part of a segment fits, else with an old sequence number.
     // linux: net/ipv4/tcp_output.c tcp_send_probe0, tcp_write_wakeup, tcp_xmit_probe_skb (6.1).
     pub(super) fn window_probe(&mut self, out: &mut impl Emit) {
         let Some(head) = self.unsent.head() else { return };

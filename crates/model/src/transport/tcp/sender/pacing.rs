@@ -73,8 +73,7 @@ impl Sender {
         Instant::from_nanos(self.sk.wstamp_ns)
     }
 
-    /// Advances the departure stamp after a packet with `len` bytes of data. `prior_wstamp` is the stamp
-    /// before it.
+    /// Advances the departure stamp after a packet of `len` data bytes; `prior_wstamp` was the stamp before.
     // linux: net/ipv4/tcp_output.c tcp_update_skb_after_send (6.1) - adds the packet's duration at the pacing
     // rate; a late sender gets credit for at most half a packet.
     // deviation: uses such stamps also for an fq qdisc that paces an older kernel's sockets.
@@ -97,8 +96,8 @@ impl Sender {
     }
 
     /// Starts the pacing timer after a packet with `len` bytes of data.
-    // linux: net/ipv4/tcp_output.c tcp_internal_pacing (4.19) - includes the header, and starts with the
-    // first packet.
+    // linux: net/ipv4/tcp_output.c tcp_internal_pacing (4.19) - includes the header; from the first packet
+    // on.
     fn start_pacing_timer(&mut self, len: u32) {
         if len > 0 {
             let options = if self.timestamps { super::TIMESTAMP_OPTION } else { 0 };
@@ -123,8 +122,7 @@ mod tests {
             (10, 20, 0, 10_000, 5_000, PacingBase::Srtt, 1_737_600),
             (10, 20, 15, 10_000, 5_000, PacingBase::Srtt, 2_606_400),
             (10, 20, 0, 10_000, 5_000, PacingBase::BaseRtt, 3_475_200),
-            // Reno after 30 s at 50 Mbit/s on the measured kernel: window 144, srtt 34.643 ms, 57,781,224
-            // bit/s
+            // Reno after 30 s at 50 Mbit/s as measured: window 144, srtt 34.643 ms, 57,781,224 bit/s
             (144, 91, 144, 34_643, 20_000, PacingBase::Srtt, 7_222_653),
         ];
         for (cwnd, ssthresh, out, srtt, min, base, rate) in table {
@@ -191,8 +189,7 @@ mod tests {
     fn pacing_timer_runs_from_packet_to_packet_before_4_20() {
         let mut s = testing::established();
         (s.cfg.departure_times, s.sk.needs_pacing, s.sk.pacing_rate) = (false, true, 1_480_000);
-        // The first packets, 1,480 bytes with header, each wait on their own, without credit for late
-        // departures.
+        // The first packets, 1,480 bytes with header, are paced without credit for late departures.
         for (clock, until) in
             [(5_000_000, 6_000_000), (6_000_000, 7_000_000), (7_400_000, 8_400_000), (30_000_000, 31_000_000)]
         {

@@ -1,5 +1,4 @@
-//! Path metrics: state inherited from earlier connections between the same addresses, and saved for later
-//! ones.
+//! Path metrics: state inherited from earlier connections between the same addresses.
 
 use super::Sender;
 use crate::transport::cc::{CaState, INFINITE_SSTHRESH};
@@ -17,8 +16,7 @@ impl Sender {
         }
         if path.reordering > 0 && path.reordering != self.reordering {
             self.reordering = path.reordering;
-            // A known reordering degree disables FACK and early retransmit. RACK still requires observed
-            // reordering.
+            // Disables FACK and early retransmit; RACK still requires observed reordering.
             self.reord_seen |= self.cfg.loss != LossDetection::RackTlp;
             self.fack_over = true;
         }
@@ -132,8 +130,7 @@ mod tests {
         assert_eq!((path.at(at(3_601)), path.at(at(3_602))), (path, PathMetrics::default()));
     }
 
-    // linux: net/ipv4/tcp_metrics.c tcp_init_metrics (4.4) - the timeout is the RTT plus twice the RTT, or
-    // plus 200 ms.
+    // linux: net/ipv4/tcp_metrics.c tcp_init_metrics (4.4) - the timeout is three RTTs, or one plus 200 ms.
     #[test]
     fn stored_metrics_initialise_the_next_connection() {
         let path = PathMetrics { rtt8_us: 8 * 300_000, ssthresh: 17, reordering: 9, written: Some(at(1)) };

@@ -1,6 +1,5 @@
 //! Proportional rate reduction: shrinks the window to the threshold.
-// spec: rfc6937 3 - PRR with the slow-start reduction bound, and the conservative bound while losses
-// continue.
+// spec: rfc6937 3 - with the slow-start reduction bound, and the conservative bound while losses continue.
 
 use super::Sender;
 use super::ack::Ack;
@@ -130,8 +129,8 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// Returns true if an ACK may raise the window: by in-order delivery, or by any delivery with a high
-    /// reordering degree.
+    /// Returns true if an ACK may raise the window: in-order delivery, or any delivery with a high reordering
+    /// degree.
     #[inline]
     fn may_raise_cwnd(&self, a: &Ack) -> bool {
         use super::ack::{ACKED, DATA_ACKED, DATA_SACKED};
@@ -144,8 +143,7 @@ mod tests {
     use super::*;
     use alloc::vec;
 
-    /// First example of RFC 6937, section 4: twenty segments in flight, the first is lost, and the window is
-    /// halved.
+    /// First example of RFC 6937, section 4: the first of twenty segments is lost, and the window is halved.
     // spec: rfc6937 4 - PRR sends on every other ACK. The RFC's sender has sent and counted two segments by
     // limited transmit; Linux with RACK has not, so it reaches the threshold one ACK earlier.
     #[test]

@@ -115,8 +115,7 @@ impl Sender {
         i64::from(self.rack.rtt_us) + i64::from(reo_wnd_us) - i64::from(self.since_us(skb.sent_us))
     }
 
-    /// Marks lost packets. Returns the longest time in us until a packet within the reordering window would
-    /// be lost.
+    /// Marks lost packets. Returns the time in us until all others in the reordering window would be lost.
     // linux: net/ipv4/tcp_recovery.c tcp_rack_detect_loss (6.1) - in order of transmission, up to the most
     // recent delivery; removes marked packets from the list until they are retransmitted.
     fn rack_detect(&mut self) -> u32 {

@@ -1,6 +1,5 @@
 //! Delivery rate samples, taken for each acknowledged packet.
-// spec: draft-cheng-iccrg-delivery-rate-estimation - the lower of send rate and ACK rate over the same
-// packets.
+// spec: draft-cheng-iccrg-delivery-rate-estimation - the lower of send rate and ACK rate.
 
 use super::Sender;
 use super::ack::Ack;
@@ -42,8 +41,7 @@ pub(super) fn sent_after(a_us: u64, b_us: u64, a_end: u32, b_end: u32) -> bool {
 
 impl Sender {
     /// Stores the delivery state in a packet that was just sent.
-    // linux: net/ipv4/tcp_rate.c tcp_rate_skb_sent (6.1) - restarts the sampling interval of an idle
-    // connection.
+    // linux: net/ipv4/tcp_rate.c tcp_rate_skb_sent (6.1) - restarts the interval when idle.
     #[inline]
     pub(super) fn stamp_delivery(&mut self, id: Id, sent_us: u64, idle: bool) {
         if idle {
@@ -87,8 +85,7 @@ impl Sender {
         }
     }
 
-    /// Completes the sample of an ACK that delivered `delivered` segments and caused `lost` segments to be
-    /// marked lost.
+    /// Completes the sample of an ACK by which `delivered` segments were delivered and `lost` marked lost.
     // linux: net/ipv4/tcp_rate.c tcp_rate_gen (6.1) - uses the longer of send and ACK interval; an interval
     // below the minimum RTT invalidates the sample.
     pub(super) fn finish_sample(&mut self, a: &mut Ack, delivered: u32, lost: u32) {

@@ -96,8 +96,8 @@ impl Sender {
     /// Returns true if the sender should enter Recovery.
     // linux: net/ipv4/tcp_input.c tcp_time_to_recover (6.1) - if a loss is known; without RACK also if more
     // than `reordering` segments arrived above a hole.
-    // linux: net/ipv4/tcp_input.c tcp_dupack_heuristics (4.4) - FACK counts all segments up to the highest
-    // SACKed one.
+    // linux: net/ipv4/tcp_input.c tcp_dupack_heuristics (4.4) - FACK counts all up to the highest SACKed
+    // segment.
     fn time_to_recover(&mut self, ece: bool) -> bool {
         let by_count = match self.cfg.loss {
             LossDetection::RackTlp => 0,
@@ -276,8 +276,8 @@ impl Sender {
         self.rexmit = Rexmit::Lost;
     }
 
-    /// Leaves a state once all data sent before its start is acknowledged. Returns true if ACK processing is
-    /// finished.
+    /// Leaves a state once all data sent before its start is acknowledged. Returns true to stop ACK
+    /// processing.
     fn leaves_state(&mut self) -> bool {
         let done = !before(self.sk.snd_una, self.rec.high_seq);
         match self.sk.ca_state {

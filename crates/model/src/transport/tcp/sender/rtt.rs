@@ -63,8 +63,7 @@ pub(super) struct TcpRtt {
 }
 
 impl TcpRtt {
-    /// Creates the state before the first sample, with a timeout of `rto` ticks and a variation of
-    /// `fallback`.
+    /// Creates the state before the first sample. `rto` is in ticks, `fallback` is the variation.
     pub fn new(rto: u32, tick: u32, fallback: u32) -> Self {
         Self {
             mdev: fallback,
@@ -132,8 +131,7 @@ mod tests {
             (120_000, 5, 20, 820_000, 170_000, 200_000),
             // error 97,500; mdev4 += 97,500 - 42,500
             (200_000, 8, 20, 917_500, 225_000, 225_000),
-            // a new round starts after this sample; error -64,687 (114,687 before); excess 8,437, an eighth
-            // of it
+            // a new round starts after this sample; error -64,687 (114,687 before); excess 8,437 / 8
             (50_000, 11, 30, 852_813, 226_054, 226_054),
             // error -6,601; excess negative: mdev4 += 6,601 - 56,513
             (100_000, 12, 30, 846_212, 176_142, 226_054),

@@ -10,8 +10,7 @@ use crate::types::MAX_SACK_BLOCKS;
 
 impl Sender {
     /// Processes the SACK blocks of an ACK.
-    // linux: net/ipv4/tcp_input.c tcp_sacktag_write_queue (6.1) - skips parts of blocks already present in
-    // the last ACK.
+    // linux: net/ipv4/tcp_input.c tcp_sacktag_write_queue (6.1) - skips parts already in the last ACK.
     pub(super) fn take_sacks(&mut self, a: &mut Ack, wire: &[(u32, u32)]) {
         a.reord = self.sk.snd_nxt;
         if self.sk.sacked_out == 0 {
@@ -205,8 +204,7 @@ impl Sender {
         !before(start, marker) || (after(end, marker) && !before(start, end.wrapping_sub(self.max_window)))
     }
 
-    /// Returns true if the first block is a D-SACK: below the acknowledgement number, or inside the second
-    /// block.
+    /// Returns true if the first block is a D-SACK: below the ACK number, or inside the second block.
     // linux: net/ipv4/tcp_input.c tcp_check_dsack (6.1).
     fn check_dsack(&mut self, a: &mut Ack, wire: &[(u32, u32)]) -> bool {
         let Some(&(start, end)) = wire.first() else { return false };
@@ -250,8 +248,7 @@ impl Sender {
         Some(segs)
     }
 
-    /// Records reordering: a packet at `low`, below the highest SACKed one, arrived without being
-    /// retransmitted.
+    /// Records reordering: an original packet at `low` arrived below the highest SACKed one.
     // linux: net/ipv4/tcp_input.c tcp_check_sack_reordering (6.1), tcp_update_reordering, tcp_disable_fack
     // (4.4) - disables FACK, which relies on order, once a packet is later than the expected degree.
     pub(super) fn check_sack_reordering(&mut self, low: u32) {

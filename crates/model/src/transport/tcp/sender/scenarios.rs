@@ -102,8 +102,7 @@ fn rack_resends_after_three_and_prr_paces_the_rest() {
     // Two by limited transmit, then the hole, then one per two ACKs.
     assert_eq!(sent, [vec![20], vec![21], vec![0], vec![], vec![22], vec![], vec![23], vec![]], "{:?}", s.sk);
     assert_eq!((s.sk.ca_state, s.sk.snd_ssthresh, s.sk.lost_out), (CaState::Recovery, 10, 1));
-    // The ACK for the retransmission ends recovery, and the delivered segments raise the window above the
-    // threshold.
+    // The ACK for the retransmission ends recovery, and raises the window above the threshold.
     s.uncharge(LATER, 2_728);
     ack(&mut s, at_us(121_000), seq(22), 110, &[]);
     assert_eq!((s.sk.ca_state, s.sk.snd_cwnd, s.sk.packets_out), (CaState::Open, 10 + 1, 2));
@@ -221,14 +220,13 @@ fn ece_reduces_once_per_window() {
 #[test]
 fn send_buffer_grows_with_the_window_and_wakes_at_a_third() {
     let mut s = established();
-    // Ten segments times two, of 2,048 + 256 bytes each; 4,096 + 256 with the header room of a kernel with
-    // Wi-Fi.
+    // Ten segments times two, of 2,048 + 256 bytes; 4,096 + 256 with the header room for Wi-Fi.
     assert_eq!(s.buf.sndbuf, 46_080);
     s.cfg.max_header = 320;
     s.expand_sndbuf();
     assert_eq!(s.buf.sndbuf, 87_040);
-    // 32 packets of 2,728 bytes, the last of which exceeds the limit. The window is full, so the buffer does
-    // not grow.
+    // 32 packets of 2,728 bytes, the last of which exceeds the limit. With a full window the buffer does not
+    // grow.
     let mut out = Sink::default();
     s.cfg.small_queues.off = true;
     s.cfg.space_on_send = false;

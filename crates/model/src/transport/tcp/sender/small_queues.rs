@@ -100,11 +100,10 @@ impl Sender {
     }
 
     /// Returns the bytes that a packet is charged with.
-    // linux: net/ipv4/tcp_offload.c tcp_gso_segment (4.4) - charges each segment with its own memory instead
-    // of the whole packet's.
+    // linux: net/ipv4/tcp_offload.c tcp_gso_segment (4.4) - charges each segment's own memory instead of the
+    // packet's.
     // deviation: applies this charge from the start instead of from the split, which a qdisc above the device
-    // delays - the qdisc's memory limit counts the larger value too; charges a partial last segment like a
-    // full one.
+    // delays - its memory limit counts the larger value too; charges a partial last segment like a full one.
     #[inline]
     pub(super) fn charge(&self, skb: &Skb) -> u32 {
         let segs = u32::from(skb.segs);
@@ -220,8 +219,7 @@ mod tests {
     #[test]
     fn queued_parts_of_refused_packets_wake_the_socket() {
         let mut s = testing::established();
-        // The qdisc dropped an older single packet for the first segment of a refused one, and queued the
-        // rest.
+        // The qdisc dropped an older packet for the first segment of a refused one, and queued the rest.
         s.sk.wmem_alloc = 2_728 + 2 * 4_352;
         s.host.emitted = 2_728;
         s.host.refuse(2 * 4_352, 7);

@@ -31,10 +31,9 @@ impl SendBuffer {
 
 impl Sender {
     /// Returns the truesize of a packet with `len` bytes of data.
-    // linux: net/ipv4/tcp.c tcp_sendmsg_locked (6.1) - with scatter-gather, the sk_buff plus the bytes copied
-    // to page fragments.
-    // linux: net/ipv4/tcp.c select_size (4.4) - without it, a linear buffer for a full segment, regardless of
-    // the data.
+    // linux: net/ipv4/tcp.c tcp_sendmsg_locked (6.1) - with scatter-gather, the sk_buff plus the page
+    // fragments used.
+    // linux: net/ipv4/tcp.c select_size (4.4) - without it, a linear buffer for a full segment.
     #[inline]
     pub(super) fn truesize(&self, len: u32) -> u32 {
         let mss = self.sk.mss_cache;
@@ -116,10 +115,8 @@ impl Sender {
         bytes
     }
 
-    /// Returns true if a partial last packet should wait for the next write because packets of the socket are
-    /// in lower layers.
-    // linux: net/ipv4/tcp.c tcp_should_autocork, tcp_push (6.1) - the next packet that leaves wakes the
-    // socket.
+    /// Returns true if a partial last packet should wait for the next write while others are in lower layers.
+    // linux: net/ipv4/tcp.c tcp_should_autocork, tcp_push (6.1) - the next one that leaves wakes the socket.
     fn autocorks(&mut self, goal: u32) -> bool {
         let Some(tail) = self.unsent.tail_len().filter(|&len| len < goal) else { return false };
         let corks = self.cfg.autocorking && !self.rtx.is_empty() && self.sk.wmem_alloc > self.truesize(tail);
@@ -204,8 +201,7 @@ mod tests {
 
     const MSS: u64 = 1_448;
 
-    /// A sender with buffer for 17 packets and a window of 100, whose application writes 100 segments until
-    /// the buffer is full.
+    /// A sender with buffer for 17 packets and a window of 100, filled by a write of 100 segments.
     fn filled() -> (Sender, Sink) {
         let (mut s, mut out) = (established(), Sink::default());
         s.cfg.small_queues.off = true;

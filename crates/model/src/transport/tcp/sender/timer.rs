@@ -116,8 +116,7 @@ impl Sender {
         u64::from(ticks) * 1_000_000 / u64::from(self.cfg.hz)
     }
 
-    /// Returns the time in us until the timeout of the first unacknowledged packet; negative if it has
-    /// passed.
+    /// Returns the time in us until the first unacknowledged packet times out; may be negative.
     // linux: include/net/tcp.h tcp_rto_delta_us (6.1).
     pub(super) fn rto_delta_us(&self) -> i64 {
         let sent = self.rtx.head().map_or(self.sk.now_us, |skb: &Skb| skb.sent_us);

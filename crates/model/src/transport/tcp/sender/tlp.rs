@@ -1,4 +1,4 @@
-//! Tail loss probes (TLP, RFC 8985): the loss of a flight's last packets triggers no SACK, so the sender
+//! Tail loss probes (TLP, RFC 8985): losing the last packets of a flight triggers no SACK, so the sender
 //! probes.
 // spec: rfc8985 7 - TLP.
 

@@ -54,10 +54,8 @@ impl Sender {
         (bytes / self.sk.mss_cache).max(least).min(self.cfg.gso_max_segs).max(1)
     }
 
-    /// Returns how many bytes of the first unsent packet may be sent as one packet of at most `segs`
-    /// segments.
-    // linux: net/ipv4/tcp_output.c tcp_mss_split_point (6.1) - a partial last segment waits by Nagle's
-    // algorithm.
+    /// Returns how many bytes of the first unsent packet to send as one packet of up to `segs` segments.
+    // linux: net/ipv4/tcp_output.c tcp_mss_split_point (6.1) - Nagle's algorithm delays a partial segment.
     pub(super) fn split_point(&self, head: Head, segs: u32, nagle_off: bool) -> u32 {
         let mss = self.sk.mss_cache;
         let window = self.wnd_end().wrapping_sub(self.sk.snd_nxt);

@@ -38,8 +38,7 @@ impl Sender {
         self.rec.undo_marker.is_some() && (self.rec.undo_retrans == 0 || self.packet_delayed())
     }
 
-    /// Returns true if a retransmission is outstanding or the first unacknowledged packet was ever
-    /// retransmitted.
+    /// Returns true if a retransmission is outstanding, or if the first packet was ever retransmitted.
     // linux: net/ipv4/tcp_input.c tcp_any_retrans_done (6.1).
     pub(super) fn any_retrans_done(&self) -> bool {
         self.sk.retrans_out > 0 || self.rtx.head().is_some_and(|skb| skb.is(EVER_RETRANS))

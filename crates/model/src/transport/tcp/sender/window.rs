@@ -36,8 +36,7 @@ impl Sender {
         self.usage.limited || (sk.in_slow_start() && sk.snd_cwnd < sk.max_packets_out.saturating_mul(2))
     }
 
-    /// Returns true if an ACK may grow the window. `in_flight` is the number of segments in flight before the
-    /// ACK.
+    /// Returns true if an ACK may grow the window. `in_flight` segments were in flight before the ACK.
     #[inline]
     pub(super) fn may_grow(&self, in_flight: u32) -> bool {
         match self.cfg.cwnd_limited {
@@ -189,8 +188,7 @@ mod tests {
         }
     }
 
-    // linux: net/ipv4/tcp_output.c tcp_write_xmit (5.15) - since 5.10, validates also if the window blocks
-    // transmission.
+    // linux: net/ipv4/tcp_output.c tcp_write_xmit (5.15) - since 5.10, also if the window blocks sending.
     #[test]
     fn a_full_window_that_blocks_sending_counts_since_5_10() {
         for (rules, limits) in [(Linux6_1, true), (Linux5_10, true), (Linux3_16, false)] {

@@ -20,8 +20,7 @@ const SYNACK_RETRIES: u8 = 5;
 // spec: rfc9293 3.7.1.
 const MSS_DEFAULT: u16 = 536;
 /// Lengths of the SYN options in bytes, padded to multiples of four.
-// linux: net/ipv4/tcp_output.c tcp_syn_options (6.1) - "SACK permitted" occupies the padding of the timestamp
-// option.
+// linux: net/ipv4/tcp_output.c tcp_syn_options (6.1) - "SACK permitted" occupies the timestamp padding.
 const MSS_OPTION: u32 = 4;
 const SCALE_OPTION: u32 = 4;
 const STAMPS_OPTION: u32 = 12;
@@ -192,8 +191,7 @@ impl Tcp {
             self.send_syn(now, out);
         } else {
             self.establish(now, header, TcpState::Established);
-            // linux: net/ipv4/tcp_input.c tcp_rcv_synsent_state_process (6.1) - sends the ACK without waiting
-            // for data.
+            // linux: net/ipv4/tcp_input.c tcp_rcv_synsent_state_process (6.1) - sends the ACK without data.
             self.acknowledge(now, out);
         }
     }
@@ -212,8 +210,7 @@ impl Tcp {
         }
         if header.flags.has(TcpFlags::SYN) {
             // The SYN-ACK was lost.
-            // linux: net/ipv4/tcp_minisocks.c tcp_check_req (6.1) - retransmits it immediately, in addition
-            // to the timer.
+            // linux: net/ipv4/tcp_minisocks.c tcp_check_req (6.1) - also retransmits immediately.
             if self.handshake.tries <= SYNACK_RETRIES {
                 self.send_syn(now, out);
             }
@@ -246,8 +243,7 @@ impl Tcp {
             sack: syn.sack,
             timestamps: syn.timestamps,
             ecn,
-            // linux: net/ipv4/tcp_input.c tcp_parse_options (6.1) - accepts the option only if this end
-            // scales too.
+            // linux: net/ipv4/tcp_input.c tcp_parse_options (6.1) - only if this end scales too.
             window_scale: syn.window_scale.filter(|_| self.config.window_scaling),
         });
         self.receiver.syn_time_stamp(header.ts_val);

@@ -217,8 +217,7 @@ impl Tcp {
         }
         self.receiver.time_stamp(seq, header);
         let has_data = header.payload > 0 || header.flags.has(TcpFlags::FIN);
-        // linux: net/ipv4/tcp_input.c tcp_rcv_established (6.1) - skips the sender for data without new
-        // information.
+        // linux: net/ipv4/tcp_input.c tcp_rcv_established (6.1) - skips the sender for data without news.
         let news = !has_data
             || ack != self.sender.sk.snd_una
             || header.sacks > 0
@@ -246,8 +245,8 @@ impl Tcp {
     }
 
     /// Processes a segment with RST or SYN, or without ACK.
-    // spec: rfc5961 3.2, 4.2 - accepts RST only at the next expected sequence number; answers any other RST,
-    // and SYN, with an ACK.
+    // spec: rfc5961 3.2, 4.2 - accepts RST only at the next expected sequence number; answers other RSTs and
+    // SYN with an ACK.
     fn on_odd(&mut self, now: Instant, seq: u32, header: &TcpHeader, out: &mut impl Outlet) {
         if header.flags.has(TcpFlags::RST) && seq == self.receiver.rcv_nxt() {
             self.state = TcpState::Closed;

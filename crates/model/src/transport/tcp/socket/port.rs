@@ -20,7 +20,7 @@ pub struct Face {
 }
 
 impl Face {
-    /// Sends a packet with `options` bytes of options per segment. It is charged to the socket if it has a
+    /// Sends a packet with `options` bytes of options per segment, charged to the socket if it has a
     /// `truesize`.
     #[inline]
     pub fn send(

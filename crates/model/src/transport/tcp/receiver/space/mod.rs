@@ -137,8 +137,7 @@ impl Space {
         self.window_clamp = self.window_clamp.min(MAX_UNSCALED);
     }
 
-    /// Called when the handshake completes. Segments carry `advmss` bytes of data, and `rcv_wnd` was
-    /// advertised.
+    /// Called when the handshake completes. Segments carry `advmss` bytes, and `rcv_wnd` was advertised.
     // linux: net/ipv4/tcp_input.c tcp_init_buffer_space (4.11, 6.1) - with tcp_app_win at its default of 31,
     // which reserves nothing.
     pub fn established(&mut self, now_us: u64, rcv_nxt: u32, advmss: u32, rcv_wnd: u32) {
@@ -164,8 +163,7 @@ impl Space {
             self.rcv_ssthresh.min(rcv_wnd).min(INIT_SEGMENTS * advmss)
         };
         self.last = LastRound { bytes, seq: rcv_nxt, begun_us: now_us };
-        // linux: net/ipv4/tcp_input.c tcp_rcv_space_adjust (6.1) - adds 128 bytes until the window holds a
-        // segment.
+        // linux: net/ipv4/tcp_input.c tcp_rcv_space_adjust (6.1) - adds 128 bytes until a segment fits.
         // deviation: stops at the last step if no memory of 31 bits suffices (`tcp_adv_win_scale` of -21 and
         // below at 1,448 bytes) - the kernel would loop forever if such a small window was ever read full.
         let lacks = self.memory_of(advmss).saturating_sub(self.per_segment.into());
