@@ -1,4 +1,4 @@
-//! Illinois: adds more and takes less while queueing delay is low.
+//! Illinois: increases more and decreases less while the queueing delay is low.
 // paper: illinois (Liu, Basar and Srikant 2006) - alpha and beta as functions of the average queueing delay.
 
 use crate::transport::seq::after;
@@ -6,24 +6,24 @@ use crate::transport::seq::after;
 use super::reno::{MIN_SSTHRESH, slow_start};
 use super::{AckSample, CaState, CcSock, Controller};
 
-/// The increment is in 1/128.
+/// Fixed point of the increment alpha: 1/128.
 const ALPHA_SHIFT: u32 = 7;
 const ALPHA_SCALE: u32 = 1 << ALPHA_SHIFT;
 const ALPHA_MIN: u32 = 3 * ALPHA_SCALE / 10;
 const ALPHA_MAX: u32 = 10 * ALPHA_SCALE;
-/// The decrement is in 1/64.
+/// Fixed point of the decrease factor beta: 1/64.
 const BETA_SHIFT: u32 = 6;
 const BETA_MIN: u32 = (1 << BETA_SHIFT) / 8;
 const BETA_MAX: u32 = (1 << BETA_SHIFT) / 2;
-/// Longest round-trip time that is taken as such, in us, so that products fit.
+/// Cap on RTT samples in us, so that products fit 32 bits.
 const RTT_MAX: u32 = u32::MAX / ALPHA_MAX;
 
-/// Parameters, by the names of the kernel module.
+/// Parameters, named after those of the kernel module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IllinoisParams {
-    /// Window in segments from which on the delay is used.
+    /// Minimum window in segments at which alpha and beta depend on the delay.
     pub win_thresh: u32,
-    /// Number of round trips of low delay before the increment returns to its maximum.
+    /// Rounds of low delay before alpha returns to its maximum.
     pub theta: u32,
 }
 
@@ -34,25 +34,25 @@ impl Default for IllinoisParams {
     }
 }
 
-/// Illinois.
+/// Illinois congestion control.
 #[derive(Clone, Debug)]
 pub struct Illinois {
     params: IllinoisParams,
-    /// Round-trip times of this round, and how many, in us.
+    /// Sum of RTT samples of this round in us, and their number.
     sum_rtt: u64,
     cnt_rtt: u16,
-    /// Least and greatest round-trip time in us.
+    /// Minimum and maximum RTT in us.
     base_rtt: u32,
     max_rtt: u32,
-    /// The round ends when this sequence number is acknowledged.
+    /// Sequence number whose acknowledgement ends the round.
     end_seq: u32,
     alpha: u32,
     beta: u32,
-    /// Segments that the last acknowledgement covered.
+    /// Segments covered by the last ACK.
     acked: u32,
-    /// Delay has been above a hundredth of the largest.
+    /// True if the delay has exceeded 1 % of its maximum.
     rtt_above: bool,
-    /// Rounds since in which it was below.
+    /// Rounds with low delay since then.
     rtt_low: u32,
 }
 
@@ -63,7 +63,7 @@ impl Default for Illinois {
 }
 
 impl Illinois {
-    /// With parameters other than the module's defaults.
+    /// Creates a controller with these parameters. The default is the kernel module's.
     pub fn new(params: IllinoisParams) -> Self {
         Self {
             params,
@@ -87,7 +87,7 @@ impl Illinois {
         self.sum_rtt = 0;
     }
 
-    /// The increment for an average queueing delay of `da`, at most `dm` so far, in us.
+    /// Returns alpha for an average queueing delay `da` and a maximum `dm`, in us.
     // linux: net/ipv4/tcp_illinois.c alpha (6.1).
     fn alpha(&mut self, mut da: u32, mut dm: u32) -> u32 {
         let low = dm / 100;
@@ -95,7 +95,7 @@ impl Illinois {
             if !self.rtt_above {
                 return ALPHA_MAX;
             }
-            // One quiet round may be chance: wait for a few.
+            // Require several rounds of low delay, since one may be chance.
             self.rtt_low += 1;
             if self.rtt_low < self.params.theta {
                 return self.alpha;
@@ -124,9 +124,8 @@ impl Illinois {
     }
 }
 
-/// The decrement for an average queueing delay of `da`, at most `dm` so far, in us.
-// linux: net/ipv4/tcp_illinois.c beta (6.1) - an eighth below a tenth, a half above eight tenths, a line
-// between.
+/// Returns beta for an average queueing delay `da` and a maximum `dm`, in us.
+// linux: net/ipv4/tcp_illinois.c beta (6.1) - 1/8 up to 10 % of the maximum, 1/2 from 80 %, else linear.
 fn beta(da: u32, dm: u32) -> u32 {
     let (d2, d3) = (dm / 10, 8 * dm / 10);
     if da <= d2 {
@@ -200,9 +199,9 @@ mod tests {
 
     #[test]
     fn gains_by_delay() {
-        // Average queueing delay in us of at most 100 ms, increment in 1/128, decrement in 1/64; the paper's
-        // curve is k1 / (k2 + da) through (1 ms, 10) and (100 ms, 0.3), and a line from 1/8 at 10 ms to 1/2
-        // at 80 ms.
+        // Average queueing delay in us with a maximum of 100 ms, alpha in 1/128, beta in 1/64. The paper's
+        // alpha is k1 / (k2 + da) through (1 ms, 10) and (100 ms, 0.3); beta is linear from 1/8 at 10 ms to
+        // 1/2 at 80 ms.
         let table = [
             (0, 1280, 8),
             (1_000, 1280, 8),
@@ -235,8 +234,8 @@ mod tests {
 
     #[test]
     fn windows() {
-        // Each whole segment of increment begins a new count, so that a little is lost of it.
-        // increment in 1/128, window before and after a window's worth of acknowledgements of two segments
+        // The count restarts at each whole segment, which loses a fraction of the increment.
+        // alpha in 1/128, window before and after a window of ACKs for two segments each
         for (alpha, cwnd, after) in [(1280, 100, 108), (128, 100, 101), (64, 100, 100), (38, 40, 40)] {
             let mut sk = sock();
             (sk.snd_cwnd, sk.snd_ssthresh) = (cwnd, cwnd);
@@ -247,7 +246,7 @@ mod tests {
             }
             assert_eq!(sk.snd_cwnd, after, "{alpha}");
         }
-        // decrement in 1/64, window, threshold
+        // beta in 1/64, window, threshold
         for (beta, cwnd, threshold) in [(8, 100, 88), (32, 100, 50), (32, 2, 2)] {
             let mut sk = sock();
             sk.snd_cwnd = cwnd;

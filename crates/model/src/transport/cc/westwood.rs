@@ -1,37 +1,37 @@
-//! Westwood+: after a loss the window is what the measured bandwidth and the least round-trip time hold.
-// paper: westwood+ (Mascolo, Grieco et al. 2004) - bandwidth is filtered over samples of a round-trip time.
+//! Westwood+: after a loss, sets the window to the measured bandwidth times the minimum RTT.
+// paper: westwood+ (Mascolo, Grieco et al. 2004) - filters bandwidth samples taken over at least an RTT.
 
 use super::reno::{MIN_SSTHRESH, Reno};
 use super::{AckSample, CcEvent, CcSock, Controller};
 
-/// Least time of a bandwidth sample, as a part of a second.
+/// Minimum duration of a bandwidth sample, as a fraction of a second.
 // linux: net/ipv4/tcp_westwood.c TCP_WESTWOOD_RTT_MIN (6.1) - HZ/20, 50 ms.
 const SAMPLE_MIN: u32 = 20;
-/// Round-trip time before the first measurement in s.
+/// RTT before the first measurement, in s.
 // linux: net/ipv4/tcp_westwood.c TCP_WESTWOOD_INIT_RTT (6.1).
 const INIT_RTT_S: u32 = 20;
 
-/// Westwood+.
+/// Westwood+ congestion control.
 #[derive(Clone, Debug, Default)]
 pub struct Westwood {
-    /// Bandwidth in bytes a tick, filtered once and twice.
+    /// Bandwidth in bytes per tick, filtered once and twice.
     bw_ns_est: u32,
     bw_est: u32,
-    /// When the sample began in ticks, and bytes acknowledged since.
+    /// Start of the sample in ticks, and bytes acknowledged since.
     rtt_win_sx: u32,
     bk: u32,
-    /// Acknowledged up to here at the last look.
+    /// `snd_una` at the last ACK.
     snd_una: u32,
-    /// Bytes that duplicate acknowledgements have counted already.
+    /// Bytes already counted for duplicate ACKs.
     accounted: u32,
-    /// Last and least round-trip time in ticks.
+    /// Latest and minimum RTT in ticks.
     rtt: u32,
     rtt_min: u32,
     first_ack: bool,
     reset_rtt_min: bool,
 }
 
-/// Seven eighths of the old.
+/// Weights the old value by 7/8.
 fn filter(old: u32, new: u32) -> u32 {
     ((7 * u64::from(old) + u64::from(new)) >> 3) as u32
 }
@@ -40,7 +40,7 @@ impl Westwood {
     // linux: net/ipv4/tcp_westwood.c westwood_update_window (6.1).
     fn update_window(&mut self, sk: &CcSock) {
         let ticks = sk.jiffies.wrapping_sub(self.rtt_win_sx);
-        // The first sequence number is known only now.
+        // The initial sequence number is only known at the first ACK.
         if core::mem::take(&mut self.first_ack) {
             self.snd_una = sk.snd_una;
         }
@@ -57,10 +57,10 @@ impl Westwood {
         }
     }
 
-    /// Bytes that this acknowledgement stands for: a duplicate one for a segment, to be taken off later.
+    /// Returns the bytes that this ACK accounts for. A duplicate ACK counts as one segment, which a later
+    /// cumulative ACK does not count again.
     // linux: net/ipv4/tcp_westwood.c westwood_acked_count (6.1).
-    // deviation: Linux counts so on its slow path only - on the fast path there is nothing left to take off,
-    // but for the remainder of a recovery.
+    // deviation: Linux counts this way only on its slow path - differs only for the remainder of a recovery.
     fn acked_bytes(&mut self, sk: &CcSock) -> u32 {
         let mss = sk.mss_cache;
         let mut bytes = sk.snd_una.wrapping_sub(self.snd_una);
@@ -81,7 +81,7 @@ impl Westwood {
         bytes
     }
 
-    /// Segments that the path holds.
+    /// Returns the bandwidth-delay product in segments.
     // linux: net/ipv4/tcp_westwood.c tcp_westwood_bw_rttmin (6.1).
     fn pipe(&self, sk: &CcSock) -> u32 {
         let bytes = u64::from(self.bw_est) * u64::from(self.rtt_min);
@@ -136,7 +136,7 @@ impl Controller for Westwood {
             if core::mem::take(&mut self.reset_rtt_min) { self.rtt } else { self.rtt_min.min(self.rtt) };
     }
 
-    // linux: net/ipv4/tcp_westwood.c tcp_westwood_pkts_acked (6.1) - in ticks, rounded up.
+    // linux: net/ipv4/tcp_westwood.c tcp_westwood_pkts_acked (6.1) - converts to ticks, rounding up.
     #[inline]
     fn pkts_acked(&mut self, sk: &mut CcSock, sample: &AckSample) {
         if sample.rtt_us > 0 {
@@ -155,7 +155,7 @@ mod tests {
         let mut sk = sock();
         let mut westwood = Westwood::default();
         westwood.init(&mut sk);
-        // 1,000 segments a second for 3 s, least round-trip time 60 ms, the last 100 ms.
+        // 1,000 segments per second for 3 s; minimum RTT 60 ms, final RTT 100 ms.
         for ms in 1..=3_000 {
             set_time(&mut sk, ms * 1_000);
             sk.snd_una += MSS;
@@ -167,7 +167,7 @@ mod tests {
         westwood.cwnd_event(&mut sk, CcEvent::CompleteCwr);
         assert!((58..=60).contains(&sk.snd_cwnd), "{}", sk.snd_cwnd);
         assert_eq!(sk.snd_ssthresh, sk.snd_cwnd);
-        // A timeout forgets the least round-trip time with the next acknowledgement.
+        // After a timeout, the next ACK resets the minimum RTT.
         westwood.cwnd_event(&mut sk, CcEvent::Loss);
         assert!((58..=60).contains(&sk.snd_ssthresh));
         westwood.in_ack_event(&mut sk, false);
@@ -179,7 +179,7 @@ mod tests {
     fn duplicates_are_counted_once() {
         let mut sk = sock();
         let mut westwood = Westwood { snd_una: sk.snd_una, ..Westwood::default() };
-        // segments by which the acknowledgement moves, segments counted
+        // segments acknowledged by the ACK, segments counted
         let table =
             [(1, 1), (2, 2), (0, 1), (0, 1), (0, 1), (1, 1), (5, 2), (2, 2), (0, 1), (0, 1), (2, 1), (3, 3)];
         for (i, (moves, counted)) in table.into_iter().enumerate() {
@@ -192,14 +192,14 @@ mod tests {
     fn filters_twice() {
         let mut sk = sock();
         let mut westwood = Westwood { rtt: 1, ..Westwood::default() };
-        // bytes of a sample of 13 ticks, bandwidth filtered once and twice
+        // bytes in a sample of 13 ticks, bandwidth filtered once and twice
         for (bytes, once, twice) in [(13_000, 1_000, 1_000), (26_000, 1_125, 1_015), (26_000, 1_234, 1_042)] {
             sk.jiffies += 13;
             westwood.bk = bytes;
             westwood.update_window(&sk);
             assert_eq!((westwood.bw_ns_est, westwood.bw_est), (once, twice));
         }
-        // 12 ticks of 250 Hz are less than 50 ms' worth.
+        // 12 ticks at 250 Hz are less than 50 ms.
         (westwood.bk, sk.jiffies) = (1, sk.jiffies + 12);
         westwood.update_window(&sk);
         assert_eq!(westwood.bk, 1);

@@ -1,29 +1,28 @@
-//! Delivery-rate samples: how fast the network took what was sent, seen from each acknowledged packet.
-// spec: draft-cheng-iccrg-delivery-rate-estimation - send rate and ACK rate over the same packets, the lower
-// one counts.
+//! Delivery rate samples, taken for each acknowledged packet.
+// spec: draft-cheng-iccrg-delivery-rate-estimation - the lower of send rate and ACK rate.
 
 use super::Sender;
 use super::ack::Ack;
 use super::queue::{APP_LIMITED, EVER_RETRANS, Id, RETRANS, SACKED, SAMPLED};
 use crate::transport::seq::after;
 
-/// Memory of the smallest packet: with less than that below, nothing is there.
+/// Truesize of the smallest packet. A smaller charge means that lower layers are empty.
 // linux: include/linux/skbuff.h SKB_TRUESIZE(1) (6.1).
 const SMALLEST_SKB: u32 = 577;
 
-/// The connection's part of the sampling.
+/// Connection state for rate samples.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Delivery {
-    /// When the packet that was last delivered had been sent, in us.
+    /// Transmission time of the most recently delivered packet, in us.
     pub first_tx_mstamp: u64,
-    /// The last sample that counts: segments, us, and whether the application limited it.
+    /// Last valid sample: segments, interval in us, and whether the application limited it.
     rate_delivered: u32,
     rate_interval_us: u32,
     pub rate_app_limited: bool,
 }
 
 impl Delivery {
-    /// The rate of that sample in bytes a second; 0 without one.
+    /// Returns the rate of the last valid sample in bytes per second; 0 without one.
     // linux: net/ipv4/tcp.c tcp_compute_delivery_rate (6.1).
     pub fn rate(&self, mss: u32) -> u64 {
         match self.rate_interval_us {
@@ -33,7 +32,7 @@ impl Delivery {
     }
 }
 
-/// `a`, sent at `a_us`, left after `b`; their ends decide between packets of one instant.
+/// Returns true if `a` was sent after `b`. Sequence numbers break ties.
 // linux: include/net/tcp.h tcp_skb_sent_after (6.1).
 #[inline]
 pub(super) fn sent_after(a_us: u64, b_us: u64, a_end: u32, b_end: u32) -> bool {
@@ -41,8 +40,8 @@ pub(super) fn sent_after(a_us: u64, b_us: u64, a_end: u32, b_end: u32) -> bool {
 }
 
 impl Sender {
-    /// The state of delivery that a packet sent just now will be measured against, put into its record.
-    // linux: net/ipv4/tcp_rate.c tcp_rate_skb_sent (6.1) - an idle connection starts anew.
+    /// Stores the delivery state in a packet that was just sent.
+    // linux: net/ipv4/tcp_rate.c tcp_rate_skb_sent (6.1) - restarts the interval when idle.
     #[inline]
     pub(super) fn stamp_delivery(&mut self, id: Id, sent_us: u64, idle: bool) {
         if idle {
@@ -61,8 +60,7 @@ impl Sender {
         }
     }
 
-    /// A packet was delivered: if it is the newest that this acknowledgement tells of, the sample is made
-    /// from it.
+    /// Bases the sample on a delivered packet if it is the newest that this ACK delivers.
     // linux: net/ipv4/tcp_rate.c tcp_rate_skb_delivered (6.1).
     #[inline]
     pub(super) fn sample_delivery(&mut self, a: &mut Ack, id: Id) {
@@ -87,10 +85,9 @@ impl Sender {
         }
     }
 
-    /// Completes the sample of an acknowledgement that delivered `delivered` segments and had `lost` marked
-    /// lost.
-    // linux: net/ipv4/tcp_rate.c tcp_rate_gen (6.1) - the slower of sending and acknowledging; an interval
-    // below the minimum round-trip time is none.
+    /// Completes the sample of an ACK by which `delivered` segments were delivered and `lost` marked lost.
+    // linux: net/ipv4/tcp_rate.c tcp_rate_gen (6.1) - uses the longer of send and ACK interval; an interval
+    // below the minimum RTT invalidates the sample.
     pub(super) fn finish_sample(&mut self, a: &mut Ack, delivered: u32, lost: u32) {
         let sk = &mut self.sk;
         if sk.app_limited != 0 && after(sk.delivered, sk.app_limited) {
@@ -127,9 +124,9 @@ impl Sender {
         }
     }
 
-    /// The application writes: was it what limited the sender until now?
-    // linux: net/ipv4/tcp_rate.c tcp_rate_check_app_limited (6.1) - less than a segment unsent, nothing in
-    // the queues below, room in the window, and nothing lost that was not sent again.
+    /// Checks on a write whether the application has limited the sender.
+    // linux: net/ipv4/tcp_rate.c tcp_rate_check_app_limited (6.1) - if less than a segment is unsent, lower
+    // layers are empty, the window has room, and all lost packets are retransmitted.
     pub(super) fn check_app_limited(&mut self) {
         let sk = &mut self.sk;
         if sk.unsent < sk.mss_cache
