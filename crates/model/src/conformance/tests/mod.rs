@@ -1,4 +1,4 @@
-//! The parts that are built in, held to the checks; and for each check a part that breaks it.
+//! Built-in parts pass the checks, and for each check a part exists that fails it.
 
 mod planted;
 
@@ -112,7 +112,7 @@ fn schedulers() {
     }
 }
 
-/// CoDel and PIE do the same by the trait of AQMs as where they are built in.
+/// CoDel and PIE make the same decisions as AQM traits and as built-in algorithms.
 #[test]
 fn laws_by_the_trait_are_those_that_are_built_in() {
     let (limit, codel) = (1_000, codel());

@@ -1,4 +1,4 @@
-//! Parts that break what must hold, and what the checks say of them.
+//! Parts that violate a requirement, and the messages of the checks.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -18,7 +18,7 @@ struct Queue {
     fault: &'static str,
     list: PktList,
     lost: (u32, u64),
-    /// The packet that it gave last.
+    /// The packet dequeued last.
     last: Option<Pkt>,
     seen: u32,
     stats: QdiscStats,
@@ -171,12 +171,12 @@ impl AqmAlgorithm for Bad {
     fn leaves(&mut self, seen: &Seen) -> Verdict {
         match self.fault {
             "drops everything" => Verdict::Drop,
-            // Of AQMs on two queues the younger one counts for both.
+            // Two queues share a counter.
             "shares in order" if self.shared.fetch_add(1, Ordering::Relaxed).is_multiple_of(7) => {
                 Verdict::Drop
             }
             "shares" if self.shared.fetch_add(1, Ordering::Relaxed).is_multiple_of(7) => Verdict::Drop,
-            // Only where a packet has waited for long.
+            // Only after a long sojourn time.
             "panics" if seen.sojourn > ms(1_000) => panic!("an overflow"),
             _ => Verdict::Pass,
         }
@@ -204,7 +204,7 @@ fn laws_that_break_it() {
     }
 }
 
-/// One aggregate each in turn, with one fault.
+/// A scheduler that gives each TID one aggregate in turn, with one fault.
 #[derive(Debug)]
 struct Turns {
     fault: &'static str,

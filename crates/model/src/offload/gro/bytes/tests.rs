@@ -10,7 +10,7 @@ use crate::types::{Duration, Instant, NewPacket, SockId};
 const ACK: u8 = TcpFlags::ACK.0;
 const PSH: u8 = ACK | TcpFlags::PSH.0;
 
-/// A segment as it comes, all that can differ.
+/// A received segment, with all fields that can differ.
 #[derive(Clone, Debug)]
 struct Came {
     v6: bool,
@@ -82,7 +82,7 @@ impl Came {
     }
 }
 
-/// How many segments each packet of a batch has when it has been merged.
+/// Number of segments of each packet after merging a batch.
 fn merged(came: &[Came]) -> Vec<u16> {
     let mut packets = Packets::new();
     let mut batch: Vec<Pkt> = (0..).zip(came).map(|(n, came)| came.packet(&mut packets, n)).collect();
@@ -162,13 +162,13 @@ fn a_copy_and_its_original_grow_apart() {
     let (mut one, mut other) = (vec![first, a], vec![copy, b]);
     merge(&mut packets, &mut one);
     merge(&mut packets, &mut other);
-    // Nothing is put behind bytes that two packets hold.
+    // A segment is not appended to bytes with two holders.
     assert_eq!((one.len(), other.len()), (2, 2));
 }
 
 proptest! {
-    /// Whatever is merged has, split again, the bytes that came, in the order of each flow, each with its
-    /// packet's number and time.
+    /// Splitting merged packets restores the received bytes in flow order, each with the number and time of
+    /// its packet.
     #[test]
     fn whatever_is_merged_keeps_its_segments(
         steps in prop::collection::vec((0u8..3, 0usize..12, any::<bool>()), 1..150),
@@ -209,7 +209,7 @@ proptest! {
                 packets.free(p, crate::types::Fate::Delivered);
             });
         }
-        // The order of a flow is kept, and flows are told apart by their ports.
+        // Flows are distinguished by port; the order within a flow is kept.
         left.sort_by_key(|&(port, _, number)| (port, number));
         came.sort_by_key(|&(port, _, number)| (port, number));
         prop_assert_eq!(left, came);
