@@ -1,5 +1,4 @@
-//! Behaviour scripts of TCP, in the manner of packetdrill: every file of `tests/tcp` is run against one
-//! socket.
+//! TCP behaviour scripts in the style of packetdrill: runs every file of `tests/tcp` against one socket.
 
 #[path = "common/script.rs"]
 mod script;
