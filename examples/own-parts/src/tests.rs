@@ -1,4 +1,5 @@
-//! The parts are held to what ours are held to, and a mistake in their keys is one clear error.
+//! The parts pass the conformance checks of the built-in parts, and a mistake in their keys gives one clear
+//! error.
 
 use stillair_cli::Parts;
 use stillair_cli::model::conformance::{self, ServiceOrder};
@@ -21,7 +22,7 @@ fn read(set: &[(&str, &str)]) -> Result<Scenario, String> {
         .map_err(|e| e.to_string())
 }
 
-/// All of them, with their defaults.
+/// All parts, with their defaults.
 #[test]
 fn what_must_hold_of_parts_holds() {
     let mut parts = Parts::default();
@@ -29,8 +30,8 @@ fn what_must_hold_of_parts_holds() {
     assert_eq!(parts.check(), Ok(()));
 }
 
-/// With other options, and what a discipline promises beyond: one that thinks all packets short keeps the
-/// order of a flow.
+/// Other options, and an additional guarantee: a discipline that treats all packets as short keeps the order
+/// of each flow.
 #[test]
 fn what_must_hold_holds_of_other_options() {
     let all_short = DisciplineFactory::new("short_first", "", |_| Box::new(ShortFirst::new(5, u32::MAX, 1)));
