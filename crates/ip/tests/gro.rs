@@ -14,7 +14,6 @@ const URG: u8 = 0x20;
 const ECE: u8 = 0x40;
 const CWR: u8 = 0x80;
 
-/// Segment `n` of a flow, with options.
 fn segment(n: u32) -> (Ip, Tcp) {
     let tcp = Tcp {
         options: vec![1, 1, 8, 10, 0, 0, 0, 9, 0, 0, 0, 8],

@@ -26,7 +26,6 @@ fn fields() {
     for (ip, header) in [(four(body.clone()), 20), (with_options, 32), (six(body), 40), (with_headers, 56)] {
         let mut bytes = ip.bytes();
         let length = bytes.len();
-        // Ethernet padding.
         bytes.extend([0; 9]);
         let view = parse(&bytes).expect("a packet");
         assert_eq!((view.source, view.destination), (ip.source, ip.destination));

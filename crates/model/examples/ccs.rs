@@ -15,7 +15,6 @@ use std::process::ExitCode;
 use stillair_model::transport::cc::{AckSample, CaState, Cc, CcEvent, CcSock, Controller, NAMES, RateSample};
 use stillair_model::types::Seed;
 
-/// Acknowledgements per measurement.
 const ACKS: u64 = 10_000_000;
 const MSS: u32 = 1448;
 /// Segments per acknowledgement.
@@ -108,7 +107,6 @@ fn lose(cc: &mut Cc, sk: &mut CcSock) {
     cc.cwnd_event(sk, CcEvent::CompleteCwr);
 }
 
-/// CPU time of this process, in ns.
 fn cpu_ns() -> u64 {
     // linux: Documentation/scheduler/sched-stats.rst - the first field of /proc/PID/schedstat.
     let text = fs::read_to_string("/proc/self/schedstat").expect("Linux has /proc");

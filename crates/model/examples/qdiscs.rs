@@ -27,11 +27,9 @@ use stillair_model::types::{
 };
 
 const FLOWS: [u32; 3] = [1, 100, 10_000];
-/// Packets per measurement.
 const PACKETS: u64 = 2_000_000;
 const LIMIT: u32 = 100_000;
 
-/// A qdisc and its name.
 struct Subject {
     name: &'static str,
     /// `None`: packets are only created and freed.
@@ -124,7 +122,6 @@ fn walk(subject: &Subject, flows: u32, packets: u64) {
     assert!(dropped * 100 <= packets, "{dropped} of {packets} packets dropped");
 }
 
-/// CPU time of this process, in ns.
 fn cpu_ns() -> u64 {
     // linux: Documentation/scheduler/sched-stats.rst - the first field of /proc/PID/schedstat.
     let text = fs::read_to_string("/proc/self/schedstat").expect("Linux has /proc");

@@ -116,7 +116,6 @@ pub fn version(packet: &[u8]) -> Result<IpVersion, Malformed> {
     if packet.len() < header { Err(truncated) } else { Ok(version) }
 }
 
-/// A 16-bit word in network byte order.
 fn word(bytes: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([bytes[at], bytes[at + 1]])
 }

@@ -42,7 +42,6 @@ pub fn view(packet: &[u8]) -> Result<PacketView, Malformed> {
     })
 }
 
-/// End of the extension headers.
 struct Chain {
     protocol: u8,
     end: usize,

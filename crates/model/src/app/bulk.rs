@@ -8,7 +8,7 @@ use crate::types::Instant;
 /// Parameters of a bulk transfer.
 #[derive(Clone, Copy, Debug)]
 pub struct BulkParams {
-    /// Time of the connect.
+    /// Start of the connection.
     pub start: Instant,
     /// Time at which the application stops writing and closes the connection.
     pub stop: Instant,

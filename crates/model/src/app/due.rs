@@ -29,7 +29,6 @@ pub(super) struct DueCount {
     unsent: u64,
     /// Due time of the burst delayed by a full send buffer.
     pub(super) held_up: Instant,
-    /// Datagrams skipped since the last report.
     skipped: u32,
 }
 
@@ -71,7 +70,6 @@ impl DueCount {
         self.skipped += datagrams;
     }
 
-    /// Datagrams skipped since the last call.
     pub(super) const fn take_skipped(&mut self) -> u32 {
         core::mem::replace(&mut self.skipped, 0)
     }
@@ -83,7 +81,6 @@ impl DueCount {
         Due { datagrams, unsent: self.unsent, last: None }
     }
 
-    /// End of the measured time.
     pub(super) const fn measured_end(&self) -> Instant {
         self.measured.end
     }

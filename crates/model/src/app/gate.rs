@@ -11,7 +11,6 @@ pub struct GateParams {
     pub on_off: Option<(Duration, Duration)>,
 }
 
-/// Event of a schedule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Turn {
     Write,
@@ -19,14 +18,12 @@ enum Turn {
     Off,
 }
 
-/// The state of a gate.
 #[derive(Debug)]
 pub(super) struct Gate {
     params: GateParams,
     /// Bytes per write, and time between writes.
     write: u64,
     period: Duration,
-    /// Next scheduled write.
     next_write: Instant,
     /// Next change between on and off.
     next_turn: Instant,

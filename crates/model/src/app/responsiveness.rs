@@ -227,7 +227,6 @@ impl Responsiveness {
         }
     }
 
-    /// Minimum interval between probes.
     fn gap(&self) -> Duration {
         Duration::from_nanos(1_000_000_000 / u64::from(self.params.probes_per_second))
     }

@@ -170,7 +170,6 @@ impl UdpSource {
         self.starts(now, datagrams);
     }
 
-    /// Starts a burst of `datagrams`.
     fn starts(&mut self, now: Instant, datagrams: u32) {
         self.left = datagrams;
         let due = if self.late { self.next_burst } else { now };
@@ -220,7 +219,6 @@ impl UdpSource {
         Some(self.endpoint.packet(due, PacketKind::Udp, self.seq, self.len, self.truesize, self.sock))
     }
 
-    /// Handles a full send buffer.
     #[cold]
     #[inline(never)]
     fn full(&mut self, now: Instant) {
@@ -407,7 +405,6 @@ mod tests {
             sent.extend(core::iter::from_fn(|| s.emit(now)).map(|p| (p.seq, p.now == now)));
             assert_eq!(s.take_skipped(), if sent.len() == 93 && s.seq == 200 { 107 } else { 200 });
         }
-        // The send buffer never empties.
         assert_eq!(sent, (1..=93).map(|seq| (seq, true)).collect::<alloc::vec::Vec<_>>());
         let due = s.due(Instant::NEVER);
         assert_eq!((due.datagrams, due.unsent), (85 * 200, 85 * 200));

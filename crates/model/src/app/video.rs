@@ -60,7 +60,6 @@ pub struct Video {
     params: VideoParams,
     /// Packets and payload of an ordinary frame and of a key frame.
     frames: [(u32, u32); 2],
-    /// Frames sent so far.
     sent: u32,
 }
 

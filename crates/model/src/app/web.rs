@@ -74,7 +74,6 @@ pub struct Web {
     params: WebParams,
     state: State,
     began: Instant,
-    /// Objects requested so far.
     asked: usize,
 }
 

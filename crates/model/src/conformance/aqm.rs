@@ -90,13 +90,11 @@ fn lets_pass(aqm: &AqmFactory) -> Result<(), String> {
     Ok(())
 }
 
-/// An AQM and its queue.
 struct Fed {
     aqm: Box<dyn AqmAlgorithm + Send>,
     queue: VecDeque<(Instant, u32, bool)>,
     bytes: u64,
     stream: RandomStream,
-    /// Some packets have several segments.
     gso: bool,
     now: Instant,
     load: u32,
@@ -134,7 +132,6 @@ impl Fed {
     fn step(&mut self) {
         if self.stream.below(60) == 0 {
             self.load = 1 + self.stream.below(8);
-            // Pauses of up to 10 s.
             self.pause = [1, 300, 3_000, 50_000, 10_000_000][self.stream.below(5) as usize];
         }
         self.now += Duration::from_micros(u64::from(self.stream.below(self.pause)));

@@ -13,7 +13,6 @@ use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 
-/// Data bytes per segment.
 const MSS: u32 = 1_448;
 
 /// Number of event lists, and events per list.
@@ -68,7 +67,6 @@ impl<C: Controller> Fed<C> {
         Self::clamped(cc, 50_000)
     }
 
-    /// Creates a connection with another clamp.
     fn clamped(mut cc: C, snd_cwnd_clamp: u32) -> Self {
         let mut sk = CcSock {
             is_cwnd_limited: true,
@@ -198,7 +196,6 @@ impl<C: Controller> Fed<C> {
         }
     }
 
-    /// Advances the time by `us` microseconds.
     fn pass(&mut self, us: u64) {
         let sk = &mut self.sk;
         sk.now_us += us;

@@ -55,7 +55,6 @@ const HERE: PlaceId = PlaceId(3);
 /// Maximum number of wake-ups until the queue must be empty.
 const WAKES: u32 = 200_000;
 
-/// Drops by packet number.
 #[derive(Default)]
 struct Drops(Vec<(u32, Reason, PlaceId)>);
 
@@ -67,14 +66,12 @@ impl Sink for Drops {
     }
 }
 
-/// A queued packet.
 #[derive(Clone, Copy)]
 struct Inside {
     pkt: Pkt,
     seq: u32,
     flow: u32,
     bytes: u64,
-    /// Number of its segments.
     segs: u16,
 }
 
@@ -91,7 +88,6 @@ fn splits(config: &QdiscConfig) -> bool {
 struct Bench {
     qdisc: Qdisc,
     order: ServiceOrder,
-    /// Some packets have several segments.
     gso: bool,
     packets: Packets,
     drops: Drops,

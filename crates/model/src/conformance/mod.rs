@@ -24,7 +24,6 @@ const SCRIPTS: u64 = 16;
 /// Steps per script.
 const STEPS: u32 = 400;
 
-/// Random stream of a script.
 fn stream(script: u64, name: &str) -> RandomStream {
     Seed { seed: script, run: 0 }.stream(name)
 }
@@ -49,7 +48,6 @@ fn or_panic<T>(one: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(one)).unwrap_or_else(|panic| Err(format!("it panicked: {}", said(&*panic))))
 }
 
-/// Message of a panic.
 fn said(panic: &(dyn core::any::Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without words")

@@ -63,7 +63,6 @@ pub(super) fn log_of(queues: &MacFqParams, config: &Scheduler, script: u64) -> V
     bench.named()
 }
 
-/// Record of the scheduler's calls.
 #[derive(Debug, Default)]
 struct Seen {
     fault: Option<String>,
@@ -182,7 +181,6 @@ struct Bench {
     now: Instant,
     peers: u16,
     made: u32,
-    /// Losses among eight frames.
     loss: u32,
     seen: Arc<Mutex<Seen>>,
 }
@@ -263,7 +261,6 @@ impl Bench {
         }
     }
 
-    /// Enqueues packets of a random TID.
     fn comes(&mut self) {
         let peer = PeerId(self.stream.below(u32::from(self.peers)) as u16);
         let tid = [0, 0, 0, 3, 1, 5, 6][self.stream.below(7) as usize];

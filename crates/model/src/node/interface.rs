@@ -31,7 +31,6 @@ pub struct TxQueue {
     // linux: net/sched/sch_generic.c dequeue_skb (4.4) - tries them first next time; everything behind them
     // waits.
     requeue: PktList,
-    /// Number of requeues.
     requeues: u64,
     /// Time until which no enqueue can make the qdisc release a packet.
     held_until: Instant,
@@ -165,7 +164,6 @@ pub enum QueueLayout {
 pub struct TxQueues {
     /// Empty with `noqueue`; one queue for all categories; or one per category (`mq`).
     queues: Vec<TxQueue>,
-    /// Place of the qdiscs' drops.
     place: PlaceId,
 }
 

@@ -116,7 +116,6 @@ pub struct AppClock {
     fast: i64,
     slack: Spread,
     stream: RandomStream,
-    /// Lateness of the next timer.
     late: Duration,
 }
 

@@ -40,12 +40,10 @@ pub(super) struct Bucket {
 }
 
 impl Bucket {
-    /// Creates a full bucket.
     pub(super) fn new(pace: BucketRate, depth: i64) -> Self {
         Self { pace, depth, tokens: depth }
     }
 
-    /// Changes rate and depth, and keeps the tokens.
     pub(super) fn change(&mut self, to: Self) {
         (self.pace, self.depth) = (to.pace, to.depth);
     }

@@ -48,7 +48,6 @@ pub struct FqAqm {
     sent: QdiscStats,
 }
 
-/// The single tin of the flow queues.
 const TIN: TinId = TinId(0);
 
 impl FqAqm {

@@ -34,7 +34,6 @@ const BATCH: u32 = 16;
 /// Slots of a band's ring that the consumer has emptied but not yet returned to the producer.
 #[derive(Debug, Default)]
 struct Ring {
-    /// Position of the consumer.
     head: u32,
     /// Emptied slots before `head` that still count as used.
     kept: u32,

@@ -16,7 +16,6 @@ pub(crate) struct Longest {
     rounds: Vec<Round>,
     leaves: usize,
     entries: usize,
-    /// Winner of the final round.
     winner: Entry,
 }
 
@@ -44,11 +43,9 @@ impl Round {
 pub(crate) struct Place(u32);
 
 impl Place {
-    /// No entry.
     pub(crate) const NONE: Self = Self(u32::MAX);
 }
 
-/// The queues, by number.
 pub(crate) trait Queues {
     /// Current length of a queue in bytes.
     fn bytes(&self, queue: usize) -> u64;
@@ -120,7 +117,6 @@ impl Longest {
         }
     }
 
-    /// Allocates an entry.
     fn add(&mut self) -> Place {
         let place = self.entries;
         if self.leaf(place).0 == self.rounds.len() {

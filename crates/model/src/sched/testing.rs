@@ -10,7 +10,6 @@ pub(crate) struct Bench {
 
 /// The socket that every packet is charged to.
 pub(crate) const SOCK: SockId = SockId(7);
-/// Truesize of every packet.
 pub(crate) const TRUESIZE: u32 = 2304;
 
 impl Bench {

@@ -15,7 +15,6 @@ pub const LONGEST_PACKET: usize = 2048;
 pub struct BytesId(u32);
 
 impl BytesId {
-    /// No cell.
     pub(super) const NONE: Self = Self(u32::MAX);
 }
 
@@ -74,7 +73,6 @@ impl Buffers {
         first
     }
 
-    /// Returns the cell of the next segment.
     pub(super) fn next(&self, id: BytesId) -> BytesId {
         self.cells[id.0 as usize].next
     }
@@ -104,13 +102,11 @@ impl Buffers {
         &mut self.cells[id.0 as usize]
     }
 
-    /// Returns the bytes in a cell.
     pub(super) fn get(&self, id: BytesId) -> &[u8] {
         let cell = &self.cells[id.0 as usize];
         &cell.bytes[..cell.len as usize]
     }
 
-    /// Adds a holder.
     pub(super) fn share(&mut self, id: BytesId) {
         self.cell(id).holders += 1;
         self.holders += 1;
@@ -126,7 +122,6 @@ impl Buffers {
         self.holders -= 1;
     }
 
-    /// Total number of holders of all cells.
     pub(super) fn holders(&self) -> u64 {
         self.holders
     }

@@ -116,7 +116,6 @@ pub struct PacketAccount {
 }
 
 impl PacketAccount {
-    /// Counts a dropped packet.
     #[inline(never)]
     pub(super) fn count_dropped(&mut self, reason: Reason, place: PlaceId) {
         if self.dropped.len() <= place.index() {
@@ -125,7 +124,6 @@ impl PacketAccount {
         self.dropped[place.index()][reason as usize] += 1;
     }
 
-    /// Adds the totals of another account.
     pub(super) fn add(&mut self, other: &Self) {
         self.created += other.created;
         self.delivered += other.delivered;

@@ -31,7 +31,6 @@ pub struct CobaltState {
     drop_next: Instant,
     /// Time of the last change of BLUE's probability.
     blue_timer: Instant,
-    /// BLUE's probability, as a fraction of 2^32.
     p_drop: u32,
     dropping: bool,
 }

@@ -37,7 +37,6 @@ impl CodelAqm {
         Self { slow, ..self }
     }
 
-    /// Returns the verdict on a packet that CoDel acts on.
     fn act(&mut self, params: &CodelParams, seen: &Seen, before: Before) -> Verdict {
         if params.ecn && seen.ecn {
             return Verdict::Mark;

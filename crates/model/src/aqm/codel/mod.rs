@@ -154,7 +154,6 @@ impl CodelState {
         self.drop_next = from + Duration::from_nanos(gap);
     }
 
-    /// Enters the dropping state.
     #[inline(always)]
     fn begin(&mut self, params: &CodelParams, now: Instant) {
         self.dropping = true;

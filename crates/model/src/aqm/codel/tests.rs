@@ -16,7 +16,7 @@ struct Bench {
     packets: Packets,
     list: PktList,
     now: Instant,
-    /// Last time at which a packet left that forbids drops for an interval.
+    /// Last departure that forbids drops for an interval: below the target, or with too few bytes behind it.
     last_good: Option<Instant>,
     params: CodelParams,
     state: CodelState,
@@ -106,9 +106,9 @@ fn step_table() {
     let table = [
         // now ns       out  drops so far  count  drop_next ns
         (  4_999_999,   0,   0,            0,     0),            // below the target
-        (  5_000_000,   1,   0,            0,     0), // at the target: the interval starts
-        (105_000_000,   2,   0,            0,     0), // its end: still too early
-        (105_001_000,   4,   1,            1,     204_999_474), // drops now
+        (  5_000_000,   1,   0,            0,     0),            // at the target: the interval starts
+        (105_000_000,   2,   0,            0,     0),            // its end: still too early
+        (105_001_000,   4,   1,            1,     204_999_474),  // drops now
         (204_999_473,   5,   1,            1,     204_999_474),
         (204_999_474,   7,   2,            2,     255_000_999),  // Newton's second root: 0.5
         (255_000_999,   9,   3,            3,     311_250_999),

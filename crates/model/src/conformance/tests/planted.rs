@@ -18,7 +18,6 @@ struct Queue {
     fault: &'static str,
     list: PktList,
     lost: (u32, u64),
-    /// The packet dequeued last.
     last: Option<Pkt>,
     seen: u32,
     stats: QdiscStats,

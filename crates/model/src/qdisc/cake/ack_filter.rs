@@ -28,7 +28,6 @@ impl AckFilter {
 /// The ECN flags, which are compared separately.
 const ECN: u8 = TcpFlags::ECE.0 | TcpFlags::CWR.0;
 
-/// Returns true if sequence number `a` is before `b`.
 const fn before(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) < 0
 }
@@ -162,7 +161,6 @@ mod tests {
             // ECN marks stay visible.
             (&[(1, &[], E), (2, &[], A), (3, &[], A)], None, Some(1)),
             (&[(1, &[], E), (2, &[], E), (3, &[], A)], Some(0), Some(0)),
-            // Reordered ACKs.
             (&[(3, &[], A), (2, &[], A), (1, &[], A)], None, None),
             // A FIN stays.
             (&[(1, &[], A | TcpFlags::FIN.0), (2, &[], A), (3, &[], A)], None, Some(1)),

@@ -6,7 +6,6 @@
 use super::QUEUES;
 use alloc::boxed::Box;
 
-/// A list of queues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Chain {
     /// Queues in their first round (sparse flows).
@@ -20,12 +19,10 @@ pub(super) enum Chain {
 /// Circular lists over one node per queue and one per list.
 #[derive(Debug)]
 pub(super) struct Chains {
-    /// Previous and next node.
     nodes: Box<[(u16, u16)]>,
 }
 
 impl Chains {
-    /// Creates empty lists.
     pub(super) fn new() -> Self {
         Self { nodes: (0..QUEUES as u16 + 3).map(|n| (n, n)).collect() }
     }
@@ -34,7 +31,6 @@ impl Chains {
         QUEUES as u16 + chain as u16
     }
 
-    /// The first queue of a list.
     #[inline]
     pub(super) fn first(&self, chain: Chain) -> Option<usize> {
         let first = self.nodes[usize::from(Self::ring(chain))].1;

@@ -4,8 +4,7 @@
 //! credit for unused time is lost when the queue runs empty. A tin has priority up to its threshold rate, and
 //! shares the remaining capacity beyond it.
 //!
-//! Not modelled: filters and marks that select the tin, queue or host, address translation (`nat`), and
-//! `autorate-ingress`.
+//! Not modelled: filters and marks that select the tin, queue or host, and `autorate-ingress`.
 
 mod ack_filter;
 mod chains;
@@ -44,7 +43,6 @@ pub struct Cake {
     chance: RandomStream,
     table: &'static Table,
     tins: Box<[Tin]>,
-    /// The tin served last.
     current: usize,
     longest: Longest,
     pace: Pace,
@@ -62,7 +60,6 @@ pub struct Cake {
     stats: QdiscStats,
 }
 
-/// Result of serving a tin.
 enum Served {
     Packet(Pkt),
     /// No packet: choose a tin again.
@@ -324,7 +321,7 @@ impl Cake {
         (n, queue)
     }
 
-    /// Moves the clocks of a tin and of the whole by what a packet costs.
+    /// Advances the clocks of the tin and of the shaper by the cost of a packet.
     // linux: net/sched/sch_cake.c cake_advance_shaper (6.1) - lets a tin behind its schedule catch up, and
     // does not move a tin that is ahead by more than this packet.
     #[inline]

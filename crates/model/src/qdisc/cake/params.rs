@@ -3,7 +3,7 @@
 use super::ack_filter::AckFilter;
 use crate::types::{Duration, ETHERNET_HEADER, Rate};
 
-/// Which addresses a masquerading (NAT) router hides from cake.
+/// Addresses hidden from cake by a masquerading (NAT) router.
 // linux: net/netfilter/nf_nat_masquerade.c (6.1) - rewrites the source of outgoing packets after routing and
 // before the qdisc; incoming packets still carry the router's address when an ifb takes them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 use super::Cake;
 use crate::types::{Duration, Rate};
 
-/// Monotonic counters of a tin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct TinCounters {
     pub packets: u64,

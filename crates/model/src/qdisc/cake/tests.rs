@@ -21,7 +21,6 @@ fn shaped() -> CakeParams {
     CakeParams { bandwidth: Some(RATE), ..CakeParams::default() }
 }
 
-/// Queues a full packet.
 fn offer(
     q: &mut Cake,
     b: &mut Bench,

@@ -15,7 +15,6 @@ use alloc::vec;
 // linux: net/sched/sch_cake.c CAKE_SET_WAYS (6.1).
 const WAYS: usize = 8;
 
-/// State of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Set {
     /// On no list.
@@ -30,7 +29,6 @@ pub(super) enum Set {
     Decaying,
 }
 
-/// One queue.
 #[derive(Debug)]
 pub(super) struct CakeFlow {
     pub list: PktList,
@@ -49,7 +47,6 @@ struct CakeHost {
     bulk: u16,
 }
 
-/// Hash keys of a packet's flow and hosts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Keys {
     pub flow: u32,
@@ -57,7 +54,6 @@ pub(super) struct Keys {
     pub destination: u32,
 }
 
-/// One tin.
 #[derive(Debug)]
 pub(super) struct Tin {
     pub flows: Box<[CakeFlow]>,

@@ -8,10 +8,8 @@ use crate::types::{Duration, Rate};
 // linux: include/net/pkt_sched.h psched_mtu (6.1).
 pub(super) const MTU: u32 = 1514;
 
-/// Maximum number of tins.
 pub(super) const MAX_TINS: usize = 8;
 
-/// Tin by DSCP.
 pub(super) type Table = [u8; 64];
 
 const CS: [u8; 8] = [0, 8, 16, 24, 32, 40, 48, 56];
@@ -70,7 +68,6 @@ const PRECEDENCE: Table = {
     table
 };
 
-/// Share of a tin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Share {
     /// Rate in bytes per second up to which the tin has priority; zero without a shaper.

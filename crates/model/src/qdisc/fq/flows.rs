@@ -28,13 +28,11 @@ pub(super) struct FqFlow {
     next: u32,
     /// Start of the idle time. `None` while the flow is on a list or throttled.
     idle_since: Option<Instant>,
-    /// Its packets.
     pub(super) list: PktList,
     /// Earliest departure time of the next packet.
     pub(super) time_next_packet: Instant,
 }
 
-/// All flows.
 #[derive(Debug)]
 pub(super) struct Flows {
     buckets: Vec<u32>,
@@ -141,17 +139,14 @@ impl Flows {
         self.inactive += 1;
     }
 
-    /// Number of flows in the table.
     pub(super) fn len(&self) -> usize {
         self.len as usize
     }
 
-    /// Number of idle flows.
     pub(super) fn inactive(&self) -> u32 {
         self.inactive
     }
 
-    /// Number of flows collected.
     pub(super) fn forgotten(&self) -> u64 {
         self.forgotten
     }

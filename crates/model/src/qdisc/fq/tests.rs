@@ -28,7 +28,6 @@ fn offer(q: &mut Fq, b: &mut Bench, now: Instant, flows: &[u32]) -> Vec<Enqueue>
     flows.iter().enumerate().map(one).collect()
 }
 
-/// Dequeues everything that may leave at `now`.
 fn drain(q: &mut Fq, b: &mut Bench, now: Instant) -> Vec<u32> {
     core::iter::from_fn(|| q.dequeue(now, &mut b.ctx()).map(|p| b.finish(p))).collect()
 }

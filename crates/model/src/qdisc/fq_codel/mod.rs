@@ -75,7 +75,6 @@ pub struct FqCodel {
     sent: QdiscStats,
 }
 
-/// The single tin of the flow queues.
 const TIN: TinId = TinId(0);
 
 /// Smallest quantum, in bytes.

@@ -46,7 +46,7 @@ fn step_table() {
         (Out(Some(1)), (1, 1)),
         (Out(Some(0)), (0, 2)), // B is empty, and moves to the old list because A waits there
         (In(2, 100), (1, 2)),
-        (In(1, 100), (1, 2)), // B is old now
+        (In(1, 100), (1, 2)),   // B is old now
         (Out(Some(2)), (1, 2)),
         (Out(Some(1)), (0, 3)), // C moves to the end; A used up its quantum and is behind B
         (Out(Some(0)), (0, 1)), // B and C are empty and old, and leave
@@ -76,12 +76,12 @@ fn the_fattest_pays_up_to_a_batch_or_half() {
     #[rustfmt::skip]
     let table = [
         // batch, packets of A, whether the packet over the limit is B's -> result, packets of A dropped
-        (64, 10, true,  Queued,     5), // half of ten
-        (64, 11, true,  Queued,     6), // five packets are less than half of the bytes
-        (64, 10, false, Congested,  6), // the packet over the limit is A's own
+        (64, 10, true,  Queued,     5),  // half of ten
+        (64, 11, true,  Queued,     6),  // five packets are less than half of the bytes
+        (64, 10, false, Congested,  6),  // the packet over the limit is A's own
         ( 3, 10, true,  Queued,     3),
         ( 1, 10, true,  Queued,     1),
-        (64,  1, true,  Queued,     1), // equally fat: the lower queue loses a packet
+        (64,  1, true,  Queued,     1),  // equally fat: the lower queue loses a packet
     ];
     for (drop_batch, n, of_b, answer, dropped) in table {
         let mut b = Bench::new();

@@ -54,7 +54,6 @@ fn depth(rate: Rate, bytes: u32) -> i64 {
     (ticks.min(u128::from(u32::MAX)) * TICK) as i64
 }
 
-/// Creates a full bucket for a burst.
 fn full(rate: Rate, burst: u32) -> Bucket {
     Bucket::new(BucketRate::new(rate), depth(rate, burst))
 }
@@ -85,7 +84,6 @@ pub struct Htb {
     child: Qdisc,
     rate: Bucket,
     ceil: Bucket,
-    /// Time of the last charge.
     charged: Instant,
     /// Time at which neither bucket is in debt any more.
     ready: Instant,
@@ -117,7 +115,6 @@ impl Htb {
         self.ceil.change(full(params.ceil, params.cburst));
     }
 
-    /// The qdisc of the class, mutable.
     pub(super) fn child_mut(&mut self) -> &mut Qdisc {
         &mut self.child
     }

@@ -142,7 +142,6 @@ fn the_aqm_of_the_class_sees_the_time_that_the_bucket_holds_it_back() {
     };
     let child = QdiscConfig::FqCodel(FqCodelParams { codel, ..FqCodelParams::default() });
     let (mut q, mut b) = (htb(Rate::from_mbps(10), child), Bench::new());
-    // Twice the rate for two seconds.
     let mut now = Instant::ZERO;
     for n in 0..3300 {
         now += Duration::from_micros(605);

@@ -111,7 +111,7 @@ fn losses_doubles_and_what_the_sender_hears() {
     assert!((880..1120).contains(&lost), "{lost} of 1000");
     let doubled = count(NetemParams { duplicate: chance(0.1), delay: ms(3), ..none }) - 20_000;
     assert!((1870..2130).contains(&doubled), "{doubled} of 2000");
-    // Both together cancel: the packet is duplicated and one copy is lost.
+    // A packet drawn for both is sent once.
     assert_eq!(count(NetemParams { duplicate: chance(1.0), loss: chance(1.0), ..none }), 20_000);
 }
 

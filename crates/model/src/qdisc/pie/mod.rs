@@ -62,7 +62,6 @@ pub struct Pie {
     stream: RandomStream,
     list: PktList,
     state: PieState,
-    /// Time of the next probability update.
     update_at: Instant,
     sent: QdiscStats,
     stats: PieStats,

@@ -52,8 +52,8 @@ fn an_overload_is_dropped_and_the_delay_held_at_its_target() {
     let (came, aqm, limit, marks) = offered(&mut q, 500, 600, 60, 0);
     assert!((aqm * 6).abs_diff(came) < came / 20 && limit == 0 && marks == 0, "{aqm} of {came}, {limit}");
     let x = q.xstats();
-    // PIE spaces drops: the accumulated probability takes three packets to reach 0.85 just above this value,
-    // and four just below. With one in 1/p of the others, that is one of 5.5 packets dropped, or one of 6.5.
+    // The accumulated probability reaches 0.85 with the third packet just above this probability, and with
+    // the fourth just below. From then on one in 1/p is dropped: in total one of 5.5 packets, or of 6.5.
     assert!(((x.prob >> 32) * 300 / 85).abs_diff(1 << 32) < (1 << 32) / 10, "{}", x.prob >> 32);
     assert!((MS * 10..MS * 20).contains(&x.delay), "{:?}", x.delay);
     // Marks do not stop an unresponsive sender: at a probability above a tenth, packets are dropped anyway.

@@ -15,11 +15,9 @@ struct Link {
     depth: u32,
 }
 
-/// Slots by queue length.
 #[derive(Debug)]
 pub(super) struct Depths {
     links: Vec<Link>,
-    /// First slot, by queue length.
     first: Vec<u32>,
     deepest: u32,
 }
@@ -54,7 +52,6 @@ impl Depths {
         depth
     }
 
-    /// Increments the length of a slot.
     #[inline]
     pub(super) fn deeper(&mut self, slot: u32) {
         let depth = self.unlink(slot) + 1;
@@ -62,7 +59,6 @@ impl Depths {
         self.deepest = self.deepest.max(depth);
     }
 
-    /// Decrements the length of a slot.
     #[inline]
     pub(super) fn shallower(&mut self, slot: u32) {
         let depth = self.unlink(slot);

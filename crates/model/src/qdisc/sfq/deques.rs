@@ -26,7 +26,6 @@ pub(super) struct Deque {
 impl Deque {
     pub(super) const EMPTY: Self = Self { head: NONE, tail: NONE, packets: 0 };
 
-    /// Number of packets.
     #[inline]
     pub(super) const fn packets(&self) -> u32 {
         self.packets
@@ -41,7 +40,6 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// Creates a pool for `packets` packets.
     pub(super) fn new(packets: u32) -> Self {
         let place = |n| Place { p: None, before: NONE, after: if n + 1 < packets { n + 1 } else { NONE } };
         Self { places: (0..packets).map(place).collect(), free: 0 }
@@ -66,7 +64,6 @@ impl Pool {
         d.packets += 1;
     }
 
-    /// Removes and returns the first packet.
     #[inline]
     pub(super) fn pop(&mut self, d: &mut Deque) -> Option<Pkt> {
         let n = d.head;
@@ -79,7 +76,6 @@ impl Pool {
         self.release(d, n)
     }
 
-    /// Removes and returns the last packet.
     #[inline]
     pub(super) fn pop_last(&mut self, d: &mut Deque) -> Option<Pkt> {
         let n = d.tail;

@@ -69,7 +69,6 @@ impl Default for SfqParams {
     }
 }
 
-/// A slot: the queue of one flow.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     queue: Deque,
@@ -86,9 +85,7 @@ pub struct Sfq {
     place: PlaceId,
     stream: RandomStream,
     salt: Salt,
-    /// Time of the next hash perturbation.
     perturb_at: Option<Instant>,
-    /// Slot by hash.
     table: Vec<u32>,
     slots: Vec<Slot>,
     pool: Pool,

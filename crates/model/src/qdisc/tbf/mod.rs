@@ -101,7 +101,6 @@ impl Tbf {
         self.max_size = params.peak.map_or(params.burst, |peak| params.burst.min(peak.mtu));
     }
 
-    /// The child qdisc, mutable.
     pub(super) fn child_mut(&mut self) -> &mut Qdisc {
         &mut self.child
     }

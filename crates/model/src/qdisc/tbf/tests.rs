@@ -49,7 +49,7 @@ fn the_bucket_is_never_in_debt() {
     let mut b = Bench::new();
     let mut q = tbf(rate, 4000, None, bytes(100_000));
     assert_eq!(times(&mut q, &mut b, 0, &[1500; 5]), [0, 0, 433, 1644, 2856]);
-    // The bucket fills up to its depth, and a dequeue that fails costs no time.
+    // The bucket fills up to its depth only, and keeps filling across failed dequeues.
     assert_eq!(times(&mut q, &mut b, 1_000_000, &[1500; 3]), [0, 0, 433]);
     assert_eq!(times(&mut q, &mut b, 1_000_433 + 600, &[100, 100, 1500]), [0, 0, 794]);
     assert_eq!((q.stats().packets, q.stats().overlimits), (11, 5));

@@ -26,9 +26,9 @@ fn new_before_old_and_a_spent_head_goes_to_the_end() {
     let table = [
         // turn   new?   charge  deficits after
         (2, true,  1514, [300, 300, -1214]),
-        (0, false, 1514, [-1214, 300, -914]), // 2 got a quantum and moved behind 1
+        (0, false, 1514, [-1214, 300, -914]),   // 2 got a quantum and moved behind 1
         (1, false,  100, [-914, 200, -914]),    // so did 0
-        (1, false,  200, [-914, 0, -914]), // stays while any deficit is left
+        (1, false,  200, [-914, 0, -914]),      // stays while any deficit is left
         // 2, 0 and 1 get a quantum per round; 1 is the first to reach a positive deficit
         (1, false,    1, [-614, 299, -614]),
     ];

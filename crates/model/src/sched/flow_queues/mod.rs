@@ -28,7 +28,6 @@ use numbered::Numbered;
 pub struct TinId(pub u32);
 
 impl TinId {
-    /// Index in tables by tin.
     #[inline]
     const fn index(self) -> usize {
         self.0 as usize
@@ -101,7 +100,6 @@ pub struct Dropped {
 #[derive(Debug)]
 struct FlowQueue {
     list: PktList,
-    /// Its number in the pool.
     number: u32,
     /// The tin that it belongs to, or [`UNBOUND`].
     tin: u32,
@@ -153,7 +151,7 @@ pub struct FlowQueues {
     aqms: Vec<Box<dyn AqmAlgorithm + Send>>,
 }
 
-/// A multiply-shift hash: flows that collide under one salt do not collide under another.
+/// A multiply-shift hash: flows that collide under one salt rarely do so under another.
 // paper: Dietzfelbinger, "Universal hashing and k-wise independent random variables via integer arithmetic"
 // (1996) - the upper half of a * x + b, with 64-bit a and b.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,6 @@ use super::{FlowQueues, TinId, UNBOUND};
 use crate::aqm::codel::{self, CodelParams, CodelQueue};
 use crate::types::{Ctx, Instant, Packet, Packets, Pkt, Sink};
 
-/// A queue of one packet.
 struct Alone<'a> {
     p: Option<Pkt>,
     packets: &'a mut Packets,

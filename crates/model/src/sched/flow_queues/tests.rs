@@ -52,7 +52,6 @@ fn a_queue_is_one_cache_line() {
     assert_eq!(size_of::<CodelState>(), 32);
 }
 
-/// The tin that a queue belongs to.
 fn tin_of(q: &FlowQueues, number: u32) -> u32 {
     q.find(Member(number)).map_or(UNBOUND, |kept| q.queues[kept].tin)
 }

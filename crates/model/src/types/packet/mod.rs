@@ -318,7 +318,6 @@ impl Packets {
         &mut self.links[p.slot()]
     }
 
-    /// The next packet in the list.
     pub(super) fn linked(&self, p: Pkt) -> Option<Pkt> {
         self.links[p.slot()]
     }

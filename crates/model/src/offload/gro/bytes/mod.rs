@@ -37,7 +37,6 @@ impl<'a> Segment<'a> {
         self.tcp == 20
     }
 
-    /// Addresses and ports.
     fn flow(&self) -> (&'a [u8], &'a [u8]) {
         let addresses = if self.is_v4() { 12..20 } else { 8..40 };
         (&self.bytes[addresses], &self.bytes[self.tcp..self.tcp + 4])
@@ -52,7 +51,6 @@ impl<'a> Segment<'a> {
         self.bytes[self.tcp + 13]
     }
 
-    /// Identification and flags of an IPv4 header.
     fn identity(&self) -> (u16, u8) {
         (u16::from_be_bytes([self.bytes[4], self.bytes[5]]), self.bytes[6])
     }

@@ -138,7 +138,6 @@ fn what_ends_a_packet_is_the_last_in_it() {
     assert_eq!(train(|c| c.flags = PSH, 2), [3, 3]);
     assert_eq!(train(|c| c.flags = PSH, 0), [1, 5]);
     assert_eq!(train(|c| c.flags = ACK | TcpFlags::SYN.0, 0), [1, 5]);
-    // Two flows, one after the other.
     let other = |c: &Came| Came { port: 2, ..c.clone() };
     let (a, b) = (PLAIN, next(&PLAIN));
     assert_eq!(merged(&[a.clone(), other(&a), b.clone(), other(&b)]), [2, 2]);
