@@ -15,7 +15,7 @@ fn each_controller_fills_a_line_and_keeps_its_order() {
 }
 
 #[test]
-fn a_seed_makes_a_run() {
+fn a_seed_determines_the_run() {
     // The certificate is random, and signatures differ in length by a byte or two: figures agree, packets may
     // not.
     let [one, two] = [1, 1].map(|seed| row("cubic", "home-80211ac-far", seed, None).expect("a download"));
@@ -24,7 +24,7 @@ fn a_seed_makes_a_run() {
 }
 
 #[test]
-fn its_qlog_is_in_the_time_of_the_link() {
+fn qlog_uses_link_time() {
     let folder = std::env::temp_dir().join(format!("stillair-qlog-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder");
     row("cubic", "vdsl-40-10", 1, Some(&folder)).expect("a download");

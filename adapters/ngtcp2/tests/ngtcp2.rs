@@ -20,7 +20,7 @@ fn each_controller_fills_a_line_and_keeps_its_order() {
 }
 
 #[test]
-fn what_it_says_was_lost_is_in_its_qlog() {
+fn reported_losses_match_the_qlog() {
     let folder = std::env::temp_dir().join(format!("stillair-ngtcp2-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder");
     let program = Program::compiled("qlog").expect("a program in C");

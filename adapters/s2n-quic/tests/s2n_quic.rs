@@ -13,7 +13,7 @@ fn each_controller_fills_a_line_and_keeps_its_order() {
 }
 
 #[test]
-fn a_controller_that_it_does_not_have_is_told() {
+fn an_unknown_controller_is_an_error() {
     let says = row("reno", "vdsl-40-10", 1).expect_err("none").to_string();
     assert_eq!(says, "s2n-quic has no controller \"reno\", expected one of cubic, bbr");
 }

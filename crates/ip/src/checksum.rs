@@ -153,7 +153,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_update_is_as_good_as_a_new_sum(mut words in prop::collection::vec(any::<u16>(), 2..40), at: prop::sample::Index, new: u16) {
+        fn an_update_equals_a_full_computation(mut words in prop::collection::vec(any::<u16>(), 2..40), at: prop::sample::Index, new: u16) {
             // No protocol has a header of all zeros.
             words[0] |= 0x4000;
             let bytes = |words: &[u16]| words.iter().flat_map(|w| w.to_be_bytes()).collect::<Vec<u8>>();

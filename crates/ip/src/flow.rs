@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_a_flow_and_what_does_not() {
+    fn fields_that_distinguish_flows() {
         let one = view("10.0.0.1", "10.0.0.2", [49_155, 80]);
         let same = PacketView { tos: 3, ttl: 1, length: 1500, header: 24, dont_fragment: false, ..one };
         assert_eq!(same.flow_hash(), one.flow_hash());
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_spread_over_queues() {
+    fn consecutive_ports_are_spread_over_queues() {
         // 4,096 ports of one host in 1,024 queues: random hashing would leave 19 of them empty (a share of
         // e^-4), with a standard deviation of 4.
         let mut queues = [0; 1024];

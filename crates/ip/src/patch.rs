@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_checksum_stays_as_wrong_as_it_was() {
+    fn a_wrong_checksum_stays_wrong() {
         let mut packet = HEADER;
         packet[11] ^= 1;
         ttl(&mut packet, 1).expect("a header");
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_header_is_left() {
+    fn other_bytes_are_left_unchanged() {
         for (mut bytes, why) in [
             (vec![], Malformed::Truncated { bytes: 0 }),
             (vec![0x45; 19], Malformed::Truncated { bytes: 19 }),

@@ -41,7 +41,7 @@ fn counts(packets: &[Vec<u8>]) -> Vec<u16> {
 type Change = fn(&mut Ip, &mut Tcp);
 
 #[test]
-fn what_continues_a_packet() {
+fn segments_that_continue_a_packet() {
     // Change to the second of three segments, and resulting number of segments in each packet.
     let table: [(&str, Change, &[u16]); 22] = [
         ("nothing", |_, _| {}, &[3]),
@@ -86,7 +86,7 @@ fn what_continues_a_packet() {
 }
 
 #[test]
-fn what_continues_a_packet_over_version_6() {
+fn segments_that_continue_a_packet_over_ipv6() {
     let extensions = vec![(0, vec![0; 8]), (43, vec![0; 8]), (60, vec![0; 8])];
     let table: [(&str, Change, &[u16]); 6] = [
         ("nothing", |_, _| {}, &[3]),
@@ -113,7 +113,7 @@ fn what_continues_a_packet_over_version_6() {
 }
 
 #[test]
-fn what_is_damaged_passes_by_and_what_is_padded_goes_alone() {
+fn damaged_packets_pass_by_and_padded_ones_stay_single() {
     let all: Vec<Vec<u8>> = (0..3).map(|n| bytes(segment(n))).collect();
     let with = |change: fn(&mut Vec<u8>)| {
         let mut all = all.clone();
@@ -130,7 +130,7 @@ fn what_is_damaged_passes_by_and_what_is_padded_goes_alone() {
 }
 
 #[test]
-fn headers_of_the_whole() {
+fn headers_of_a_merged_packet() {
     for (segment, transport) in [(segment as fn(u32) -> (Ip, Tcp), 20), (over_v6, 40)] {
         let (mut first, mut last) = (segment(0), segment(2));
         first.1.flags |= CWR;
@@ -178,7 +178,7 @@ fn a_packet_stays_below_64_kib() {
 }
 
 #[test]
-fn of_too_many_flows_the_oldest_goes_up() {
+fn with_too_many_flows_the_oldest_is_passed_up() {
     let flow = |port: u16, n: u32| {
         let (ip, tcp) = segment(n);
         bytes((ip, Tcp { ports: [port, 80], ..tcp }))

@@ -42,7 +42,7 @@ fn a_ping_is_answered() {
 }
 
 #[test]
-fn what_is_no_ping_is_not_answered() {
+fn other_packets_are_not_answered() {
     let ping = |from, to| Ip::new(from, to, ICMP, echo(8, b"abc"));
     let fragment = ping(V4[0], V4[1]).with(&echo(8, b"abc"), [0x20, 0]);
     let mut damaged = ping(V4[0], V4[1]).bytes();
@@ -107,7 +107,7 @@ fn quotes_are_cut() {
 }
 
 #[test]
-fn when_no_error_is_due() {
+fn packets_without_an_error() {
     let udp = || udp([1, 2], b"data");
     let four = |from, to| Ip::new(from, to, UDP, udp());
     let icmp = |kind| Ip::new(V4[0], V4[1], ICMP, echo(kind, b"")).bytes();

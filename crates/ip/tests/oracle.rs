@@ -35,7 +35,7 @@ fn theirs(packet: &[u8]) -> Option<Said> {
 
 proptest! {
     #[test]
-    fn both_read_the_same(packet in random::packet()) {
+    fn both_parse_the_same_fields(packet in random::packet()) {
         let view = parse(&packet).map_err(|e| TestCaseError::fail(e.to_string()))?;
         // etherparse accepts a hop-by-hop options header only at the beginning; RFC 8200 makes nodes accept
         // it anywhere.

@@ -36,7 +36,7 @@ fn fields() {
 }
 
 #[test]
-fn ports_of_tcp_and_of_what_is_cut_short() {
+fn ports_of_tcp_and_of_truncated_headers() {
     let tcp = Tcp::new([49_155, 443], 1, vec![]).bytes();
     for (cut, expected) in [(20, ports(49_155, 443)), (4, ports(49_155, 443)), (3, None), (0, None)] {
         let bytes = Ip { protocol: TCP, ..four(tcp[..cut].to_vec()) }.bytes();
@@ -77,7 +77,7 @@ fn fragments() {
 }
 
 #[test]
-fn what_is_no_packet() {
+fn malformed_packets() {
     let four = four(udp([1, 2], &[0; 4])).bytes();
     let six =
         Ip { extensions: vec![(43, vec![0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])], ..six(vec![]) }

@@ -42,7 +42,7 @@ proptest! {
     }
 
     #[test]
-    fn split_of_merged_is_what_it_was(packets in random::streams()) {
+    fn splitting_restores_merged_packets(packets in random::streams()) {
         let outcome = check::merge_and_split(&packets, 8).map_err(TestCaseError::fail)?;
         prop_assert_eq!(by_flow(&outcome.segments), by_flow(&packets));
     }

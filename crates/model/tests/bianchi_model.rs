@@ -57,7 +57,7 @@ fn without_doublings_collisions_change_nothing() {
 }
 
 #[test]
-fn a_station_alone_never_collides() {
+fn a_lone_station_never_collides() {
     // Mean cycle: (W - 1) / 2 idle slots, then one exchange.
     let s = saturation(1, 32, 3, BASIC);
     assert_eq!(s.p, 0.0);
@@ -77,7 +77,7 @@ fn the_optimum_does_not_depend_on_the_number_of_stations() {
 }
 
 #[test]
-fn the_fixed_point_is_one() {
+fn the_fixed_point_is_unique() {
     for n in [2, 5, 10, 20, 50] {
         for (window, stages) in [(16, 6), (32, 3), (32, 5), (128, 3)] {
             let s = saturation(n, window, stages, BASIC);
@@ -88,7 +88,7 @@ fn the_fixed_point_is_one() {
 }
 
 #[test]
-fn what_the_papers_figures_show() {
+fn trends_of_the_papers_figures() {
     // paper: bianchi-2000 fig. 6 and its discussion - basic access loses throughput as stations are added,
     // more with a smaller window; with RTS and CTS a collision is cheap and the loss is small.
     let loss = |window, stages, d| {

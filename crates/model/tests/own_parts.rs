@@ -190,7 +190,7 @@ fn least() -> Scheduler {
 }
 
 #[test]
-fn they_hold_what_must_hold() {
+fn parts_pass_the_conformance_checks() {
     assert_eq!(conformance::discipline(&gap(), ServiceOrder::Kept), Ok(()));
     assert_eq!(conformance::aqm(&step()), Ok(()));
     assert_eq!(conformance::scheduler(&least()), Ok(()));
@@ -198,7 +198,7 @@ fn they_hold_what_must_hold() {
 }
 
 #[test]
-fn a_discipline_stands_within_others() {
+fn a_discipline_works_as_a_child() {
     let rate = Rate::from_mbps(20);
     let child = Box::new(gap());
     let netem = NetemParams { delay: Duration::from_millis(2), limit: 30, ..NetemParams::default() };
@@ -229,7 +229,7 @@ impl<S> Port<S> for Device {
 }
 
 #[test]
-fn an_interface_has_it_and_comes_back_in_time() {
+fn an_interface_runs_it_and_its_watchdog() {
     let mut stream = Seed { seed: 1, run: 0 }.stream("qdisc");
     let mut queues = TxQueues::new(&gap(), QueueLayout::OneQueue, PlaceId(0), &mut stream);
     let (mut packets, mut device) = (Packets::new(), Device::default());

@@ -66,7 +66,7 @@ fn frames_wait_for_the_answer() {
 
 // linux: net/mac80211/agg-rx.c __ieee80211_start_rx_ba_session, agg-tx.c ieee80211_process_addba_resp (6.12).
 #[test]
-fn a_window_has_what_is_asked_for_and_granted() {
+fn a_window_is_negotiated() {
     for (windows, granted) in
         [([256, 256], 256), ([256, 64], 64), ([64, 256], 64), ([200, 130], 130), ([1, 9], 1)]
     {
@@ -108,7 +108,7 @@ fn a_hole_closes_the_window() {
 }
 
 #[test]
-fn the_host_begins_one_session_after_the_other() {
+fn the_host_sets_up_sessions_one_by_one() {
     let mut p = pair(10).with_work_queues();
     offer(&mut p, 0, 1);
     offer(&mut p, 3, 2);
@@ -123,7 +123,7 @@ fn the_host_begins_one_session_after_the_other() {
 }
 
 #[test]
-fn the_host_ends_what_nobody_answers_before_it_asks_again() {
+fn the_host_ends_an_unanswered_session_before_the_next_request() {
     let mut p = pair(10).with_work_queues();
     p.rule = Some(|s| if matches!(s.content, Content::AddbaResponse { .. }) { Try::LOST } else { Try::FINE });
     offer(&mut p, 0, 3);
@@ -217,7 +217,7 @@ fn voice_is_never_aggregated() {
 }
 
 #[test]
-fn a_request_that_fails_is_made_again_for_the_next_packet() {
+fn a_failed_request_is_repeated_for_the_next_packet() {
     let mut p = pair(10);
     p.air = vec![Try::LOST; 10].into();
     offer(&mut p, 0, 2);
@@ -272,7 +272,7 @@ fn a_lost_block_ack_request_follows_the_next_acknowledgement() {
 }
 
 #[test]
-fn an_answer_is_waited_for_one_second() {
+fn a_response_times_out_after_one_second() {
     let mut p = pair(10);
     p.rule = Some(|s| if matches!(s.content, Content::AddbaResponse { .. }) { Try::LOST } else { Try::FINE });
     offer(&mut p, 0, 3);

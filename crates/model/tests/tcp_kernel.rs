@@ -164,7 +164,7 @@ impl Path {
 /// on (off for one flow through a remote bottleneck, where they have no effect); means and medians of 28 s
 /// after a warm-up of 2 s.
 #[test]
-fn a_path_of_100_mbits_looks_as_it_does_to_the_kernel() {
+fn a_path_of_100_mbits_matches_the_kernel() {
     use Bottleneck::{Local, Remote};
     // controller, flows, bottleneck, median srtt in us, mean window, retransmissions in 30 s
     let table = [

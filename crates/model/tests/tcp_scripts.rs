@@ -10,7 +10,7 @@ mod tcp_run;
 use tcp_run::run;
 
 #[test]
-fn every_script_holds() {
+fn every_script_passes() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tcp");
     let mut files: Vec<_> = std::fs::read_dir(folder)
         .expect("the folder of scripts")

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_come_back_to_the_nanosecond() {
+    fn times_convert_back_to_the_nanosecond() {
         for ns in [0, 1, 999_999_999, 1_000_000_001, 86_400_000_000_007] {
             assert_eq!(from_std(to_std(Instant::from_nanos(ns))).nanos(), ns);
         }

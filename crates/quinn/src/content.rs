@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn content_is_recognised_where_it_belongs_and_nowhere_near() {
+    fn content_is_recognised_only_at_its_offset() {
         let long: Vec<u8> = content(60_000, 10_000).iter().chain(&content(65_521, 4_000)).copied().collect();
         assert_eq!(long.len(), 5_521 + 4_000);
         assert!(is_content(60_000, &long));

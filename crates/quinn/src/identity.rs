@@ -147,7 +147,7 @@ mod tests {
     use stillair_model::types::Seed;
 
     #[test]
-    fn the_same_stream_makes_the_same_identity_and_another_another() {
+    fn identities_depend_on_the_stream_only() {
         let make = |run| Identity::new(&mut Seed { seed: 1, run }.stream("quic"));
         let cids = |identity: &Identity| {
             let mut cids = Cids(identity.cids.clone());

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_packets_acknowledge_and_whether_they_want_an_answer() {
+    fn acknowledged_ranges_and_ack_eliciting_packets() {
         // Largest 20, delay 5, one more range: 18 to 20; a gap of 1, which is 17; length 7, 10 to 16.
         let ack = [0x02, 20, 5, 1, 2, 0, 6];
         assert_eq!(ranges(&ack), (vec![(18, 20), (10, 16)], false));
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_ones_are_lost_and_acknowledged_ones_are_not() {
+    fn the_oldest_unacknowledged_packets_are_lost() {
         let mut ledger = Ledger::default();
         let send = |ledger: &mut Ledger, number, content: &[u8], bytes| {
             ledger.on_written(number, bytes, content);

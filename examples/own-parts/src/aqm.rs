@@ -50,7 +50,7 @@ mod tests {
     use stillair_cli::model::types::Seed;
 
     #[test]
-    fn the_chance_rises_between_low_and_high() {
+    fn the_probability_rises_between_low_and_high() {
         let ms = Duration::from_millis;
         let ramp = Ramp::new(ms(5), ms(25), Seed { seed: 1, run: 0 }.stream("ramp"));
         assert_eq!([0, 5, 10, 15, 25, 99].map(|n| ramp.chance(ms(n))), [0.0, 0.0, 0.25, 0.5, 1.0, 1.0]);

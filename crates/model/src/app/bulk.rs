@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn it_connects_writes_and_closes_at_its_stop() {
+    fn connects_writes_and_closes_at_the_stop() {
         let mut b = Bulk::new(BulkParams { start: at(5), stop: at(9), bytes: None, write: 1000, gate: None });
         assert_eq!((b.wants(), b.next_timer(), b.on_timer()), (0, Some(at(5)), Some(BulkAction::Connect)));
         assert_eq!((b.wants(), b.wrote(1000), b.wants()), (1000, false, 1000));
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn it_closes_after_its_last_byte() {
+    fn closes_after_the_last_byte() {
         let mut b = Bulk::new(BulkParams {
             start: at(0),
             stop: Instant::NEVER,
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_socket_did_not_take_is_made_up_for() {
+    fn bytes_the_socket_refused_are_made_up_for() {
         let gate = Some(GateParams { rate: Some(Rate::from_bps(80_000)), on_off: None });
         let mut bulk =
             Bulk::new(BulkParams { start: at(0), stop: Instant::NEVER, bytes: None, write: 1000, gate });
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_ends_what_is_being_written() {
+    fn an_off_period_ends_the_current_write() {
         let ms = Duration::from_millis;
         let gate = Some(GateParams { rate: None, on_off: Some((ms(100), ms(50))) });
         let mut bulk =

@@ -48,7 +48,7 @@ mod tests {
     use alloc::vec::Vec;
 
     #[test]
-    fn requests_from_start_until_before_stop() {
+    fn requests_from_start_to_stop_exclusive() {
         let ms = |n| Instant::ZERO + Duration::from_millis(n);
         let endpoint = Endpoint { flow: FlowId(0), flow_hash: 1, src: Addr(0), dst: Addr(1), tos: 0 };
         for (new, kind) in [

@@ -416,7 +416,7 @@ mod tests {
 
     // 5 % of 1.2 Mbit/s are 7,500 bytes per second: one pair of probes.
     #[test]
-    fn probes_do_not_take_more_than_their_part() {
+    fn probes_stay_within_their_share() {
         let (_, log) = run(PARAMS, 1_500, |_| 20);
         let pairs = log.iter().filter(|(at, a)| *a == ProbeForeign && (2_500..8_500).contains(at)).count();
         assert_eq!(pairs, 6);
@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn what_grows_with_each_connection_does_not_settle_until_there_are_no_more() {
+    fn goodput_that_grows_with_connections_is_not_stable() {
         let params = ResponsivenessParams { connections: [1, 1, 6], ..PARAMS };
         let (test, log) = run(params, 125_000, |connections| 20 * u64::from(connections));
         assert_eq!(log.iter().filter(|(_, a)| *a == AddLoad).count(), 6);
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_stopped_before_says_how_sure_it_is() {
+    fn a_test_stopped_early_reports_its_confidence() {
         let mut test = Responsiveness::new(PARAMS, ms(0), ms(2_200));
         assert_eq!(test.outcome(ms(0)), None);
         while let Some(at) = test.next_timer() {
@@ -456,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn an_idle_path_has_its_first_connections_alone() {
+    fn an_idle_path_adds_no_connections() {
         let (test, log) = run(ResponsivenessParams { load: Load::None, ..PARAMS }, 0, |_| 5);
         assert_eq!(log.iter().filter(|(_, a)| *a == AddLoad).count(), 1);
         assert_eq!(log.last(), Some(&(4_500, End)));

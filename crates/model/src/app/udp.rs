@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_held_up_is_sent_after_the_stop() {
+    fn delayed_datagrams_are_not_sent_after_the_stop() {
         let mut s = source(Gap::Periodic, 200);
         let (now, stop) = (s.next_timer().unwrap(), s.count.stop);
         s.on_timer(now);
@@ -370,7 +370,7 @@ mod tests {
 
     /// Bursts of 200 are due every 23.52 ms, and 93 datagrams fill the send buffer.
     #[test]
-    fn what_was_held_up_has_the_time_at_which_it_was_due() {
+    fn delayed_datagrams_keep_their_due_time() {
         let ns = |n: u64| Instant::from_nanos(n * 23_520_000);
         let mut s = source(Gap::Periodic, 200);
         let now = s.next_timer().unwrap();
@@ -412,7 +412,7 @@ mod tests {
 
     /// Due datagrams count even while a full send buffer delays them.
     #[test]
-    fn what_is_held_up_is_due() {
+    fn delayed_datagrams_count_as_due() {
         for gap in [Gap::Periodic, Gap::Exponential, Gap::Uniform(0.5, 1.5)] {
             let (mut free, mut stuck) = (source(gap, 7), source(gap, 7));
             while let Some(now) = free.next_timer() {

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_socket_skips_packets_and_due_ones_count_all_the_same() {
+    fn a_full_socket_skips_packets_that_still_count_as_due() {
         let ms = |n| Instant::ZERO + Duration::from_millis(n);
         let endpoint = Endpoint { flow: FlowId(0), flow_hash: 1, src: Addr(0), dst: Addr(1), tos: 0xc0 };
         let (interval, start, stop) = (VOIP_INTERVAL, ms(0), ms(400));

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lookup_that_is_lost_is_asked_again() {
+    fn a_lost_lookup_is_repeated() {
         let mut web = client(&[7]);
         web.on_timer(ms(5));
         assert_eq!(web.next_timer(), Some(ms(5_005)));

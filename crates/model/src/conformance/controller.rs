@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_ones_are_found() {
+    fn faulty_controllers_are_detected() {
         for (fault, said) in [
             ("none", ""),
             // The sender sets the rate.

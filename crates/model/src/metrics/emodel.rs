@@ -153,7 +153,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn more_of_either_is_no_better(delay in 0.0..3_000.0f64, loss in 0.0..1.0f64, more in 0.001..200.0f64) {
+        fn more_delay_or_loss_never_helps(delay in 0.0..3_000.0f64, loss in 0.0..1.0f64, more in 0.001..200.0f64) {
             let r = rating(delay, loss);
             proptest::prop_assert!(rating(delay, loss + more / 200.0) <= r);
             proptest::prop_assert!(rating(delay + more, loss) <= r + 1e-9);

@@ -157,7 +157,7 @@ mod tests {
 
     // The two longest of forty times are trimmed, none of nineteen; the 90th percentile of ten is the last.
     #[test]
-    fn what_is_trimmed() {
+    fn trimmed_samples() {
         let long: Vec<u64> = (1..=38).chain([1_000, 2_000]).collect();
         let of = times([&long, &[10], &[10], &long[..19], &[30]]);
         close(of.trimmed_mean_ns(Probe::Tcp), 19.5e6);
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_no_probe() {
+    fn no_result_without_probes() {
         let none = times([&[20], &[30], &[40], &[], &[90]]);
         assert_eq!((none.rpm(), none.rpm_of_mean(), none.rpm_of_p90()), (None, None, None));
         assert_eq!(none.goresponsiveness(), None);

@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stopped_category_blocks_a_root_and_no_other_of_mq() {
+    fn a_stopped_category_blocks_a_root_qdisc_but_not_mq() {
         let acs = [Ac::Vo, Ac::Bk, Ac::Vo];
         for (layout, first) in [(QueueLayout::Root, vec![0]), (QueueLayout::Mq, vec![0, 2])] {
             let (mut q, mut b) = (queues(layout), Bench::new());
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_are_split_above_a_device_that_cannot_and_wait_one_by_one() {
+    fn segments_are_split_above_a_device_without_gso_and_wait_one_by_one() {
         for gso in [true, false] {
             let (mut q, mut b) = (queues(QueueLayout::OneQueue), Bench::new());
             fill(&mut q, &mut b, &[Ac::Be; 2]);
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_device_turns_down_counts_as_requeued() {
+    fn packets_of_a_stopped_device_count_as_requeued() {
         let (mut q, mut b) = (queues(QueueLayout::Root), Bench::new());
         fill(&mut q, &mut b, &[Ac::Be, Ac::Be]);
         let mut device = Device { stopped: vec![Ac::Be], ..Device::default() };
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn what_passes_is_a_packet_sent_and_no_flow() {
+    fn a_bypassing_packet_counts_as_sent_but_not_as_a_flow() {
         let config = QdiscConfig::FqCodel(FqCodelParams::default());
         let mut stream = Seed { seed: 1, run: 0 }.stream("test");
         let mut q = TxQueues::new(&config, QueueLayout::Mq, PlaceId(0), &mut stream);
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn what_passes_a_plain_queue_is_as_if_it_had_been_in_it() {
+    fn bypassing_a_plain_queue_equals_passing_through_it() {
         // The device alternates between free and stopped; packets have one segment or six.
         let fifo = QdiscConfig::Fifo(FifoParams::Packets(2));
         for config in [fifo, QdiscConfig::PfifoFast(PfifoFastParams::default())] {
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_discipline_there_is_no_queue() {
+    fn noqueue_has_no_queue() {
         let mut stream = Seed { seed: 1, run: 0 }.stream("test");
         let mut q = TxQueues::new(&QdiscConfig::Noqueue, QueueLayout::Root, PlaceId(0), &mut stream);
         assert!(q.queue_of(Ac::Be).is_none());

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_softirq_without_delay_is_none() {
+    fn no_delay_means_no_softirq() {
         assert!(Softirq::new(Spread::None, stream("a")).is_none());
         let mut some = Softirq::new(Spread::Uniform(us(1), us(2)), stream("a")).expect("a delay");
         let first = some.delay;
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timer_is_late_by_its_slack_and_each_by_another() {
+    fn each_timer_is_late_by_its_own_slack() {
         let params = JitterParams { timer_slack: Spread::Uniform(us(0), us(50)), ..JitterParams::NONE };
         let mut clock = AppClock::new(&params, stream("x"), stream("1"));
         let at = Instant::from_nanos(1_000_000);

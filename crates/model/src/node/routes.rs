@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn one_way_leads_everywhere_but_home() {
+    fn the_default_route_covers_all_other_addresses() {
         let r = Routes::OneWay { own: Addr(1), others: via(7, 2) };
         let got = [0, 1, 2, 999].map(|n| r.get(Addr(n)));
         assert_eq!(got, [via(7, 2), Route::Local, via(7, 2), via(7, 2)].map(Some));

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_weighs_as_much_as_its_segments_apart_shares_its_charge() {
+    fn a_packet_with_the_truesize_of_its_segments_shares_its_charge() {
         let mut b = Bench::new();
         let p = tcp(&mut b, 2 * 1448 + 100, 3, TcpFlags::ACK);
         b.packets.get_mut(p).truesize = 3 * TRUESIZE;
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_split_keeps_its_bytes() {
+    fn splitting_keeps_all_bytes() {
         for (payload, segs) in [(1448, 1), (1449, 2), (45 * 1448, 45), (44 * 1448 + 1, 45)] {
             let mut b = Bench::new();
             let p = tcp(&mut b, payload, segs, TcpFlags::ACK);

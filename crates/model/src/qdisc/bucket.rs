@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reciprocals_as_the_kernel_has_them() {
+    fn reciprocals_match_the_kernel() {
         // The factor has 32 bits as long as a second, shifted, fits in 64 bits.
         for (bps, mult, shift) in [
             (1, 4_000_000_000, 2),

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn the_aqm_drops_what_waits_and_the_limit_what_comes() {
+    fn codel_drops_at_dequeue_and_the_limit_at_enqueue() {
         let default = CodelQdiscParams::default();
         assert_eq!(offered(default, 1100, 0), (0, 0, 0), "served faster than it is filled");
         let (aqm, limit, marks) = offered(default, 1400, 0);

@@ -179,7 +179,7 @@ mod tests {
         }
     }
     #[test]
-    fn a_ring_gives_its_slots_back_in_batches() {
+    fn a_ring_returns_its_slots_in_batches() {
         // Packets admitted after each packet dequeued from a full band. With 40 slots the consumer returns
         // slots after 16, 32 and 40 packets.
         let let_in = |limit: u32, limit_per_band: bool| -> Vec<u32> {

@@ -92,12 +92,12 @@ fn build(config: &QdiscConfig) -> Option<Qdisc> {
 }
 
 #[test]
-fn noqueue_is_no_discipline() {
+fn noqueue_creates_no_qdisc() {
     assert!(build(&QdiscConfig::Noqueue).is_none());
 }
 
 #[test]
-fn of_one_that_is_emptied_nothing_is_left() {
+fn emptying_leaves_nothing() {
     for config in configs() {
         let (mut b, mut q) = (Bench::new(), build(&config).unwrap());
         let now = Instant::ZERO + Duration::from_millis(3);
@@ -124,7 +124,7 @@ proptest! {
     /// Every packet is queued, dropped and counted, or dequeued in the order of its flow, and every packet
     /// that is gone has ended its charge.
     #[test]
-    fn accounts_close(
+    fn packet_accounts_balance(
         ops in prop::collection::vec((0u8..3, 0u32..12, 20u32..1500, 0u64..800), 0..400),
         which in 0usize..25,
     ) {

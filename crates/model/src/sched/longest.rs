@@ -221,7 +221,7 @@ mod tests {
     proptest! {
         /// Same choice as a linear scan, however rarely the longest queue is requested.
         #[test]
-        fn as_by_a_scan(
+        fn matches_a_linear_scan(
             queues in 1usize..90,
             ops in prop::collection::vec((0u8..8, 0usize..90, 1u64..4), 0..400),
         ) {

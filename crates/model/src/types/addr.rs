@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_versions_have_one_number() {
+    fn both_ip_versions_share_a_number() {
         let four = Addr::from_index(7);
         let six = four.of(Ip::V6);
         assert_eq!((four.ip(), six.ip()), (Ip::V4, Ip::V6));

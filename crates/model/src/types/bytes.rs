@@ -176,7 +176,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_checksum_stays_right_or_wrong(mut header in prop::array::uniform20(any::<u8>()), tos: u8, ttl: u8, right: bool) {
+        fn a_checksum_stays_correct_or_wrong(mut header in prop::array::uniform20(any::<u8>()), tos: u8, ttl: u8, right: bool) {
             header[0] = 0x45;
             if right {
                 header[10..12].fill(0);
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ipv6_header_and_a_stump() {
+    fn an_ipv6_header_and_a_truncated_one() {
         let mut packet = [0xff; 40];
         packet[0] = 0x6f;
         write_back(&mut packet, 0x12, 3);
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_are_shared_and_used_again() {
+    fn cells_are_shared_and_reused() {
         let mut buffers = Buffers::default();
         let a = buffers.keep(&[1; LONGEST_PACKET]);
         buffers.share(a);

@@ -167,7 +167,7 @@ mod tests {
     proptest! {
         /// Behaves like `VecDeque`.
         #[test]
-        fn as_a_deque(ops in prop::collection::vec(0_u32..100, 0..300)) {
+        fn behaves_like_a_deque(ops in prop::collection::vec(0_u32..100, 0..300)) {
             let (mut fifo, mut deque) = (Fifo::default(), VecDeque::new());
             for op in ops {
                 match op {
@@ -207,7 +207,7 @@ mod tests {
 
         /// `partition_point` agrees with `VecDeque`.
         #[test]
-        fn halves_like_a_deque(mut values in prop::collection::vec(0_u32..50, 0..40), skip in 0_usize..5, bound in 0_u32..60) {
+        fn partitions_like_a_deque(mut values in prop::collection::vec(0_u32..50, 0..40), skip in 0_usize..5, bound in 0_u32..60) {
             values.sort_unstable();
             let (mut fifo, mut deque) = (Fifo::default(), VecDeque::from(values.clone()));
             values.into_iter().for_each(|value| fifo.push(value));

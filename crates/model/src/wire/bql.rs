@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_grows_to_what_a_report_takes_and_the_device_is_not_starved() {
+    fn the_limit_grows_to_cover_a_report_and_the_device_is_not_starved() {
         // Each report, every 120 us, covers 10 packets; at most twice as many bytes are needed, plus one
         // packet.
         let (limit, most, idle) = saturated(120, 6);

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_finds_the_buffer_full_is_dropped() {
+    fn packets_that_find_the_buffer_full_are_dropped() {
         let gone = |ms: u64| Some(ms * 1_000);
         // One is on the line, two wait; at 1 ms there is room for one more.
         let three = [gone(1), gone(2), gone(3), None, gone(4), None];
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_costs_what_the_line_makes_of_it() {
+    fn the_line_adds_its_framing() {
         let framing = |overhead, cells| Framing { overhead: Some(overhead), mpu: 64, cells };
         // 986 and 18 bytes; 986 and 40 in 22 cells of 53.
         let one = |framing| left(LineBuffer::Bytes(0), framing, &[0]);

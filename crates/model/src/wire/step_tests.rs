@@ -78,7 +78,7 @@ fn three(from: WireParams, changes: &[(u64, WireParams)]) -> (Vec<(u32, u64)>, V
 }
 
 #[test]
-fn what_waits_leaves_at_the_new_rate() {
+fn waiting_frames_leave_at_the_new_rate() {
     let at = |rate: u64| ethernet(kbps(rate), 10);
     let from = at(8_000);
     // Departures; arrivals are 10 ms later.
@@ -108,7 +108,7 @@ fn what_waits_leaves_at_the_new_rate() {
 }
 
 #[test]
-fn a_new_delay_is_that_of_what_has_not_left_and_none_overtakes() {
+fn a_new_delay_applies_to_bits_not_sent_and_no_frame_overtakes() {
     let at = |rate, delay| ethernet(kbps(rate), delay);
     let came = |changes: &[(u64, WireParams)]| {
         three(at(8_000, 10), changes).0.into_iter().map(|(_, at)| at).collect::<Vec<_>>()
@@ -222,7 +222,7 @@ proptest! {
     /// For any changes, packets arrive in order, every packet has arrived, been dropped or is inside, and the
     /// line never carries more than its rates allow.
     #[test]
-    fn nothing_is_lost_doubled_or_overtakes(
+    fn no_packet_is_lost_duplicated_or_overtakes(
         events in prop::collection::vec((0_u64..3_000, 0_u8..4, 20_u32..1_500, 0_usize..6, 0_u64..12), 1..120),
         modem in any::<bool>(),
         bql in any::<bool>(),

@@ -111,7 +111,7 @@ pub(super) fn tcp(b: &mut Bench, segs: u16, rest: u32) -> Pkt {
 }
 
 #[test]
-fn a_packet_of_several_segments_is_as_many_frames() {
+fn a_packet_of_several_segments_becomes_several_frames() {
     let (mut w, mut b) = (wire(256), Bench::new());
     let p = tcp(&mut b, 3, 1448);
     w.push(us(0), p, &mut b.ctx());
@@ -224,7 +224,7 @@ proptest! {
     /// by a timer. That includes reports at the same time, which a timer handles before the packet if its
     /// turn has passed, and after the packet if not.
     #[test]
-    fn reports_that_nobody_waits_for_are_as_if_made(
+    fn skipped_reports_leave_the_same_state(
         pushes in prop::collection::vec((0_u64..400, any::<bool>(), 60_u32..1500), 1..200),
         ring in 2_u32..12,
         bql in any::<bool>(),

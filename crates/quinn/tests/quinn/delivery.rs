@@ -22,13 +22,13 @@ fn the_same_seed_makes_the_same_bytes_at_the_same_times() {
 
 /// One pinned run: a change here changes every result that includes quinn.
 #[test]
-fn a_trace_stays_as_it_is() {
+fn a_pinned_trace() {
     assert_eq!(plain(Settings::QUINN).hash, 11421470747385972248);
 }
 
 /// The ledger reports exactly the dropped packets as lost.
 #[test]
-fn the_packets_that_are_lost_are_those_that_were_dropped() {
+fn lost_packets_are_the_dropped_ones() {
     for limit in [300_000, 60_000] {
         let mut ends = ends(Settings::QUINN, 1);
         let seen = download(&mut ends, 10_000_000, 1, [Fifo { limit, ..Fifo::PLAIN }; 2], 1);

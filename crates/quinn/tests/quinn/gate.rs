@@ -15,7 +15,7 @@ fn without_pacing_the_first_window_leaves_at_once() {
 }
 
 #[test]
-fn quinn_asks_for_the_window_twice_at_most() {
+fn quinn_calls_window_at_most_twice() {
     let lossy = Fifo { loss: 0.02, ..Fifo::PLAIN };
     for pacing in [true, false] {
         let mut ends = ends(Settings { pacing, ..Settings::QUINN }, 1);

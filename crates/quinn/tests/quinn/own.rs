@@ -13,7 +13,7 @@ use super::plain;
 /// The controller determines when data leaves: the queue stays short, nothing is lost, and the link is still
 /// full.
 #[test]
-fn a_controller_of_ones_own_keeps_its_queue_short() {
+fn a_custom_controller_keeps_its_queue_short() {
     let mut ends = [(QuicRole::Client, "client"), (QuicRole::Server, "server")].map(|(role, name)| {
         let mut parts = Settings::QUINN.parts();
         parts.controller = Arc::new(ByDelayFactory { first: 14_520 });

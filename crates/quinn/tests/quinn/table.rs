@@ -13,7 +13,7 @@ const TENTH: Option<AckFrequency> =
 /// pinned results: goodput, acknowledgements received by the data sender, and the share, in thousandths, of
 /// gaps below 100 us between its datagrams.
 #[test]
-fn transfers_are_as_those_of_the_library_by_itself() {
+fn transfers_match_the_library_on_sockets() {
     let q = Settings::QUINN;
     for (name, settings, alone, expected) in [
         ("default", q, 47_300, [47_322, 3_596, 510]),
@@ -36,7 +36,7 @@ fn transfers_are_as_those_of_the_library_by_itself() {
 /// library on real sockets. Rows: that millisecond; end of the transfer in us, and maximum number of
 /// datagrams sent at the same time.
 #[test]
-fn a_handshake_of_one_round_trip_ends_when_the_librarys_own_does() {
+fn a_one_round_trip_handshake_matches_the_library() {
     let q = Settings { handshake: SimNull { certificates: 700, ..SimNull::TLS }, ..Settings::QUINN };
     for (name, settings, alone_ms, expected) in [
         ("default", q, 1_698, (1_698_738, 10)),
@@ -64,7 +64,7 @@ fn gaps(seen: &Seen, from: u64, until: u64) -> [u64; 2] {
 /// every acknowledgement releases as much as it acknowledges, with or without pacing, and half of the gaps
 /// are short.
 #[test]
-fn the_pacer_acts_where_the_window_has_room() {
+fn the_pacer_acts_when_the_window_has_room() {
     let runs = [true, false].map(|pacing| plain(Settings { pacing, ..Settings::QUINN }));
     for (from, until, expected) in [
         (0, 50, [[96, 59], [106, 78]]),

@@ -19,7 +19,7 @@ fn run(settings: Settings, bytes: u64, seed: u64) -> Seen {
 
 /// The system provides the keys, so bytes differ from run to run; times and lengths do not.
 #[test]
-fn times_and_lengths_are_the_same_each_time() {
+fn times_and_lengths_are_reproducible() {
     let [a, b] = [(); 2].map(|()| run(Settings::QUINN, 10_000_000, 1));
     assert_eq!(a.shape, b.shape);
     assert_ne!(a.hash, b.hash);
@@ -64,7 +64,7 @@ proptest! {
     /// For any seed and chain, the transfer with TLS equals one without encryption whose chain is longer or
     /// shorter by that difference: datagram by datagram, in lengths and times.
     #[test]
-    fn the_handshake_of_tls_is_one_without_encryption(seed: u64, certificates in 700_u32..8_000) {
+    fn the_tls_handshake_matches_one_without_encryption(seed: u64, certificates in 700_u32..8_000) {
         let with = |certificates| {
             Settings { handshake: SimNull { certificates, ..SimNull::TLS }, ..Settings::QUINN }
         };
@@ -79,7 +79,7 @@ proptest! {
 
     /// Without encryption, handshake sizes do not depend on the seed.
     #[test]
-    fn the_handshake_without_encryption_has_one_length(seed: u64, certificates in 700_u32..8_000) {
+    fn the_handshake_without_encryption_has_a_fixed_length(seed: u64, certificates in 700_u32..8_000) {
         let settings = Settings { handshake: SimNull { certificates, ..SimNull::TLS }, ..Settings::QUINN };
         let [a, b] = [1, seed].map(|seed| {
             let seen = download(&mut ends(settings, seed), 10_000, 1, [Fifo::PLAIN; 2], 1);

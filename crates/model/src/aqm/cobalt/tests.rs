@@ -41,7 +41,7 @@ fn roots_are_those_of_the_counts() {
 }
 
 #[test]
-fn the_first_bout_begins_at_once_and_later_ones_after_an_interval() {
+fn the_first_dropping_state_starts_at_once_later_ones_after_an_interval() {
     let mut aqm = CobaltState::default();
     // Gaps of 100 ms over the roots of 2, 3, 4 ..., each from the due time of the previous one.
     assert_eq!(acts(&mut aqm, 1000, 1400, 10), [1001, 1071, 1129, 1179, 1224, 1264, 1302, 1338, 1371]);
@@ -56,7 +56,7 @@ fn the_first_bout_begins_at_once_and_later_ones_after_an_interval() {
 }
 
 #[test]
-fn a_queue_found_empty_forgets_slowly() {
+fn an_empty_queue_decays_slowly() {
     let mut aqm = CobaltState::default();
     acts(&mut aqm, 0, 400, 10);
     assert_eq!(aqm.count(), 10);
@@ -73,7 +73,7 @@ fn a_queue_found_empty_forgets_slowly() {
 }
 
 #[test]
-fn what_may_be_marked_is() {
+fn ecn_capable_packets_are_marked() {
     let mut aqm = CobaltState::default();
     let judge =
         |aqm: &mut CobaltState, t| aqm.judge(&AQM, ms(t), Duration::from_millis(9), true, 0, &mut chance());

@@ -126,7 +126,7 @@ fn step_table() {
 
 /// Ends after six drops. A new dropping state soon after resumes from 6 - 1, one long after starts from 1.
 #[test]
-fn the_count_is_used_again() {
+fn the_count_is_reused() {
     for (pause_ms, count) in [(1000, 5), (2500, 1)] {
         let mut b = Bench::new(PARAMS);
         (0..20).for_each(|seq| b.push(seq, 1500, 0));
@@ -150,7 +150,7 @@ fn the_count_is_used_again() {
 }
 
 #[test]
-fn marks_where_the_packet_allows_it() {
+fn marks_ecn_capable_packets() {
     // tos, ecn parameter -> ECN bits on departure, packets dropped, packets marked.
     for (tos, ecn, out, drops, marks) in
         [(0, true, 0, 1, 0), (1, true, 3, 0, 1), (2, true, 3, 0, 1), (3, true, 3, 0, 1), (2, false, 2, 1, 0)]
@@ -179,7 +179,7 @@ fn the_mtu_is_exempt() {
 // spec: rfc8289 5.5 - gaps of interval / sqrt(count). Bounds: 2.6 % from a count of 3, 0.6 % from 8, 0.05 %
 // from 100 to 1000; above, 16 bits are coarse: 0.22 % up to 20,000. A count of 2 has Linux's 0.5.
 #[test]
-fn the_root_is_near_the_real_one() {
+fn the_root_is_close_to_the_exact_one() {
     let mut root = ROOT_OF_ONE;
     for count in 2..=20_000u32 {
         root = newton_step(root, count);
@@ -197,7 +197,7 @@ fn the_root_is_near_the_real_one() {
 
 /// As computed by a kernel in 64-bit arithmetic: raising the count by 64 at a limit corrupts the root.
 #[test]
-fn a_count_that_outgrew_its_root_wraps() {
+fn a_count_too_large_for_its_root_wraps() {
     let table = [(65_535, 3, 2), (65_535, 4, 32_772), (65_535, 66, 32_865), (0, 9, 0)];
     for (root, count, next) in table {
         assert_eq!(newton_step(root, count), next, "root {root} count {count}");

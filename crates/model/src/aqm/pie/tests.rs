@@ -105,7 +105,7 @@ fn steps_by_hand() {
 }
 
 #[test]
-fn when_nothing_is_dropped_early() {
+fn conditions_without_early_drops() {
     let full = 0;
     let against = |s: &mut PieState, backlog| s.drop_early(&P, backlog, 1514, || full);
     let ready = |prob: f64, ms| PieState { accu_prob: MAX_PROB, ..state(prob, ms, ms) };
@@ -139,7 +139,7 @@ fn drops_are_spaced() {
 }
 
 #[test]
-fn a_burst_of_150_ms_is_let_through_and_allowed_again_after_a_calm() {
+fn a_burst_of_150_ms_passes_and_the_allowance_is_restored_when_idle() {
     let mut s = PieState::default();
     // The burst allowance decreases from the first departure on.
     for n in 0..=150 {
@@ -161,7 +161,7 @@ fn a_burst_of_150_ms_is_let_through_and_allowed_again_after_a_calm() {
 }
 
 #[test]
-fn the_drain_rate_is_measured_over_16_kib_that_wait() {
+fn the_drain_rate_is_measured_over_16_kib_of_backlog() {
     let p = PieParams { dq_rate_estimator: true, ..P };
     let mut s = PieState::default();
     // 12.112 Mbit/s; at first the backlog is too small.
@@ -191,7 +191,7 @@ fn the_drain_rate_is_measured_over_16_kib_that_wait() {
 proptest! {
     /// The probability never wraps, whatever the delays, and falls to zero without delay.
     #[test]
-    fn the_probability_stays_one(delays in prop::collection::vec(0u64..400, 1..300)) {
+    fn the_probability_stays_within_bounds(delays in prop::collection::vec(0u64..400, 1..300)) {
         let mut s = PieState::default();
         for ms in delays {
             s.qdelay = ticks(ms * 1_000_000);

@@ -114,7 +114,7 @@ fn schedulers() {
 
 /// CoDel and PIE make the same decisions as AQM traits and as built-in algorithms.
 #[test]
-fn laws_by_the_trait_are_those_that_are_built_in() {
+fn algorithms_behave_the_same_behind_the_trait() {
     let (limit, codel) = (1_000, codel());
     let pie_qdisc = PieQdiscParams { limit, tupdate: ms(1), pie: pie() };
     let mut drops = [0; 2];

@@ -116,7 +116,7 @@ impl Discipline for Queue {
 }
 
 #[test]
-fn disciplines_that_break_it() {
+fn faulty_disciplines_are_detected() {
     for (fault, said) in [
         ("none", ""),
         ("loses", "its backlog is"),
@@ -183,7 +183,7 @@ impl AqmAlgorithm for Bad {
 }
 
 #[test]
-fn laws_that_break_it() {
+fn faulty_aqms_are_detected() {
     for (fault, said) in [
         ("drops everything", "let 0 pass"),
         ("shares", "it did otherwise when all was the same"),
@@ -246,7 +246,7 @@ impl StationScheduler for Turns {
 }
 
 #[test]
-fn schedulers_that_break_it() {
+fn faulty_schedulers_are_detected() {
     for (fault, said) in [
         ("none", ""),
         ("forgets", "identifier 3 of peer 0 has frames: nobody would look again"),

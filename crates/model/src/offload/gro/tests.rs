@@ -58,7 +58,7 @@ fn segments_that_continue_each_other_become_one() {
 }
 
 #[test]
-fn flows_are_told_apart_and_keep_their_place() {
+fn flows_are_separate_and_keep_their_order() {
     let mut ps = Packets::new();
     let (a, b) = (train(&mut ps, 1, 0, 3), train(&mut ps, 2, 500, 3));
     let batch = a.into_iter().zip(b).flat_map(|(a, b)| [a, b]).collect();
@@ -73,7 +73,7 @@ fn flows_are_told_apart_and_keep_their_place() {
 }
 
 #[test]
-fn what_ends_a_packet_and_what_is_not_merged() {
+fn segments_that_end_a_packet_or_are_not_merged() {
     type Change = fn(&mut TcpHeader);
     let table: [(&str, u32, Change, &[u16]); 12] = [
         ("the same", 1448, |_| (), &[3]),
@@ -134,7 +134,7 @@ fn sizes_and_budgets() {
 }
 
 #[test]
-fn what_is_merged_and_split_again_is_the_same() {
+fn splitting_restores_merged_packets() {
     let mut ps = Packets::new();
     let mut batch = train(&mut ps, 1, 9000, 20);
     batch.push(segment(&mut ps, 1, 9000 + 20 * 1448, 700, |h| h.flags = h.flags.with(TcpFlags::PSH)));

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_of_two_that_are_needless_goes() {
+    fn the_first_of_two_redundant_acks_is_dropped() {
         const A: u8 = TcpFlags::ACK.0;
         const E: u8 = A | TcpFlags::ECE.0;
         for (acks, conservative, aggressive) in [

@@ -68,7 +68,7 @@ mod tests {
     proptest! {
         /// Same order as in plain vectors.
         #[test]
-        fn as_written_down(ops in prop::collection::vec((0usize..4, 0usize..6), 0..100)) {
+        fn behaves_like_plain_vectors(ops in prop::collection::vec((0usize..4, 0usize..6), 0..100)) {
             let chains = [Chain::New, Chain::Old, Chain::Decaying];
             let (mut rings, mut lists) = (Chains::new(), [const { Vec::new() }; 3]);
             for (op, queue) in ops {

@@ -60,7 +60,7 @@ fn serve(
 }
 
 #[test]
-fn code_points_go_into_their_tins() {
+fn code_points_select_their_tins() {
     // CS0 to CS7, LE, TOS throughput and delay, AF11, AF22, AF33, AF41, VA, EF, an unassigned one.
     const POINTS: [u8; 18] = [0, 8, 16, 24, 32, 40, 48, 56, 1, 2, 4, 10, 20, 30, 34, 44, 46, 63];
     for (tins, want) in [
@@ -125,7 +125,7 @@ fn memory_follows_rate_and_interval() {
 }
 
 #[test]
-fn framing_counts_what_the_link_carries() {
+fn framing_counts_the_bytes_on_the_link() {
     let raw = Framing::RAW;
     let atm = |overhead| Framing { overhead: Some(overhead), cells: Cells::Atm, mpu: 0 };
     // A full packet and 40 bytes of IP, with their Ethernet headers.
@@ -143,7 +143,7 @@ fn framing_counts_what_the_link_carries() {
 }
 
 #[test]
-fn the_shaper_spaces_packets_by_what_they_last() {
+fn the_shaper_spaces_packets_by_their_transmission_time() {
     for (framing, gap) in
         [(Framing::RAW, FULL), (Framing { overhead: Some(48), cells: Cells::Atm, mpu: 0 }, 1749 * 400)]
     {
@@ -168,7 +168,7 @@ fn the_shaper_spaces_packets_by_what_they_last() {
 }
 
 #[test]
-fn segments_are_split_and_counted_by_themselves() {
+fn segments_are_split_and_counted_one_by_one() {
     for split_gso in [true, false] {
         let (mut q, mut b) = (cake(CakeParams { split_gso, ..shaped() }), Bench::new());
         let p = b.packet(9, 3000);
@@ -238,7 +238,7 @@ fn shares(isolation: Isolation, by_destination: bool) -> [u64; 2] {
 }
 
 #[test]
-fn hosts_have_equal_shares_where_they_are_counted() {
+fn isolation_modes_give_hosts_equal_shares() {
     use Isolation::*;
     for (isolation, by_destination, want) in [
         (Flows, false, [89, 11]),
@@ -294,7 +294,7 @@ fn a_masquerading_router_hides_hosts() {
 }
 
 #[test]
-fn flows_find_a_queue_of_their_own_while_their_set_has_one() {
+fn flows_get_their_own_queue_while_their_set_has_a_free_one() {
     let (mut q, mut b) = (cake(CakeParams { tins: Tins::Besteffort, ..shaped() }), Bench::new());
     for flow in 0..300 {
         offer(&mut q, &mut b, at(0), flow, |_| {});
@@ -312,7 +312,7 @@ fn flows_find_a_queue_of_their_own_while_their_set_has_one() {
 }
 
 #[test]
-fn voice_goes_first_up_to_its_threshold_and_bulk_has_a_sixteenth() {
+fn voice_has_priority_up_to_its_threshold_and_bulk_gets_a_sixteenth() {
     const EF: u8 = 46 << 2;
     const CS1: u8 = 8 << 2;
     for (bandwidth, want) in [(Some(RATE), [69, 6, 25]), (None, [76, 5, 19])] {
@@ -338,7 +338,7 @@ fn voice_goes_first_up_to_its_threshold_and_bulk_has_a_sixteenth() {
 }
 
 #[test]
-fn memory_is_taken_from_the_longest_queue_whose_sender_is_told() {
+fn the_memory_limit_drops_from_the_longest_queue() {
     let params = CakeParams { memlimit: Some(10 * TRUESIZE), tins: Tins::Besteffort, ..shaped() };
     let (mut q, mut b) = (cake(params), Bench::new());
     let packets: Vec<_> = [1, 1, 1, 1, 1, 1, 2, 2, 2, 3].map(|f| b.packet_of(f << 20, f, 1500)).into();

@@ -66,7 +66,7 @@ fn nothing_leaves_before_its_time() {
 }
 
 #[test]
-fn the_timer_comes_with_its_slack_and_whoever_asks_before_is_served() {
+fn the_timer_fires_within_its_slack_and_an_earlier_dequeue_succeeds() {
     let (mut q, mut b) = (Fq::new(FqParams::default(), PlaceId(1)), Bench::new());
     for seq in 0..2 {
         let p = stamped(&mut b, 1, seq, 500);
@@ -80,7 +80,7 @@ fn the_timer_comes_with_its_slack_and_whoever_asks_before_is_served() {
 }
 
 #[test]
-fn how_late_throttled_flows_come_back_is_averaged() {
+fn the_delay_of_throttled_flows_is_averaged() {
     let (mut q, mut b) = (Fq::new(FqParams::default(), PlaceId(1)), Bench::new());
     // Two flows released together count once, by the earlier: 80 us / 8, then 7/8 of that plus 16 us / 8.
     for (seq, (due, comes, latency)) in [(500, 580, 10_000), (1000, 1016, 10_750)].into_iter().enumerate() {
@@ -96,7 +96,7 @@ fn how_late_throttled_flows_come_back_is_averaged() {
 }
 
 #[test]
-fn new_flows_have_ten_packets_and_rounds_two() {
+fn new_flows_get_ten_packets_and_rounds_have_two() {
     let (mut q, mut b) = (Fq::new(FqParams::default(), PlaceId(1)), Bench::new());
     let flows: Vec<u32> = [1; 15].into_iter().chain([2; 14]).collect();
     offer(&mut q, &mut b, at(0), &flows);
@@ -161,7 +161,7 @@ fn beyond_the_horizon() {
 }
 
 #[test]
-fn control_goes_before_all_and_what_is_late_is_marked() {
+fn control_packets_come_first_and_late_packets_are_marked() {
     let params = FqParams { ce_threshold: US * 50, ..FqParams::default() };
     let (mut q, mut b) = (Fq::new(params, PlaceId(1)), Bench::new());
     for (seq, prio, tos) in [(0, 0, 2), (1, PRIO_CONTROL, 2), (2, 0, 0)] {
@@ -225,7 +225,7 @@ fn a_late_packet_makes_up_for_half_a_gap() {
 }
 
 #[test]
-fn flows_that_have_been_idle_for_long_are_forgotten_where_there_are_many() {
+fn idle_flows_are_collected_when_there_are_many() {
     let (mut q, mut b) = (Fq::new(FqParams { buckets: 2, ..FqParams::default() }, PlaceId(1)), Bench::new());
     let used = |q: &mut Fq, b: &mut Bench, us: u64, flow: u32| {
         offer(q, b, at(us), &[flow]);

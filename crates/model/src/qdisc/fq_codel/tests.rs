@@ -71,7 +71,7 @@ fn step_table() {
 }
 
 #[test]
-fn the_fattest_pays_up_to_a_batch_or_half() {
+fn the_fattest_flow_loses_up_to_a_batch_or_half() {
     use Enqueue::{Congested, Queued};
     #[rustfmt::skip]
     let table = [
@@ -129,7 +129,7 @@ fn the_memory_limit_drops_once() {
 /// CoDel's exemption of the last MTU counts the bytes of the whole qdisc: with B's packets queued, A's last
 /// packet may be dropped.
 #[test]
-fn the_mtu_is_that_of_the_whole_discipline() {
+fn the_mtu_exemption_covers_the_whole_qdisc() {
     // Packets of B -> whether A's second and last packet is dropped, with all but one of B's behind it.
     for (of_b, dropped) in [(1, false), (2, false), (3, true)] {
         let mut b = Bench::new();

@@ -50,7 +50,7 @@ fn fill(q: &mut Qdisc, b: &mut Bench, count: u32, len: u32, segs: u16) {
 }
 
 #[test]
-fn the_class_counts_for_itself() {
+fn the_class_has_its_own_counters() {
     // Two of five packets do not fit, and each of the three that leave takes 121.12 us of the 128 us in the
     // buckets.
     let (mut q, mut b) = (htb(Rate::from_mbps(100), QdiscConfig::Fifo(FifoParams::Packets(3))), Bench::new());
@@ -71,7 +71,7 @@ fn the_class_counts_for_itself() {
 }
 
 #[test]
-fn spacing_is_that_of_the_rate() {
+fn packets_are_spaced_at_the_rate() {
     // Packets of 1,514 bytes with the Ethernet header; of 64 bytes; of 43 segments with a header each.
     for (mbps, spacing) in [
         (10, [1_211_200, 51_200, 52_081_600]),
@@ -92,7 +92,7 @@ fn spacing_is_that_of_the_rate() {
 }
 
 #[test]
-fn what_the_burst_allows_leaves_at_once() {
+fn a_burst_leaves_at_once() {
     // 100 Mbit/s. tc's 1600 bytes are a full packet and 86 bytes, so the wait after the second packet is
     // 6,880 ns shorter.
     let (mut q, mut b) = (htb(Rate::from_mbps(100), pfifo()), Bench::new());
@@ -120,7 +120,7 @@ fn what_the_burst_allows_leaves_at_once() {
 }
 
 #[test]
-fn a_higher_ceiling_alone_lends_nothing() {
+fn a_higher_ceiling_without_a_parent_has_no_effect() {
     let rate = Rate::from_mbps(10);
     let ceil = Rate::from_mbps(1000);
     let params = HtbParams { rate, ceil, burst: 1600, cburst: 1600, child: Box::new(pfifo()) };
@@ -133,7 +133,7 @@ fn a_higher_ceiling_alone_lends_nothing() {
 }
 
 #[test]
-fn the_aqm_of_the_class_sees_the_time_that_the_bucket_holds_it_back() {
+fn the_class_aqm_sees_the_delay_of_the_bucket() {
     let codel = CodelParams {
         target: Duration::from_millis(5),
         interval: Duration::from_millis(100),
@@ -161,7 +161,7 @@ fn the_aqm_of_the_class_sees_the_time_that_the_bucket_holds_it_back() {
 }
 
 #[test]
-fn bursts_as_tc_hands_them_over() {
+fn bursts_as_tc_passes_them() {
     // 1600 bytes at 100 Mbit/s are 128 us, 2000 units of 64 ns; at 30 Mbit/s 6,666.67 units, rounded up.
     assert_eq!(depth(Rate::from_mbps(100), 1600), 128_000);
     assert_eq!(depth(Rate::from_mbps(30), 1600), 6667 * 64);

@@ -73,7 +73,7 @@ fn jitter_is_uniform_and_reorders() {
 }
 
 #[test]
-fn correlated_jitter_wanders_where_the_kernels_does() {
+fn correlated_jitter_drifts_like_the_kernels() {
     // Mean step between successive packets in thousandths of the range.
     let step = |jitter: u64, correlation: f64| {
         let delay_correlation = Share::of(correlation);
@@ -94,7 +94,7 @@ fn correlated_jitter_wanders_where_the_kernels_does() {
 }
 
 #[test]
-fn losses_doubles_and_what_the_sender_hears() {
+fn losses_duplicates_and_the_senders_results() {
     let chance = |fraction| Chance { share: Share::of(fraction), correlation: Share(0) };
     let count = |params| {
         let (mut q, mut b) = (netem(params), Bench::new());
@@ -116,7 +116,7 @@ fn losses_doubles_and_what_the_sender_hears() {
 }
 
 #[test]
-fn losses_come_in_groups_where_they_are_correlated() {
+fn correlated_losses_come_in_bursts() {
     let groups = |correlation: f64| {
         let loss = Chance { share: Share::of(0.2), correlation: Share::of(correlation) };
         let params = NetemParams { loss, ..NetemParams::default() };
@@ -148,7 +148,7 @@ fn reordering_by_gap_and_by_probability() {
 }
 
 #[test]
-fn a_rate_serialises_and_the_delay_passes_meanwhile() {
+fn a_rate_serialises_while_the_delay_runs() {
     // 1000 bytes at 8 Mbit/s take 1 ms.
     let rate = Some(Rate::from_mbps(8));
     let times = |delay, gap| {
@@ -163,7 +163,7 @@ fn a_rate_serialises_and_the_delay_passes_meanwhile() {
 }
 
 #[test]
-fn the_charge_ends_where_packets_wait_and_nowhere_else() {
+fn only_packets_that_wait_end_their_charge() {
     let charges = |params| {
         let (mut q, mut b) = (netem(params), Bench::new());
         let p = b.packet(0, 1000);
@@ -182,7 +182,7 @@ fn the_charge_ends_where_packets_wait_and_nowhere_else() {
 }
 
 #[test]
-fn the_limit_counts_packets_that_wait() {
+fn the_limit_counts_waiting_packets() {
     let (mut q, mut b) =
         (netem(NetemParams { delay: ms(1), limit: 3, ..NetemParams::default() }), Bench::new());
     let answers: Vec<Enqueue> = (0..5)

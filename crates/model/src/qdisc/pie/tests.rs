@@ -45,7 +45,7 @@ fn offered(q: &mut Pie, offered: u64, served: u64, seconds: u64, tos: u8) -> (u6
 }
 
 #[test]
-fn an_overload_is_dropped_and_the_delay_held_at_its_target() {
+fn an_overload_is_dropped_and_the_delay_stays_at_its_target() {
     let default = PieQdiscParams::new(250);
     // A packet every 500 us, each of which takes 600 us: a sixth is excess.
     let mut q = pie(default);
@@ -71,7 +71,7 @@ fn an_overload_is_dropped_and_the_delay_held_at_its_target() {
 }
 
 #[test]
-fn the_aqm_is_asked_as_often_as_by_a_timer() {
+fn updates_are_as_frequent_as_by_a_timer() {
     // One queue is updated every millisecond, the other only at the bursts.
     let aqm = PieParams { target: MS, alpha: 32, beta: 32, ..PieParams::default() };
     let params = PieQdiscParams { pie: aqm, ..PieQdiscParams::new(250) };

@@ -91,7 +91,7 @@ mod tests {
     proptest! {
         /// Longest and free slot match a linear scan.
         #[test]
-        fn as_by_a_scan(ops in prop::collection::vec((any::<bool>(), 0u32..6), 0..200)) {
+        fn matches_a_linear_scan(ops in prop::collection::vec((any::<bool>(), 0u32..6), 0..200)) {
             let (mut depths, mut model) = (Depths::new(6, 5), vec![(0u32, 0usize); 6]);
             for slot in 0..6 {
                 model[slot as usize].1 = slot as usize;

@@ -112,7 +112,7 @@ mod tests {
     proptest! {
         /// Several queues over one pool behave like `VecDeque`s.
         #[test]
-        fn as_a_deque(ops in prop::collection::vec((0u8..5, 0usize..3), 0..200)) {
+        fn behaves_like_a_deque(ops in prop::collection::vec((0u8..5, 0usize..3), 0..200)) {
             const ROOM: u32 = 9;
             let (mut b, mut pool) = (Bench::new(), Pool::new(ROOM));
             let mut deques = [Deque::EMPTY; 3];

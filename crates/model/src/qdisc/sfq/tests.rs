@@ -27,7 +27,7 @@ fn drain(q: &mut Sfq, b: &mut Bench) -> Vec<u32> {
 }
 
 #[test]
-fn flows_are_served_in_turn_and_whoever_comes_joins_at_the_end() {
+fn flows_are_served_in_turn_and_new_ones_join_at_the_end() {
     let (mut q, mut b) = (sfq(SfqParams::default()), Bench::new());
     // Numbers of flow 1: 0 1 2 3; flow 2: 4 5; flow 3: 6.
     offer(&mut q, &mut b, &[(1, 1514), (1, 1514), (1, 1514), (1, 1514), (2, 1514), (2, 1514), (3, 1514)]);
@@ -49,7 +49,7 @@ fn a_round_is_a_quantum_of_bytes_and_debts_are_kept() {
 }
 
 #[test]
-fn the_slot_with_most_packets_pays() {
+fn the_longest_slot_loses_a_packet() {
     let params = SfqParams { limit: 4, ..SfqParams::default() };
     // Each case enqueues five packets of these flows. Only the fifth may exceed the limit.
     let cases: [(bool, [u32; 5], Enqueue, [u32; 4]); 5] = [
@@ -88,7 +88,7 @@ fn a_full_slot_refuses_or_drops_its_head() {
 }
 
 #[test]
-fn a_new_hash_parts_flows_that_shared_a_slot() {
+fn a_new_hash_separates_flows_that_shared_a_slot() {
     // Two slots and two flows: each hash puts them into the same slot with probability 1/2.
     let perturb = Duration::from_secs(10);
     let params = SfqParams { flows: 2, divisor: 2, perturb, ..SfqParams::default() };

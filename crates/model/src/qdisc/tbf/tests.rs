@@ -56,7 +56,7 @@ fn the_bucket_is_never_in_debt() {
 }
 
 #[test]
-fn a_second_bucket_spreads_what_the_first_has_saved() {
+fn a_second_bucket_spreads_the_burst_of_the_first() {
     let (rate, peak) = (Rate::from_mbps(10), Peak { rate: Rate::from_mbps(40), mtu: 1514 });
     let mut b = Bench::new();
     let mut q = tbf(rate, 6056, Some(peak), bytes(100_000));
@@ -66,7 +66,7 @@ fn a_second_bucket_spreads_what_the_first_has_saved() {
 }
 
 #[test]
-fn what_is_larger_than_the_bucket_is_split_or_refused() {
+fn packets_larger_than_the_bucket_are_split_or_refused() {
     for (burst, segs, want) in [
         (1513, 1, Enqueue::Dropped),
         (1514, 1, Enqueue::Queued),
@@ -100,7 +100,7 @@ fn latency_becomes_a_limit_in_bytes() {
 }
 
 #[test]
-fn a_fifo_still_counts_the_packet_that_was_looked_at() {
+fn a_fifo_still_counts_a_peeked_packet() {
     let mut b = Bench::new();
     let mut q = tbf(Rate::from_mbps(10), 1514, None, bytes(3 * 1514));
     assert_eq!(times(&mut q, &mut b, 0, &[1500]), [0]);

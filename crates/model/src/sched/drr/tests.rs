@@ -9,12 +9,12 @@ use super::*;
 const M: fn(u32) -> Member = Member;
 
 #[test]
-fn what_a_user_keeps_shares_the_cache_line() {
+fn caller_data_shares_the_cache_line() {
     assert_eq!((size_of::<Node<[u64; 6]>>(), size_of::<DeficitRoundRobin>()), (64, 16));
 }
 
 #[test]
-fn new_before_old_and_a_spent_head_goes_to_the_end() {
+fn new_before_old_and_a_head_without_deficit_moves_to_the_end() {
     let (mut drr, mut r) = (Drr::<()>::new(4), DeficitRoundRobin::default());
     assert_eq!(drr.next(&mut r, 300), None);
     for (m, to_new, deficit) in [(0, false, 300), (1, false, 300), (2, true, 300)] {
@@ -86,7 +86,7 @@ fn rotation_is_a_round_robin() {
 proptest! {
     /// Backlogged members get equal shares, to within a quantum and the largest charge, whatever the charges.
     #[test]
-    fn backlogged_members_share_alike(
+    fn backlogged_members_share_equally(
         sizes in prop::collection::vec(1i64..3000, 2..6),
         quantum in 100i64..4000,
     ) {
@@ -108,7 +108,7 @@ proptest! {
 
     /// A lone member that gets its rounds at once ends up as with one round at a time.
     #[test]
-    fn rounds_at_once_are_rounds_one_by_one(
+    fn several_rounds_at_once_equal_single_rounds(
         ops in prop::collection::vec((0u8..4, 0u32..3, 0i64..5000), 0..300),
         quanta in prop::array::uniform3(1i64..1600),
     ) {
@@ -145,7 +145,7 @@ proptest! {
 
     /// The lists behave like two `VecDeque`s.
     #[test]
-    fn as_two_plain_queues(ops in prop::collection::vec((0u8..5, 0u32..8), 0..300)) {
+    fn behaves_like_two_plain_queues(ops in prop::collection::vec((0u8..5, 0u32..8), 0..300)) {
         let (mut drr, mut r) = (Drr::<()>::new(8), DeficitRoundRobin::default());
         let (mut new, mut old) = (VecDeque::new(), VecDeque::new());
         for (op, m) in ops {

@@ -58,7 +58,7 @@ fn tin_of(q: &FlowQueues, number: u32) -> u32 {
 
 // paper: ending-the-anomaly alg1 and alg2, step by step: one flow hash, two tins.
 #[test]
-fn a_queue_in_other_hands_means_the_overflow_queue() {
+fn a_queue_of_another_tin_means_the_overflow_queue() {
     for empty_new in [EmptyNew::ToOldUnlessAlone, EmptyNew::ToOld] {
         let mut b = Bench::new();
         let mut q = new(FlowQueuesParams { empty_new, ..PARAMS });
@@ -177,7 +177,7 @@ fn trim_by_batches() {
 /// Parameters are passed per call: those of a slow station are more patient. CoDel spares the last packet of
 /// a queue.
 #[test]
-fn codel_by_the_callers_parameters() {
+fn codel_uses_the_callers_parameters() {
     let slow =
         CodelParams { target: Duration::from_millis(50), interval: Duration::from_millis(300), ..CODEL };
     // Parameters, packets -> drops when dequeued 30 ms and 131 ms after they were queued.
@@ -198,7 +198,7 @@ fn codel_by_the_callers_parameters() {
 }
 
 #[test]
-fn the_salt_decides_who_collides() {
+fn the_salt_determines_collisions() {
     let together = |salt| {
         let q = FlowQueues::new(FlowQueuesParams { flows: 1024, ..PARAMS }, PLACE, salt);
         // Consecutive hashes, as without mixing.
@@ -220,7 +220,7 @@ proptest! {
     /// Two backlogged flows get the same bytes, to within a quantum and the larger packet, whatever their
     /// packet sizes.
     #[test]
-    fn backlogged_flows_share_alike(a in 40u32..1500, b_len in 40u32..1500, quantum in 256u32..3000) {
+    fn backlogged_flows_share_equally(a in 40u32..1500, b_len in 40u32..1500, quantum in 256u32..3000) {
         let mut b = Bench::new();
         let mut q = new(FlowQueuesParams { quantum, ..PARAMS });
         let h = hashes(&q);
@@ -239,7 +239,7 @@ proptest! {
 
     /// Random operations on several tins: the totals match a simple model, and nothing is lost.
     #[test]
-    fn accounts_close(
+    fn packet_accounts_balance(
         ops in prop::collection::vec((0u8..3, 0u32..3, 0u32..12, 20u32..1500, 0u64..3000), 0..300),
         paper in any::<bool>(),
     ) {
@@ -293,7 +293,7 @@ proptest! {
     /// A packet that bypasses the queues leaves the same state as one that is queued and taken, whatever
     /// happened to the tins before.
     #[test]
-    fn passing_is_being_queued_and_taken(
+    fn bypassing_equals_enqueue_and_dequeue(
         ops in prop::collection::vec((0u8..4, 0u32..2, 0u32..6, 20u32..1500, 0u64..30_000), 0..300),
         target in prop::sample::select(vec![0u64, 2_000]),
     ) {

@@ -99,7 +99,7 @@ mod tests {
     use alloc::vec;
 
     #[test]
-    fn packets_go_together_and_come_apart_in_order() {
+    fn packets_are_joined_and_split_in_order() {
         let mut packets = Packets::new();
         let [a, b, c, d] = [(); 4].map(|()| packets.create(NewPacket::PLAIN));
         packets.join(b, c);

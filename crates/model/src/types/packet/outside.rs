@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_of_a_whole_have_their_own_bytes_and_the_last_has_the_charge() {
+    fn segments_have_their_own_bytes_and_the_last_has_the_charge() {
         let mut ps = Packets::new();
         let bytes: Vec<u8> = (0..250).collect();
         let new =
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_end_in_their_order_and_apart_from_sockets() {
+    fn tokens_end_in_order_and_separately_from_sockets() {
         let mut ps = Packets::new();
         let [a, b, c] = [0, 7, SockId::MAX_TOKENS - 1].map(|token| create(&mut ps, Some(token), &[]));
         let socket = ps.create(NewPacket { charge: SockId(3), ..NewPacket::PLAIN });
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "tokens")]
-    fn nobodys_charge_is_no_token() {
+    fn an_uncharged_packet_has_no_token() {
         let _ = SockId::outside(SockId::MAX_TOKENS);
     }
 }

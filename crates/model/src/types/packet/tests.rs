@@ -44,7 +44,7 @@ fn every_end_of_a_charge_is_reported_once() {
 }
 
 #[test]
-fn a_duplicate_is_charged_to_nobody() {
+fn a_duplicate_is_not_charged() {
     let mut ps = Packets::new();
     let header = TcpHeader { payload: 2896, mss: 1448, ..TcpHeader::blank(SockId(9)) };
     let p = ps.create_tcp(NewPacket { kind: PacketKind::Tcp, ..packet(SockId(3)) }, 2, 77, &header);
@@ -61,7 +61,7 @@ fn a_duplicate_is_charged_to_nobody() {
 }
 
 #[test]
-fn a_datagram_travels_in_its_packet_and_its_memory_is_used_again() {
+fn a_datagram_travels_in_its_packet_and_its_memory_is_reused() {
     let mut ps = Packets::new();
     let new = NewPacket { kind: PacketKind::Quic, ..packet(SockId::NONE) };
     let mut datagram = Datagram { len: 1350, ecn: 2, bytes: vec![7; 1350], ..Datagram::default() };

@@ -127,7 +127,7 @@ fn a_segment_is_merged_unless_something_differs() {
 }
 
 #[test]
-fn what_ends_a_packet_is_the_last_in_it() {
+fn a_segment_that_ends_a_packet_is_its_last() {
     let train = |change: fn(&mut Came), at: usize| {
         let mut came = vec![PLAIN];
         (1..6).for_each(|n| came.push(next(&came[n - 1])));
@@ -144,7 +144,7 @@ fn what_ends_a_packet_is_the_last_in_it() {
 }
 
 #[test]
-fn an_identification_that_counts_up_needs_no_df() {
+fn incrementing_identifications_need_no_df() {
     let first = Came { df: false, ..PLAIN };
     let second = next(&first);
     let third = next(&second);
@@ -153,7 +153,7 @@ fn an_identification_that_counts_up_needs_no_df() {
 }
 
 #[test]
-fn a_copy_and_its_original_grow_apart() {
+fn a_copy_and_its_original_grow_independently() {
     let mut packets = Packets::new();
     let first = PLAIN.packet(&mut packets, 0);
     let copy = packets.duplicate(first);
@@ -169,7 +169,7 @@ proptest! {
     /// Splitting merged packets restores the received bytes in flow order, each with the number and time of
     /// its packet.
     #[test]
-    fn whatever_is_merged_keeps_its_segments(
+    fn merged_packets_keep_their_segments(
         steps in prop::collection::vec((0u8..3, 0usize..12, any::<bool>()), 1..150),
     ) {
         let mut flows = [1, 2, 3].map(|port| Came { port, v6: port == 3, ..PLAIN });
