@@ -144,7 +144,7 @@ impl World {
         }
     }
 
-    /// Handles the next event. Returns false if there is none.
+    /// Handles the next event. Returns false if nothing is left.
     fn step(&mut self) -> bool {
         let next_packet =
             self.flying.iter().enumerate().min_by_key(|(_, f)| (f.0, f.1)).map(|(k, f)| (f.0, k));

@@ -307,7 +307,7 @@ impl Stack for QuinnStack {
         self.state = Connection::Closed;
     }
 
-    /// The state as far as quinn reports it. Only controllers with a threshold report slow start; the
+    /// The state that quinn reports. Only controllers with a threshold report slow start; the
     /// threshold is `u64::MAX` until it is set.
     fn snapshot(&self, _: Instant) -> Snapshot {
         let stats = self.stats().unwrap_or_default();

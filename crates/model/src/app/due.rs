@@ -22,7 +22,7 @@ pub struct Due {
 pub(super) struct DueCount {
     measured: Range<Instant>,
     pub(super) stop: Instant,
-    /// Datagrams due before the measured time. `None` until that begins.
+    /// Datagrams due before the measured time. `None` until that starts.
     first: Option<u32>,
     /// Datagrams due before the end of the measured time. `None` until that ends.
     end: Option<u32>,

@@ -66,7 +66,7 @@ pub(super) fn log_of(queues: &MacFqParams, config: &Scheduler, script: u64) -> V
 #[derive(Debug, Default)]
 struct Seen {
     fault: Option<String>,
-    /// TIDs selected (`None`), and outcomes of their attempts.
+    /// Selections of TIDs (with `None`) and outcomes of attempts, in order.
     named: Vec<(TidIndex, Option<Attempt>)>,
 }
 

@@ -99,8 +99,7 @@ mod tests {
         near(ro, RO, 1e-3);
         let xolr = olr + 0.2 * (64.0 + no - RLR);
         let iolr = 20.0 * ((1.0 + (xolr / 8.0).powi(8)).powf(1.0 / 8.0) - xolr / 8.0);
-        // Without delay; with any delay the second term vanishes, which is less than a millionth of the
-        // first.
+        // Without delay. Any delay removes the second term, less than a millionth of the first.
         let stmro = -db(lin(-stmr) + lin(-TELR));
         let ist = 12.0 * (1.0 + ((stmro - 13.0) / 6.0).powi(8)).powf(1.0 / 8.0)
             - 28.0 * (1.0 + ((stmro + 1.0) / 19.4).powi(35)).powf(1.0 / 35.0)

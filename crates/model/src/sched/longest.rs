@@ -2,7 +2,7 @@
 //!
 //! A tournament tree of upper bounds: each queue has an entry with a bound on its length, and the greatest of
 //! eight entries advances to the next round. A queue that grows past its entry raises the entry. A queue that
-//! shrinks leaves it alone, so dequeues cost nothing here. A search lowers winning entries to the actual
+//! shrinks leaves its entry, so dequeues cost nothing here. A search lowers winning entries to the actual
 //! lengths until the winner is exact. A round compares values within one cache line, which costs less than
 //! the jumps of a heap.
 

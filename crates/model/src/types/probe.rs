@@ -1,6 +1,6 @@
 //! Probes of responsiveness tests.
 
-/// What a probe of a responsiveness test measures.
+/// Kind of a responsiveness test's probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Probe {
     /// TCP handshake of a new connection (`tcp_f`).

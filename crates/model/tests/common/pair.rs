@@ -227,7 +227,7 @@ impl Pair {
         End::StillBusy
     }
 
-    /// Handles the next exchange or timer. Returns false if there is none.
+    /// Handles the next exchange or timer. Returns false if nothing is left.
     pub fn step(&mut self) -> bool {
         let timers = [0, 1].map(|n| self.sides[n].dev.next_timer());
         let timer = (0..2).filter_map(|n| timers[n].map(|at| (at.max(self.now), n))).min();

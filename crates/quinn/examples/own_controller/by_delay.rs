@@ -1,6 +1,5 @@
-//! A user-defined congestion controller: a delay-based window that grows while its queue is short and
-//! otherwise shrinks in proportion to the excess. The code is the same as for quinn on a socket, without any
-//! reference to virtual time.
+//! A user-defined congestion controller with a delay-based window: it grows while its queue is short, and
+//! shrinks in proportion to the excess delay. The code also works with quinn on a socket.
 
 #![allow(
     clippy::disallowed_types,

@@ -112,7 +112,7 @@ fn schedulers() {
     }
 }
 
-/// CoDel and PIE make the same decisions as AQM traits and as built-in algorithms.
+/// CoDel and PIE decide the same behind the AQM trait and as built-in algorithms.
 #[test]
 fn algorithms_behave_the_same_behind_the_trait() {
     let (limit, codel) = (1_000, codel());

@@ -432,8 +432,8 @@ impl Cake {
         tin.retire(queue, at_rest);
     }
 
-    /// Returns true if COBALT drops a packet taken from its queue. Marks the packet if COBALT asks for a
-    /// mark.
+    /// Returns true if COBALT drops a packet taken from its queue. Marks the packet if COBALT
+    /// decides so.
     #[inline]
     fn drops(&mut self, now: Instant, n: usize, queue: usize, p: Pkt, packets: &mut Packets) -> bool {
         // spec: rfc3168 5 - a Not-ECT packet (00) must not be marked.

@@ -58,7 +58,7 @@ fn nothing_leaves_before_its_time() {
     assert_eq!(drain(&mut q, &mut b, at(0)), [0, 0, 1]);
     assert_eq!((q.next(at(0)), q.xstats().throttled_flows), (NextSend::At(at(100)), 2));
     assert_eq!(drain(&mut q, &mut b, at(99)), []);
-    // Of two flows due at the same time, the one throttled first comes first.
+    // If two flows are due at the same time, the one throttled first is served first.
     assert_eq!(play(&mut q, &mut b, at(99)), [(100, 3), (700, 1), (1400, 4), (1400, 2)]);
     assert_eq!((q.next(at(1400)), q.backlog()), (NextSend::Never, (0, 0)));
     let x = q.xstats();
