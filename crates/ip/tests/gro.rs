@@ -1,4 +1,4 @@
-//! Which segments are merged, following the conditions of Linux 6.12.
+//! Conditions for merging segments, as in Linux 6.12.
 
 mod common;
 

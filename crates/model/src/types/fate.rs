@@ -3,7 +3,7 @@
 use super::ids::PlaceId;
 use alloc::vec::Vec;
 
-/// Why a packet was dropped.
+/// Reason for dropping a packet.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
 pub enum Reason {
@@ -86,7 +86,7 @@ impl Reason {
     }
 }
 
-/// How a packet's life ends.
+/// End of a packet's life.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
     /// An application received it.

@@ -41,7 +41,7 @@ pub struct WireTimes {
     pub arrives: Instant,
 }
 
-/// Why data waits in a TCP socket.
+/// Reason why data waits in a TCP socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SocketWait {
     /// Waits for the pacing timer.

@@ -27,9 +27,9 @@ fn times_and_lengths_are_reproducible() {
 }
 
 /// UDP payloads of the datagrams of each end until the client can send data, and the time of that, by size of
-/// the server's messages after its hello: equal with TLS and without encryption. Datagrams with a partial end
-/// are padded; more than three datagrams wait until the client's address is validated. With other seeds TLS
-/// differs by a few bytes, see below.
+/// the server's messages after its hello: equal with TLS and without encryption. A server flight that fits
+/// into one datagram is padded; the rest of one longer than three datagrams waits until the client's address
+/// is validated. With other seeds TLS differs by a few bytes, see below.
 #[test]
 fn the_handshake_without_encryption_has_the_sizes_of_tls() {
     for (certificates, client, server, us) in [
