@@ -186,7 +186,7 @@ pub struct Packets {
     /// QUIC datagrams by slot; as long as the highest slot that held one.
     quic: Vec<Datagram>,
     /// Bytes of external hosts' packets by slot; as long as the highest slot that held one.
-    outside: Vec<BytesId>,
+    external: Vec<BytesId>,
     buffers: Buffers,
     free: Vec<u32>,
     account: PacketAccount,
