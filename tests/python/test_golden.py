@@ -59,7 +59,7 @@ def test_another_hash_or_figure_is_told() -> None:
 def test_figures_of_the_first_pages_are_those_of_kept_results() -> None:
     figures = script("readme_figures")
     for page in figures.PAGES:
-        assert figures.renewed(page) == page.read_text(encoding="utf-8"), "scripts/readme_figures.py --write renews it"
+        assert figures.renewed(page) == page.read_text(encoding="utf-8"), "lab/scripts/readme_figures.py --write renews it"
         assert "<!-- front: " in page.read_text(encoding="utf-8")
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stillair.papers.claims import judge
-from stillair.papers.claims.inventory import Claim, experiments
-from stillair.papers.claims.judge import Cell, Tolerance
+from stillair_lab.papers.claims import judge
+from stillair_lab.papers.claims.inventory import Claim, experiments
+from stillair_lab.papers.claims.judge import Cell, Tolerance
 from stillair.results.statistics import Interval
 
 INF = math.inf

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from stillair import Result
-from stillair.papers.artefacts.bquic import table3_variations as quic_open
-from stillair.papers.measure import quic
-from stillair.papers.measure.measurer import Measurer
-from stillair.papers.pages import registry, report
-from stillair.papers.runs import plan
-from stillair.papers.runs.campaign import Outcome
-from stillair.papers.runs.plan import CellPlan
+from stillair_lab.papers.artefacts.bquic import table3_variations as quic_open
+from stillair_lab.papers.measure import quic
+from stillair_lab.papers.measure.measurer import Measurer
+from stillair_lab.papers.pages import registry, report
+from stillair_lab.papers.runs import plan
+from stillair_lab.papers.runs.campaign import Outcome
+from stillair_lab.papers.runs.plan import CellPlan
 from stillair.runs import bundled
 
 PLAN = plan.plan("bquic")
@@ -196,7 +196,7 @@ def test_decimation_waits_for_a_hundred_packets_which_the_smallest_page_has_not(
 PRESETS = ("chromium39", "bquic39-ack")
 
 
-RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results" / "bquic"
+RESULTS = Path(__file__).resolve().parents[2] / "lab" / "results" / "bquic"
 
 
 def test_only_inputs_and_fits_are_not_judged() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from stillair import InputError
 from stillair.cli.publish.export import export
-from stillair.papers.measure import quic
+from stillair_lab.papers.measure import quic
 from stillair.results import qlog
 from stillair.runs import bundled
 from stillair.runs.result_writer import ResultWriter

@@ -63,7 +63,7 @@ def loaded(*arguments: str, program: str = _PROGRAM) -> set[str]:
         ),
         (
             ["paper", "--help"],
-            {"stillair.cli.paper", "stillair.cli.common.progress", "stillair.text.table", "stillair.text.terminal"},
+            {"stillair_lab.cli.paper", "stillair.cli.common.progress", "stillair.text.table", "stillair.text.terminal"},
         ),
         (
             ["export", "--help"],
@@ -83,7 +83,7 @@ def loaded(*arguments: str, program: str = _PROGRAM) -> set[str]:
                 "stillair.text.terminal",
             },
         ),
-        (["validate", "--help"], {"stillair.cli.real", "stillair.cli.real.validate", "stillair.cli.common.progress"}),
+        (["validate", "--help"], {"stillair.cli.real", "stillair_lab.cli.validate", "stillair.cli.common.progress"}),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else None,
 )

@@ -1,0 +1,79 @@
+"""Worked examples: events that a paper prints, handed to the receiver itself, and what became of each frame.
+
+No scenario and no campaign: the events stand in the inventory, or in the plan where the paper tells them in words.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from stillair import _native
+from stillair_lab.papers.claims.inventory import Experiment
+
+After = Mapping[str, Any]
+"""What became of the frames of one A-MPDU, as the receiver tells it: `up`, `kept`, `lost`, `ignored`, `counts`."""
+Events = Sequence[Mapping[str, Any]]
+
+
+def events(experiment: Experiment, worked: Mapping[str, Any]) -> Events:
+    """The A-MPDUs of an example, each with what was `received` and what of it came with a `crc_error`."""
+    found: Events = worked.get("ampdus") or experiment.setup.get("events", ())
+    return found
+
+
+def replay(index: int, ampdus: Events) -> list[After]:
+    """Hands them to a receiver that gives a frame up at this index."""
+    came = [{key: list(ampdu[key]) for key in ("received", "crc_error")} for ampdu in ampdus]
+    after: list[After] = json.loads(_native.replay(json.dumps({"index": index, "first": 1, "ampdus": came})))
+    return after
+
+
+def value(name: str, experiment: Experiment, worked: Mapping[str, Any], where: Mapping[str, Any]) -> float:
+    """A quantity of an example, of the frame that `where` names by `mpdu`."""
+    ampdus = events(experiment, worked)
+    return _QUANTITIES[name](replay(int(experiment.setup["index"]), ampdus), ampdus, int(where["mpdu"]))
+
+
+def delivery(experiment: Experiment, worked: Mapping[str, Any]) -> list[int]:
+    """The frames in the order in which they went up."""
+    after = replay(int(experiment.setup["index"]), events(experiment, worked))
+    return [mpdu for row in after for mpdu in row["up"]]
+
+
+def table_of_index(most_mbps: int = 300) -> list[tuple[float, float | None, int | None]]:
+    """Where the index changes over the smoothed rate, in Mbit/s: from, below, index."""
+    rows: list[tuple[float, float | None, int | None]] = []
+    # In steps of a tenth: finer than any rate of the table's ranges.
+    for tenth in range(10 * most_mbps + 1):
+        index = _native.retry_out_index(tenth * 100_000)
+        if not rows or rows[-1][2] != index:
+            rows = [*rows[:-1], *((low, tenth / 10, held) for low, _, held in rows[-1:]), (tenth / 10, None, index)]
+    return rows
+
+
+def _first(after: Sequence[After], key: str, mpdu: int) -> int:
+    """The number of the first A-MPDU after which a frame is among these; 0 if it never is."""
+    return next((n for n, row in enumerate(after, 1) if mpdu in row[key]), 0)
+
+
+def _errors_until_lost(after: Sequence[After], ampdus: Events, mpdu: int) -> float:
+    lost = _first(after, "lost", mpdu)
+    return sum(mpdu in ampdu["crc_error"] for ampdu in ampdus[:lost])
+
+
+def _passed_up(after: Sequence[After], _: Events, mpdu: int) -> float:
+    return sum(mpdu in row["up"] for row in after)
+
+
+def _last_count(after: Sequence[After], _: Events, mpdu: int) -> float:
+    counts = [int(row["counts"][str(mpdu)]) for row in after if str(mpdu) in row["counts"]]
+    return counts[-1]
+
+
+_QUANTITIES: Mapping[str, Callable[[Sequence[After], Events, int], float]] = {
+    "errors-until-lost": _errors_until_lost,
+    "passed-up": _passed_up,
+    "lost-after": lambda after, _, mpdu: _first(after, "lost", mpdu),
+    "ignored-after": lambda after, _, mpdu: _first(after, "ignored", mpdu),
+    "last-count": _last_count,
+}
