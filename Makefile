@@ -15,7 +15,7 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
 WEB := build/page
 SERVED := python/stillair/cli/explore/page
-WEB_INPUTS := web/build.mjs web/papers.mjs web/package-lock.json THIRD-PARTY-NOTICES.txt $(shell find web/src web/labs scenarios crates/sim/paths lab/src/stillair_lab/papers/data -type f)
+WEB_INPUTS := web/build.mjs web/papers.mjs web/papers.json web/package-lock.json THIRD-PARTY-NOTICES.txt $(shell find web/src web/labs scenarios crates/sim/paths -type f)
 RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name '*.rs' -o -name '*.toml' \))
 
 .PHONY: help crosscheck-kernels guest-verdicts run fresh pages site test-live test-live-kills bench-live crosscheck papers why faq tune kernels jitter retry-out validate-wifi describe test test-rust test-python wheel sdist test-sdist test-wheel test-crate test-adapters header fuzz fuzz-link fuzz-readers bench bench-qdiscs bench-ccs bench-doors bench-link bench-pgo bench-startup bench-sweeps bench-wheel bench-ns3 ns3-examples web test-web bench-web clean prerequisites live-hour test-kernels bench-scale bench-htsim soak-link stages
@@ -24,12 +24,12 @@ RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name
 help: ## show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1 - \2/p' $(MAKEFILE_LIST)
 
-run: $(STAMPS)/native ## set up, then regenerate Table 1 of Ending the Anomaly
+run: $(STAMPS)/lab ## set up, then regenerate Table 1 of Ending the Anomaly
 	$(BIN)/stillair paper ending-the-anomaly/table1
 
 # The page with all pictures stays in build/; what is small is kept beside the documents, with the version, the seeds and
 # the trace hashes that made it (runs.json).
-papers: $(STAMPS)/native ## run the papers' experiments, judge every claim, renew lab/results
+papers: $(STAMPS)/lab ## run the papers' experiments, judge every claim, renew lab/results
 	$(BIN)/stillair paper all -o build/papers --force
 	@for paper in build/papers/*/; do \
 	  set -- $$paper*.svg; [ -e "$$1" ] || continue; \
@@ -43,7 +43,7 @@ papers: $(STAMPS)/native ## run the papers' experiments, judge every claim, rene
 	@echo "the page: build/papers/report.html"
 
 # Each pair takes up to a minute; one that does not show what is kept of its claim stops it, when all have been written.
-why: $(STAMPS)/native ## every claim that is not reproduced, as judged and with the one change of its cause, into lab/results/why.txt
+why: $(STAMPS)/lab ## every claim that is not reproduced, as judged and with the one change of its cause, into lab/results/why.txt
 	COLUMNS=200 $(BIN)/stillair paper all --why >lab/results/why.txt
 
 test: ## set up, then run every check: format, lints, types, tests
@@ -62,13 +62,15 @@ test-rust: $(STAMPS)/venv | prerequisites
 	scripts/no-std.sh
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 
-test-python: $(STAMPS)/native $(STAMPS)/flent-venv $(STAMPS)/browser $(STAMPS)/ray $(STAMPS)/site
-	$(BIN)/ruff check python tests/python tests/live tests/kernels crates/live/programs bench scripts
-	$(BIN)/ruff format --check python tests/python tests/live tests/kernels crates/live/programs bench scripts
+PYTHON_SOURCES = python lab tests/python tests/live tests/kernels crates/live/programs bench scripts
+test-python: $(STAMPS)/lab $(STAMPS)/flent-venv $(STAMPS)/browser $(STAMPS)/ray $(STAMPS)/site
+	$(BIN)/ruff check $(PYTHON_SOURCES)
+	$(BIN)/ruff format --check $(PYTHON_SOURCES)
 	$(BIN)/mypy
-	$(BIN)/mypy bench
+	$(BIN)/mypy bench lab/bench
 	$(BIN)/mypy scripts
-	MYPYPATH=python:scripts/website $(BIN)/mypy scripts/website
+	$(BIN)/mypy lab/scripts
+	MYPYPATH=python:lab/src:scripts/website $(BIN)/mypy scripts/website
 	$(BIN)/python -m mypy.stubtest stillair._native
 	$(BIN)/python -m pytest -q
 
@@ -110,50 +112,50 @@ crosscheck: $(STAMPS)/native ## cubic and bbr, up and down, small queues on and 
 	@mkdir -p lab/results/live
 	$(BIN)/stillair crosscheck scenarios/live/crosscheck.toml --runs 3 >lab/results/live/crosscheck.txt
 
-crosscheck-kernels: $(STAMPS)/native ## the model beside a real kernel over the air, into lab/results/guests; needs 'stillair kernel build 6.12'
+crosscheck-kernels: $(STAMPS)/lab ## the model beside a real kernel over the air, into lab/results/guests; needs 'stillair kernel build 6.12'
 	$(BIN)/python lab/scripts/crosscheck_kernels.py
 
-guest-verdicts: $(STAMPS)/native ## what a real kernel says of two papers' claims, into guests.toml of their folders; needs 'stillair kernel build 6.12'
+guest-verdicts: $(STAMPS)/lab ## what a real kernel says of two papers' claims, into guests.toml of their folders; needs 'stillair kernel build 6.12'
 	$(BIN)/python lab/scripts/guest_verdicts.py towards-1ms
 	$(BIN)/python lab/scripts/guest_verdicts.py tsq-pacing
 
-kernels: $(STAMPS)/native ## the grid of the 1 ms paper under four kernels, into lab/results/kernels
+kernels: $(STAMPS)/lab ## the grid of the 1 ms paper under four kernels, into lab/results/kernels
 	$(BIN)/python lab/scripts/golden.py make kernels
 
-jitter: $(STAMPS)/native ## which verdicts depend on exact hosts and on Ethernet devices, into lab/results/jitter.md
+jitter: $(STAMPS)/lab ## which verdicts depend on exact hosts and on Ethernet devices, into lab/results/jitter.md
 	$(BIN)/python lab/scripts/golden.py make jitter
 
-retry-out: $(STAMPS)/native ## who gives up and when: retry-out, fewer tries, both, under two kernels, into lab/results/retry-out
+retry-out: $(STAMPS)/lab ## who gives up and when: retry-out, fewer tries, both, under two kernels, into lab/results/retry-out
 	$(BIN)/python lab/scripts/golden.py make remedies
 
-faq: $(STAMPS)/native ## the pages of 'stillair faq', into docs/faq
+faq: $(STAMPS)/lab ## the pages of 'stillair faq', into docs/faq
 	$(BIN)/python lab/scripts/faq.py
 
-tune: $(STAMPS)/native ## the five networks with one setting that is wrong, tuned, into lab/results/tune
+tune: $(STAMPS)/lab ## the five networks with one setting that is wrong, tuned, into lab/results/tune
 	@mkdir -p lab/results/tune
 	$(BIN)/python lab/scripts/tune_problems.py >lab/results/tune/problems.txt
 
-validate-wifi: $(STAMPS)/native ## the model beside the real mac80211, into lab/results/validate-wifi; a run that fails stops it
+validate-wifi: $(STAMPS)/lab ## the model beside the real mac80211, into lab/results/validate-wifi; a run that fails stops it
 	@mkdir -p build
 	$(BIN)/stillair validate wifi -o lab/results/validate-wifi --force >build/validate-wifi.txt
 	@sed -n '$$p' build/validate-wifi.txt
 
 # What pages show of runs. Each script says without --write what is stale.
-fresh: $(STAMPS)/native ## repeat the first run of every kept cell, and say what is stale
+fresh: $(STAMPS)/lab ## repeat the first run of every kept cell, and say what is stale
 	$(BIN)/python lab/scripts/golden.py check --all
 	$(BIN)/python lab/scripts/readme_figures.py
 	$(BIN)/python scripts/render_console.py
 	$(BIN)/python scripts/animation.py
 	$(BIN)/python scripts/gallery.py
 
-pages: $(STAMPS)/native ## renew what pages show of commands, sweeps, kept results and pictures of the gallery
+pages: $(STAMPS)/lab ## renew what pages show of commands, sweeps, kept results and pictures of the gallery
 	$(BIN)/python lab/scripts/golden.py make tables
 	$(BIN)/python lab/scripts/readme_figures.py --write
 	$(BIN)/python scripts/render_console.py --write
 	$(BIN)/python scripts/animation.py --write
 	$(BIN)/python scripts/gallery.py --write
 
-site: $(STAMPS)/native $(STAMPS)/site ## build docs/ as a site into build/site: strict, and no page asks another host (STILLAIR_REPOSITORY=URL for links)
+site: $(STAMPS)/lab $(STAMPS)/site ## build docs/ as a site into build/site: strict, and no page asks another host (STILLAIR_REPOSITORY=URL for links)
 	$(BIN)/python scripts/website/build.py build/site-venv/bin/zensical
 
 describe: $(STAMPS)/native ## write the scenario's JSON Schema and reference anew, from the tables that the reader reads by
@@ -162,7 +164,7 @@ describe: $(STAMPS)/native ## write the scenario's JSON Schema and reference ane
 
 web: $(WEB)/index.html ## build the page that runs in the browser: the folder, and stillair.html, which is all of it in one file
 
-test-web: web $(STAMPS)/native ## the page: types, trace hashes equal to native, in Chromium, and 'stillair explore'
+test-web: web $(STAMPS)/lab ## the page: types, trace hashes equal to native, in Chromium, and 'stillair explore'
 	cd web && npx --no-install tsc --noEmit
 	cd web && node --test --test-reporter=spec tests/*.test.mjs
 	$(BIN)/python -m pytest -q tests/python/test_explore.py
@@ -207,7 +209,7 @@ fuzz: | prerequisites ## look for scenarios, packets and messages of the kernel 
 	$(FUZZERS)
 	scripts/fuzz.sh $(TARGET)/debug/examples/fuzz $(FUZZ_SECONDS) $(FUZZ_SEED)
 
-fuzz-readers: $(STAMPS)/native ## look for files that break a reader in Python (captures, imports, results, ...), FUZZ_SECONDS each; FUZZ_SEED=N begins there
+fuzz-readers: $(STAMPS)/lab ## look for files that break a reader in Python (captures, imports, results, ...), FUZZ_SECONDS each; FUZZ_SEED=N begins there
 	PYTHONPATH=tests/python $(BIN)/python scripts/fuzz_readers.py $(FUZZ_SECONDS) $(FUZZ_SEED)
 
 fuzz-link: | prerequisites ## look for calls that break a link, FUZZ_SECONDS; FUZZ_SEED=N begins there
@@ -233,7 +235,7 @@ bench-wheel: wheel ## instructions and CPU time of a TCP segment in the wheel, w
 	$(PYTHON) bench/wheel.py build/bench-wheel/bin/python $(TARGET)/release/examples/bench build/bench-wheel/*.toml \
 	  $(filter-out %anomaly-udp.toml,$(BENCH)) scenarios/bench/reno.toml
 
-bench-startup: $(STAMPS)/native ## CPU time of commands before they do anything, and what they import
+bench-startup: $(STAMPS)/lab ## CPU time of commands before they do anything, and what they import
 	$(BIN)/python bench/startup.py --imports
 
 bench-qdiscs: | prerequisites ## CPU time and instructions per packet in each queueing discipline, with 1, 100 and 10,000 flows
@@ -288,7 +290,7 @@ bench-ns3: $(STAMPS)/ns3 ## the same scenarios in ns-3 and here (NS3_ARGS="--sce
 	$(NS3_ENV)/bin/python lab/bench/compare.py --ns3 build/ns3/bench --stillair $(TARGET)/release/examples/bench $(NS3_ARGS)
 
 # Of several stations with up to 50 of them ns-3 takes most of the quarter of an hour.
-ns3-examples: $(STAMPS)/native $(STAMPS)/ns3 ## ns-3's validated Wi-Fi examples in ns-3 and here, into lab/results/ns3-examples
+ns3-examples: $(STAMPS)/lab $(STAMPS)/ns3 ## ns-3's validated Wi-Fi examples in ns-3 and here, into lab/results/ns3-examples
 	@$(MAKE) --no-print-directory -C lab/bench/ns3 NS3=$$($(NS3_ENV)/bin/python -c $(NS3_FIND)) OUT=$(CURDIR)/build/ns3 saturation
 	@mkdir -p lab/results/ns3-examples
 	$(BIN)/python lab/bench/examples.py --predict >lab/results/ns3-examples/predictions.txt
@@ -350,4 +352,9 @@ $(STAMPS)/ray: requirements-ray.txt $(STAMPS)/venv
 
 $(STAMPS)/native: $(STAMPS)/venv $(RUST_INPUTS)
 	PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/maturin develop --release --locked --quiet
+	@touch $@
+
+# Editable like the package itself. Its only dependencies are that and its dependencies, which the environment has.
+$(STAMPS)/lab: lab/pyproject.toml $(STAMPS)/venv | $(STAMPS)/native
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable lab
 	@touch $@

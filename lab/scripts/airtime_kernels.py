@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stillair_lab.papers.artefacts import style
 from stillair.runs import bundled
+from stillair_lab.papers.artefacts import style
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE, FIGURE = DOCS / "airtime-kernels.md", DOCS / "airtime-kernels.svg"

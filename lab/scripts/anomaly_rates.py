@@ -14,11 +14,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from stillair.runs import bundled
 from stillair_lab.papers.artefacts.anomaly.schemes import TITLES
 from stillair_lab.papers.claims import judge
 from stillair_lab.papers.pages import registry, report, words
 from stillair_lab.papers.robustness import counts
-from stillair.runs import bundled
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "anomaly-rates.md"
@@ -275,7 +275,7 @@ def verdicts() -> str:
     """The part of the page that is taken from the report."""
     return "\n".join([
         CLAIMS,
-        "From [the report](results/ending-the-anomaly/report.txt). What any of the settings is fitted to",
+        "From [the report](../lab/results/ending-the-anomaly/report.txt). What any of the settings is fitted to",
         "is judged with none. Thirty stations have rate control anyway.\n",
         claims(report.read_claims(JUDGED)),
     ])  # fmt: skip

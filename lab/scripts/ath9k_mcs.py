@@ -1,6 +1,6 @@
 """Public measurements of ath9k by MCS beside the model: docs/ath9k-mcs.md and its figure.
 
-All downloads of `lab/src/stillair_lab/papers/data/measurements/ath9k-mcs-2016.csv` that last 30 s, each beside one run of
+All downloads of `measurements/ath9k-mcs-2016.csv` (in the papers' data) that last 30 s, each beside one run of
 `scenarios/ath9k-mcs.toml` with the same settings. Without arguments the tables are printed; `--write` renews page and
 figure.
 """
@@ -14,8 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stillair_lab.papers.artefacts import style
 from stillair.runs import bundled
+from stillair_lab.papers.artefacts import style
 
 ROOT = Path(__file__).resolve().parents[2]
 MEASURED = ROOT / "lab/src/stillair_lab/papers/data/measurements/ath9k-mcs-2016.csv"

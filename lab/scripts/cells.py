@@ -1,6 +1,6 @@
 """Two hidden stations: two tables of docs/cells.md are printed; `--write` renews them and the page's figure instead.
 
-What ns-3 says is measured by `build/ns3/hidden` (`make -C lab/bench/ns3 NS3=... OUT=... hidden`); its means are kept here.
+`build/ns3/hidden` (`make -C lab/bench/ns3 NS3=... OUT=... hidden`) measures the same in ns-3; its means are kept here.
 """
 
 import argparse
@@ -9,8 +9,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from stillair_lab.papers.artefacts import style
 from stillair.runs import bundled
+from stillair_lab.papers.artefacts import style
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE, FIGURE = DOCS / "cells.md", DOCS / "cells.svg"

@@ -3,7 +3,7 @@
 
     lab/scripts/golden.py check [SET...]     says what is stale, and fails; a part of each set, which takes some seconds
     lab/scripts/golden.py check --all        every cell
-    lab/scripts/golden.py make SET           runs the script behind a page, renews it, and notes the first run of its cells
+    lab/scripts/golden.py make SET           runs the script behind a page, renews it, and notes its cells' first runs
     lab/scripts/golden.py note [SET...]      notes the first runs of papers and benchmarks anew, and nothing else
 
 A set is what one page or folder of results is made of. Its first runs stand in lab/results/first-runs/SET.json:
@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import Any
 
 from stillair import InputError, RunError, Scenario, __version__, _native
+from stillair.runs.scenario import BUNDLED
 from stillair_lab.papers.pages import report
 from stillair_lab.papers.runs import campaign
 from stillair_lab.papers.runs.plan import plan
-from stillair.runs.scenario import BUNDLED
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "lab" / "results"

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from stillair import InputError, RunError
+from stillair.results.result import Result
 from stillair_lab.papers.claims import judge, paper_registry
 from stillair_lab.papers.claims.inventory import Claim
 from stillair_lab.papers.measure.measurer import Measurer
@@ -29,7 +30,6 @@ from stillair_lab.papers.pages.registry import Entry
 from stillair_lab.papers.pages.report import claim_row
 from stillair_lab.papers.runs.campaign import Outcome, WhenAsked
 from stillair_lab.papers.runs.plan import CellPlan, plan
-from stillair.results.result import Result
 
 FILE = "guests.toml"
 KERNEL = "6.12"

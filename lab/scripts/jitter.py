@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from stillair.runs import bundled
 from stillair_lab.papers.claims import judge
 from stillair_lab.papers.measure import scatter
 from stillair_lab.papers.pages import registry, report
@@ -22,7 +23,6 @@ from stillair_lab.papers.pages.registry import Entry
 from stillair_lab.papers.runs import campaign as campaigns
 from stillair_lab.papers.runs.campaign import Outcome
 from stillair_lab.papers.runs.plan import Campaign, plan
-from stillair.runs import bundled
 
 PAGE = Path(__file__).resolve().parents[2] / "lab" / "results" / "jitter.md"
 DRAFTS = Path(__file__).resolve().parents[2] / "build" / "jitter"

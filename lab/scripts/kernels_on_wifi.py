@@ -11,11 +11,11 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from stillair_lab.papers.artefacts import style
-from stillair_lab.papers.measure import samples
 from stillair.results.statistics import Interval, interval
 from stillair.runs import bundled
 from stillair.text.table import table
+from stillair_lab.papers.artefacts import style
+from stillair_lab.papers.measure import samples
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

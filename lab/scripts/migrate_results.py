@@ -24,9 +24,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from stillair.text.table import fitting
 from stillair_lab.papers.artefacts import retry_out, style
 from stillair_lab.papers.pages import report, why
-from stillair.text.table import fitting
 
 ROOT = Path(__file__).resolve().parents[2]
 VERDICTS = {"held": "reproduced", "missed": "not-reproduced"}

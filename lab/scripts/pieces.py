@@ -79,8 +79,8 @@ TABLES = (
 HEAD = f"""# What each piece is worth
 
 An experiment of this project: the scheme `airtime` with one piece changed at a time, in the three-station network of
-*Ending the Anomaly*. Means of {RUNS} runs. `lab/scripts/pieces.py --write` renews the tables. Each row is the scheme with
-the settings in its last column, under `node.ap.interface.wlan0.scheme`.
+*Ending the Anomaly*. Means of {RUNS} runs. `lab/scripts/pieces.py --write` renews the tables. Each row is the scheme
+with the settings in its last column, under `node.ap.interface.wlan0.scheme`.
 
 Total goodput in Mbit/s, the slow station's share of the airtime in per cent, median ping in ms.
 """

@@ -18,7 +18,7 @@ from stillair_lab.papers.pages import report
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-RESULTS = DOCS / "results"
+RESULTS = ROOT / "lab" / "results"
 PAGES = (ROOT / "README.md", ROOT / "scripts" / "website" / "pages" / "index.md", DOCS / "ns3-comparison.md")
 _PLACE = re.compile(r"(<!-- front: (\w+) -->\n).*?(<!-- /front -->)", re.DOTALL)
 _WITHIN = re.compile(r"(\d+) of (\d+) quantities in (\d+)")

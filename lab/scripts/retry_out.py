@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from stillair_lab.papers.artefacts import style
-from stillair_lab.papers.measure import scatter
-from stillair_lab.papers.runs.plan import plan
 from stillair.results.statistics import Interval, interval
 from stillair.runs import bundled
 from stillair.text.table import table
+from stillair_lab.papers.artefacts import style
+from stillair_lab.papers.measure import scatter
+from stillair_lab.papers.runs.plan import plan
 
 RATES = {
     "6.5": "ht20-mcs0-lgi",

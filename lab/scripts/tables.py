@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tables of pages that are one sweep of a scenario each: `--write` renews them, without it they are compared.
 
-A table stands between `<!-- table: NAME -->` and `<!-- /table -->`. `lab/scripts/golden.py make tables` notes first runs.
+A table stands between `<!-- table: NAME -->` and `<!-- /table -->`. `golden.py make tables` notes first runs.
 """
 
 import argparse

@@ -10,10 +10,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stillair_lab.papers.artefacts import style
-from stillair_lab.papers.artefacts.anomaly.schemes import COLOURS, TITLES
 from stillair.results.statistics import jain
 from stillair.runs import bundled
+from stillair_lab.papers.artefacts import style
+from stillair_lab.papers.artefacts.anomaly.schemes import COLOURS, TITLES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE, FIGURE = DOCS / "thirty-stations.md", DOCS / "thirty-stations.svg"
@@ -83,8 +83,8 @@ HEAD = f"""# Thirty stations: what the paper leaves open
 states totals, 3.3 Mbit/s with FQ-CoDel and 17.7 with the airtime scheduler, and a share of the airtime for the slow
 station of about two thirds, but not the rates of the fast ones. `scenarios/anomaly-thirty.toml` has rate control and
 signal-to-noise ratios of 8 to 35 dB, set before the first run; its results are in
-[the paper's report](results/ending-the-anomaly/report.txt). This page has the results of other settings: means of
-{RUNS} runs of {SECONDS} s. `lab/scripts/thirty_stations.py --write` renews tables and figure.
+[the paper's report](../lab/results/ending-the-anomaly/report.txt). This page has the results of other settings: means
+of {RUNS} runs of {SECONDS} s. `lab/scripts/thirty_stations.py --write` renews tables and figure.
 """
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from stillair_lab.papers.runs import plan
 from stillair.runs import bundled
+from stillair_lab.papers.runs import plan
 
 SCRIPT = Path(__file__).resolve().parents[2] / "lab" / "scripts" / "anomaly_rates.py"
 

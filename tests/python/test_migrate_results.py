@@ -77,7 +77,9 @@ def test_what_is_converted_stays(script: ModuleType, tmp_path: Path) -> None:
     del made["schema"]
     (paper / "runs.json").write_text(json.dumps(made), encoding="utf-8")
     for path in (paper / "claims.json", paper / "runs.json"):
-        with pytest.raises(InputError, match=r"schema: found 1, expected 2; lab/scripts/migrate_results\.py converts it"):
+        with pytest.raises(
+            InputError, match=r"schema: found 1, expected 2; lab/scripts/migrate_results\.py converts it"
+        ):
             report.check_schema(path, json.loads(path.read_text(encoding="utf-8")))
     with pytest.raises(InputError, match=r"claims\.json: schema: found 1, expected 2; scripts/migrate"):
         report.read_claims(paper / "claims.json")

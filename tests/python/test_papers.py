@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from stillair import InputError, Result, Scenario
+from stillair.runs import bundled
 from stillair_lab.papers.artefacts import style
 from stillair_lab.papers.artefacts.anomaly import replies
 from stillair_lab.papers.artefacts.gallery import ARTEFACTS
@@ -19,7 +20,6 @@ from stillair_lab.papers.measure.measurer import Measurer
 from stillair_lab.papers.pages import registry, report
 from stillair_lab.papers.runs import campaign, plan
 from stillair_lab.papers.runs.campaign import Outcome
-from stillair.runs import bundled
 
 ANOMALY = plan.plan("ending-the-anomaly")
 RESULTS = Path(__file__).resolve().parents[2] / "lab" / "results"

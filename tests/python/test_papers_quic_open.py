@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from stillair import Result
+from stillair.runs import bundled
 from stillair_lab.papers.artefacts.bquic import table3_variations as quic_open
 from stillair_lab.papers.measure import quic
 from stillair_lab.papers.measure.measurer import Measurer
@@ -14,7 +15,6 @@ from stillair_lab.papers.pages import registry, report
 from stillair_lab.papers.runs import plan
 from stillair_lab.papers.runs.campaign import Outcome
 from stillair_lab.papers.runs.plan import CellPlan
-from stillair.runs import bundled
 
 PLAN = plan.plan("bquic")
 MESH = next(own for own in PLAN.experiments["table3-mesh"].campaigns if own.id == "mesh")

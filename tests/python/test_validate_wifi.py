@@ -397,8 +397,8 @@ def test_the_model_is_as_near_to_mac80211_as_the_page_says() -> None:
     within = sum(row.verdict == compare.WITHIN for row in judged)
     names = {row.configuration for row in judged}
     counts = f"{within} of {len(judged)} quantities in {len(names)} configurations are within"
-    docs = Path(__file__).parents[2] / "docs"
+    docs = ROOT / "docs"
     assert counts in (docs / "validation-wifi.md").read_text(encoding="utf-8")
-    kept = (docs / "results/validate-wifi/report.txt").read_text(encoding="utf-8")
+    kept = (ROOT / "lab/results/validate-wifi/report.txt").read_text(encoding="utf-8")
     assert f": {within} within, {len(judged) - within} outside" in kept
     assert within >= 0.9 * len(judged)

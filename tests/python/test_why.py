@@ -10,12 +10,12 @@ import pytest
 
 from stillair.__main__ import status
 from stillair._native import InputError
+from stillair.runs import bundled
 from stillair_lab.papers.claims import causes, judge, kernel_verdicts
 from stillair_lab.papers.claims.causes import Cause
 from stillair_lab.papers.claims.inventory import experiments
 from stillair_lab.papers.pages import registry, report, why
 from stillair_lab.papers.runs import campaign
-from stillair.runs import bundled
 
 RESULTS = Path(__file__).resolve().parents[2] / "lab" / "results"
 CLAIMS = {claim.id: claim for experiment in experiments() for claim in experiment.claims}

@@ -1,5 +1,5 @@
 """Commands that the package adds to `stillair`.
 
-    paper     `stillair paper`
-    validate  `stillair validate`
+paper     `stillair paper`
+validate  `stillair validate`
 """

@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from stillair._native import InputError, RunError
-from stillair.text.table import figure, table
 from stillair.kernels import profiles
+from stillair.text.table import figure, table
 from stillair_lab.validate import batch, compare, json_file, kernel_file, scenario, settings
 from stillair_lab.validate.compare import OUTSIDE, WITHIN, Row, Subject
 from stillair_lab.validate.kernel_file import Config

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Mapping
 
 from stillair._native import InputError
+from stillair.kernels import profiles
 from stillair.runs.scenario import Scenario
 from stillair.text.toml import to_toml
-from stillair.kernels import profiles
 from stillair_lab.validate import settings
 from stillair_lab.validate.kernel_file import WARM_UP_S, Config, KernelFile
 from stillair_lab.validate.tc import scenario_values as units

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from stillair.text.table import table
 from stillair_lab.papers.artefacts import style
 from stillair_lab.papers.claims import judge
 from stillair_lab.papers.claims.inventory import Claim, Experiment, experiments
@@ -10,7 +11,6 @@ from stillair_lab.papers.measure import scatter
 from stillair_lab.papers.measure.measurer import Measurer
 from stillair_lab.papers.measure.scatter import Mark
 from stillair_lab.papers.runs.metrics import Marks
-from stillair.text.table import table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from stillair.results.summary import NOT_MEASURED
+from stillair.text.table import table
 from stillair_lab.papers.artefacts import style
 from stillair_lab.papers.measure import samples
 from stillair_lab.papers.measure.measurer import Measurer
 from stillair_lab.papers.measure.samples import Curve
-from stillair.results.summary import NOT_MEASURED
-from stillair.text.table import table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

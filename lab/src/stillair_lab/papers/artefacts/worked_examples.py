@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
+from stillair.text.table import table
 from stillair_lab.papers.artefacts import style
 from stillair_lab.papers.measure import worked_examples
 from stillair_lab.papers.measure.measurer import Measurer
 from stillair_lab.papers.measure.worked_examples import After, Events
-from stillair.text.table import table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise, product
 
-from stillair_lab.papers.claims.inventory import Claim, Rank
 from stillair.results.statistics import Interval
+from stillair_lab.papers.claims.inventory import Claim, Rank
 
 REPRODUCED = "reproduced"
 NOT_REPRODUCED = "not-reproduced"

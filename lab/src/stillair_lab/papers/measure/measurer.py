@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+from stillair.results.result import Result
+from stillair.results.statistics import Interval, interval, median_interval, ratio_interval
 from stillair_lab.papers.claims import judge
 from stillair_lab.papers.claims.inventory import Claim, Experiment, Where
 from stillair_lab.papers.claims.judge import Cell
@@ -32,8 +34,6 @@ from stillair_lab.papers.runs.metrics import (
     Worked,
 )
 from stillair_lab.papers.runs.plan import ExperimentPlan, Plan, matches
-from stillair.results.result import Result
-from stillair.results.statistics import Interval, interval, median_interval, ratio_interval
 
 # Words of a configuration that say how cells are compared and not which.
 _COMPARING = ("axis", "numerator", "denominator")

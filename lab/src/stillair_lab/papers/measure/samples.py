@@ -4,11 +4,11 @@ from collections.abc import Collection, Mapping
 from statistics import median
 from typing import Any
 
-from stillair_lab.papers.measure import quic
 from stillair.results.report import Run, Socket
 from stillair.results.result import Result
 from stillair.results.sawtooth import cuts
 from stillair.results.statistics import percentile
+from stillair_lab.papers.measure import quic
 
 # A dip is below this share of what was usual around it, and its samples belong together if they are not further apart.
 _DIP = 0.75

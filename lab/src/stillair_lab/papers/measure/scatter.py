@@ -10,6 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from stillair._native import InputError
+from stillair.results.report import Run
+from stillair.results.result import Result
+from stillair.results.sampled import recorded
+from stillair.results.statistics import Interval, interval, ratio_interval
 from stillair_lab.papers.claims import judge
 from stillair_lab.papers.claims.inventory import Claim, Experiment
 from stillair_lab.papers.claims.judge import Cell, Judgement
@@ -17,10 +21,6 @@ from stillair_lab.papers.runs.campaign import Outcome
 from stillair_lab.papers.runs.metrics import Marks
 from stillair_lab.papers.runs.plan import CellPlan, ExperimentPlan, Plan
 from stillair_lab.papers.runs.scatter_marks import Placing
-from stillair.results.report import Run
-from stillair.results.result import Result
-from stillair.results.sampled import recorded
-from stillair.results.statistics import Interval, interval, ratio_interval
 
 
 @dataclass(frozen=True)

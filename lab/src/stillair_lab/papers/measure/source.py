@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from stillair.results.result import Result
 from stillair_lab.papers.claims.inventory import Where
 from stillair_lab.papers.measure import samples
 from stillair_lab.papers.runs.campaign import Outcome
 from stillair_lab.papers.runs.metrics import Metric, Reported, Sampled
 from stillair_lab.papers.runs.plan import ExperimentPlan, Plan, matches
-from stillair.results.result import Result
 
 Numbers = list[float | None]
 """A number for each run; none of a run that has none."""

@@ -5,12 +5,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from stillair._native import InputError
+from stillair.text import output, source
 from stillair_lab.papers.artefacts import style
 from stillair_lab.papers.artefacts.gallery import drawing
 from stillair_lab.papers.pages import report as reports
 from stillair_lab.papers.pages.page import page
 from stillair_lab.papers.pages.report import Report
-from stillair.text import output, source
 
 Pictures = Mapping[str, Mapping[str, bytes]]
 

@@ -4,6 +4,7 @@ import base64
 from collections.abc import Mapping, Sequence
 from html import escape
 
+from stillair.text import markup
 from stillair_lab.papers.artefacts.gallery import drawing
 from stillair_lab.papers.claims import judge, kernel_verdicts
 from stillair_lab.papers.claims.inventory import Experiment, Paper, papers
@@ -11,7 +12,6 @@ from stillair_lab.papers.pages import words
 from stillair_lab.papers.pages.registry import Entry
 from stillair_lab.papers.pages.report import Report, Row
 from stillair_lab.papers.robustness import counts
-from stillair.text import markup
 
 # What the verdicts mean, for a reader who has not seen the rule.
 _MEANINGS = {

@@ -3,12 +3,12 @@
 from dataclasses import dataclass, replace
 
 from stillair._native import InputError
+from stillair.text.nearest import hint
 from stillair_lab.papers.claims.inventory import Experiment, experiments
 from stillair_lab.papers.claims.paper_registry import remembered
 from stillair_lab.papers.robustness import calibration
 from stillair_lab.papers.runs import campaign
 from stillair_lab.papers.runs.plan import Campaign, ExperimentPlan, Plan, plan
-from stillair.text.nearest import hint
 
 
 @dataclass(frozen=True)

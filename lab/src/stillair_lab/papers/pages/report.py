@@ -9,6 +9,9 @@ from types import MappingProxyType
 from typing import Any
 
 from stillair._native import InputError, __version__
+from stillair.results.statistics import Interval
+from stillair.text import source
+from stillair.text.table import fitting, room, table
 from stillair_lab.papers.artefacts.gallery import drawing
 from stillair_lab.papers.claims import judge, kernel_verdicts, ranges
 from stillair_lab.papers.claims.causes import causes
@@ -21,9 +24,6 @@ from stillair_lab.papers.robustness import counts, non_discriminating
 from stillair_lab.papers.runs import campaign as campaigns
 from stillair_lab.papers.runs.campaign import Outcome
 from stillair_lab.papers.runs.plan import Campaign, plan
-from stillair.results.statistics import Interval
-from stillair.text import source
-from stillair.text.table import fitting, room, table
 
 Row = dict[str, Any]
 

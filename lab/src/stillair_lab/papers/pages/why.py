@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from stillair._native import InputError, __version__
+from stillair.results.result import Result
 from stillair_lab.papers.claims import causes, judge, kernel_verdicts
 from stillair_lab.papers.claims.causes import Cause
 from stillair_lab.papers.claims.inventory import Claim, Experiment, experiments
@@ -22,7 +23,6 @@ from stillair_lab.papers.pages.registry import Entry
 from stillair_lab.papers.pages.report import Row
 from stillair_lab.papers.runs.campaign import Outcome, WhenAsked
 from stillair_lab.papers.runs.plan import Campaign, CellPlan, Plan, plan
-from stillair.results.result import Result
 
 Overrides = Sequence[tuple[str, str]]
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stillair._native import InputError
+from stillair.results.result import Result
 from stillair_lab.papers.claims import judge, paper_registry
 from stillair_lab.papers.claims.inventory import Claim, Experiment, Where
 from stillair_lab.papers.claims.judge import Cell
@@ -22,7 +23,6 @@ from stillair_lab.papers.measure.source import LackingError, Numbers, Runs
 from stillair_lab.papers.runs.campaign import Outcome
 from stillair_lab.papers.runs.metrics import Formula, Metric, Model
 from stillair_lab.papers.runs.plan import Plan, matches
-from stillair.results.result import Result
 
 DRAWS = 1000
 NO_RUN = "no run decides it"

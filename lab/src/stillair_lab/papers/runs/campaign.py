@@ -9,9 +9,6 @@ from pathlib import Path
 from typing import cast
 
 from stillair._native import InputError, __version__
-from stillair_lab.papers.claims import paper_registry
-from stillair_lab.papers.runs.compressed import PackedRun
-from stillair_lab.papers.runs.plan import Campaign, CellPlan
 from stillair.results.result import Result
 from stillair.results.series import Series
 from stillair.runs import bundled
@@ -19,6 +16,9 @@ from stillair.runs import cache as runs_kept
 from stillair.runs.result_writer import inputs
 from stillair.runs.scenario import Scenario
 from stillair.text import signals
+from stillair_lab.papers.claims import paper_registry
+from stillair_lab.papers.runs.compressed import PackedRun
+from stillair_lab.papers.runs.plan import Campaign, CellPlan
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from stillair.kernels import profiles
 from stillair.runs.scenario import Scenario
 from stillair.text.toml import to_toml
-from stillair.kernels import profiles
 from stillair_lab.validate.tc import scenario_values as units
 from stillair_lab.validate.wifi.measured import MCS, MINSTREL, Driver, Flow, Measurement, Setup
 
@@ -31,8 +31,8 @@ _STATIONS_BUFFER = 4352
 # passes on lacks room for the 802.11 header: a larger buffer, which the limit of memory of the MAC's queues counts.
 _FORWARDED_BUFFER = 4352
 
-# lab/scripts/mac80211/simwifi.c - draws a back-off after a transmission alone; a frame that finds the channel busy goes at
-# the next end of AIFS.
+# lab/scripts/mac80211/simwifi.c - draws a back-off after a transmission alone; a frame that finds the channel busy goes
+# at the next end of AIFS.
 _RADIO: dict[str, object] = {"busy_backoff": False}
 LEAD_S = 1
 """Our runs begin so much before the kernel's."""

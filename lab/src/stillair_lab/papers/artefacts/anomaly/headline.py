@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
+from stillair.results.statistics import Interval
+from stillair.text.table import table
 from stillair_lab.papers.artefacts import style
 from stillair_lab.papers.artefacts.anomaly.schemes import COLOURS, SCHEMES, TITLES
 from stillair_lab.papers.artefacts.intervals import along, named, spread
 from stillair_lab.papers.measure.measurer import Measurer
-from stillair.results.statistics import Interval
-from stillair.text.table import table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

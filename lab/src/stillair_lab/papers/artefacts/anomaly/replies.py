@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from stillair.results.statistics import percentile
+from stillair.results.summary import NOT_MEASURED
+from stillair.text.table import table
 from stillair_lab.papers.artefacts import style
 from stillair_lab.papers.artefacts.anomaly.schemes import COLOURS
 from stillair_lab.papers.measure import samples
 from stillair_lab.papers.measure.measurer import Measurer
-from stillair.results.statistics import percentile
-from stillair.results.summary import NOT_MEASURED
-from stillair.text.table import table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

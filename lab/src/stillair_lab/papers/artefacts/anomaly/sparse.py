@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
+from stillair.results.statistics import Interval
+from stillair.text.table import table
 from stillair_lab.papers.artefacts import style
 from stillair_lab.papers.artefacts.intervals import along, named, spread
 from stillair_lab.papers.measure.measurer import Measurer
-from stillair.results.statistics import Interval
-from stillair.text.table import table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from stillair.results.result import Result
+from stillair.results.statistics import Interval
+from stillair.results.summary import NOT_MEASURED, figure
+from stillair.text.table import table
 from stillair_lab.papers.artefacts import style
 from stillair_lab.papers.measure import table1_model
 from stillair_lab.papers.measure.anomaly_model import Prediction
 from stillair_lab.papers.measure.measurer import Measurer
 from stillair_lab.papers.measure.table1_model import SIZE, STATIONS
-from stillair.results.result import Result
-from stillair.results.statistics import Interval
-from stillair.results.summary import NOT_MEASURED, figure
-from stillair.text.table import table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

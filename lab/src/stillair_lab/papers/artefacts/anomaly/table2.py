@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, cast
 
+from stillair.results.report import Run
+from stillair.results.summary import NOT_MEASURED
+from stillair.text.table import table
 from stillair_lab.papers.artefacts import style
 from stillair_lab.papers.artefacts.anomaly.schemes import SCHEMES, TITLES
 from stillair_lab.papers.artefacts.intervals import named
 from stillair_lab.papers.measure.measurer import Measurer
-from stillair.results.report import Run
-from stillair.results.summary import NOT_MEASURED
-from stillair.text.table import table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -2,15 +2,15 @@
 
 from typing import TYPE_CHECKING
 
+from stillair.results.statistics import SHARE, Interval, interval, jain
+from stillair.results.summary import NOT_MEASURED
+from stillair.text.table import table
 from stillair_lab.papers.artefacts import style
 from stillair_lab.papers.artefacts.anomaly import replies
 from stillair_lab.papers.artefacts.anomaly.replies import Curve
 from stillair_lab.papers.artefacts.anomaly.schemes import COLOURS, TITLES
 from stillair_lab.papers.artefacts.intervals import along, named, spread
 from stillair_lab.papers.measure.measurer import Measurer
-from stillair.results.statistics import SHARE, Interval, interval, jain
-from stillair.results.summary import NOT_MEASURED
-from stillair.text.table import table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

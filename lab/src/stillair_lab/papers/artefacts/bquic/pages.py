@@ -2,14 +2,14 @@
 
 from typing import TYPE_CHECKING
 
+from stillair.results.statistics import Interval
+from stillair.results.summary import NOT_MEASURED
+from stillair.text.table import table
 from stillair_lab.papers.artefacts import style
 from stillair_lab.papers.artefacts.bquic import table3_variations
 from stillair_lab.papers.artefacts.bquic.variants import COLOURS, TITLES
 from stillair_lab.papers.artefacts.intervals import along, named, spread
 from stillair_lab.papers.measure.measurer import Measurer
-from stillair.results.statistics import Interval
-from stillair.results.summary import NOT_MEASURED
-from stillair.text.table import table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

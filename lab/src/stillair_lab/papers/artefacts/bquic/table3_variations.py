@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from stillair.results.result import Result
+from stillair.results.statistics import interval, ratio_interval
+from stillair.results.summary import NOT_MEASURED
+from stillair.text.table import table
 from stillair_lab.papers.artefacts.bquic.variants import TITLES
 from stillair_lab.papers.artefacts.intervals import named
 from stillair_lab.papers.measure import quic, samples
 from stillair_lab.papers.measure.measurer import Measurer
 from stillair_lab.papers.runs.plan import CellPlan
-from stillair.results.result import Result
-from stillair.results.statistics import interval, ratio_interval
-from stillair.results.summary import NOT_MEASURED
-from stillair.text.table import table
 
 _OPEN, _SENDERS, _GAPS = "open-", "senders-", "gaps-"
 CAMPAIGNS = (_OPEN, _SENDERS)

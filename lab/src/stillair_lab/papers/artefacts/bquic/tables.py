@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from math import nan
 from typing import TYPE_CHECKING
 
+from stillair.results.statistics import Interval, bounds, interval
+from stillair.results.summary import figure
+from stillair.text.table import table
 from stillair_lab.papers.artefacts import style
 from stillair_lab.papers.artefacts.bquic import table3_variations
 from stillair_lab.papers.artefacts.bquic.variants import COLOURS, TITLES
@@ -11,9 +14,6 @@ from stillair_lab.papers.artefacts.intervals import along, spread
 from stillair_lab.papers.measure import samples
 from stillair_lab.papers.measure.measurer import Measurer
 from stillair_lab.papers.runs.plan import CellPlan
-from stillair.results.statistics import Interval, bounds, interval
-from stillair.results.summary import figure
-from stillair.text.table import table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

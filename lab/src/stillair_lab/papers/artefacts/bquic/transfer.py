@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from stillair.text.table import table
 from stillair_lab.papers.artefacts import style
 from stillair_lab.papers.artefacts.bquic import table3_variations
 from stillair_lab.papers.artefacts.bquic.variants import COLOURS, TITLES
 from stillair_lab.papers.artefacts.intervals import named
 from stillair_lab.papers.measure import quic
 from stillair_lab.papers.measure.measurer import Measurer
-from stillair.text.table import table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from stillair.text.table import table
 from stillair_lab.papers.artefacts import style
 from stillair_lab.papers.artefacts.intervals import along, named, spread
 from stillair_lab.papers.artefacts.kinds import selection
 from stillair_lab.papers.measure.measurer import Measurer
-from stillair.text.table import table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from stillair.results.statistics import Interval
+from stillair.text.table import table
 from stillair_lab.papers.artefacts import style
 from stillair_lab.papers.artefacts.kinds import selection
 from stillair_lab.papers.measure.measurer import Measurer
-from stillair.results.statistics import Interval
-from stillair.text.table import table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

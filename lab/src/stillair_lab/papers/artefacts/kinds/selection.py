@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from stillair_lab.papers.measure.measurer import Measurer
 from stillair.results.statistics import Interval
 from stillair.results.summary import NOT_MEASURED
+from stillair_lab.papers.measure.measurer import Measurer
 
 
 def where(of: Measurer) -> dict[str, str]:

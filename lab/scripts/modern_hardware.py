@@ -1,6 +1,6 @@
 """What the model says of three access points of 802.11ac and ax that somebody measured: one TCP flow each.
 
-    .venv/bin/python lab/results/modern-hardware/predict.py >lab/results/modern-hardware/predictions.txt
+.venv/bin/python lab/scripts/modern_hardware.py >lab/results/modern-hardware/predictions.txt
 """
 
 import tomllib
