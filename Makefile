@@ -18,7 +18,7 @@ SERVED := python/stillair/cli/explore/page
 WEB_INPUTS := web/build.mjs web/papers.mjs web/papers.json web/package-lock.json THIRD-PARTY-NOTICES.txt $(shell find web/src web/labs scenarios crates/sim/paths -type f)
 RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name '*.rs' -o -name '*.toml' \))
 
-.PHONY: help crosscheck-kernels guest-verdicts run fresh pages site test-live test-live-kills bench-live crosscheck papers why faq tune kernels jitter retry-out validate-wifi describe test test-rust test-python wheel sdist test-sdist test-wheel test-crate test-adapters header fuzz fuzz-link fuzz-readers bench bench-qdiscs bench-ccs bench-doors bench-link bench-pgo bench-startup bench-sweeps bench-wheel bench-ns3 ns3-examples web test-web bench-web clean prerequisites live-hour test-kernels bench-scale bench-htsim soak-link stages
+.PHONY: help crosscheck-kernels guest-verdicts run fresh pages site test-live test-live-kills bench-live crosscheck papers why faq tune kernels jitter retry-out validate-wifi describe test test-rust test-python wheel sdist test-sdist test-wheel test-crate test-adapters header fuzz fuzz-link fuzz-readers bench bench-qdiscs bench-ccs bench-doors bench-link bench-pgo bench-startup bench-sweeps bench-wheel bench-ns3 ns3-examples web test-web bench-web clean prerequisites live-hour test-kernels bench-scale bench-htsim soak-link stages test-worked-examples
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -47,7 +47,7 @@ why: $(STAMPS)/lab ## every claim that is not reproduced, as judged and with the
 	COLUMNS=200 $(BIN)/stillair paper all --why >lab/results/why.txt
 
 test: ## set up, then run every check: format, lints, types, tests
-	@+scripts/parts.sh test-rust test-python
+	@+scripts/parts.sh test-rust test-python test-worked-examples
 
 # The bindings are built against the environment's Python, so that comes first.
 test-rust: $(STAMPS)/venv | prerequisites
@@ -73,6 +73,11 @@ test-python: $(STAMPS)/lab $(STAMPS)/flent-venv $(STAMPS)/browser $(STAMPS)/ray 
 	MYPYPATH=python:lab/src:scripts/website $(BIN)/mypy scripts/website
 	$(BIN)/python -m mypy.stubtest stillair._native
 	$(BIN)/python -m pytest -q
+
+# As one build of the workspace, so that cargo takes what `make test` has built.
+test-worked-examples: $(STAMPS)/lab ## ask the receiver again about the worked examples that the lab keeps its answers to
+	cargo build --locked --workspace --example retry_out
+	$(BIN)/python lab/scripts/worked_examples.py $(TARGET)/debug/examples/retry_out
 
 # A test is beside it, as cargo takes what `make test` has built then; alone it would be built anew, with the features that it needs.
 LIVE_BINARY = cargo build --locked --workspace --bin stillair-live --test steps

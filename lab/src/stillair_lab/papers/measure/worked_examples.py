@@ -1,18 +1,25 @@
 """Worked examples: events that a paper prints, handed to the receiver itself, and what became of each frame.
 
-No scenario and no campaign: the events stand in the inventory, or in the plan where the paper tells them in words.
+No scenario and no campaign: the events stand in the inventory, or in the plan where the paper tells them in words. The
+receiver is a program of the engine's source (`crates/sim/examples/retry_out.rs`); its answers are kept beside the
+paper (`worked-examples.json`), and `make test` asks it again.
 """
 
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from stillair import _native
+from stillair import InputError
+from stillair_lab.papers.claims import paper_registry
 from stillair_lab.papers.claims.inventory import Experiment
 
 After = Mapping[str, Any]
 """What became of the frames of one A-MPDU, as the receiver tells it: `up`, `kept`, `lost`, `ignored`, `counts`."""
 Events = Sequence[Mapping[str, Any]]
+
+KEPT = "worked-examples.json"
+"""In a paper's folder: `examples`, each with `index`, `ampdus` and what came of them, `after`; `index_by_rate`, rows of
+from and below in Mbit/s and the index."""
 
 
 def events(experiment: Experiment, worked: Mapping[str, Any]) -> Events:
@@ -21,11 +28,33 @@ def events(experiment: Experiment, worked: Mapping[str, Any]) -> Events:
     return found
 
 
+def came(ampdus: Events) -> Events:
+    """Returns only what the receiver is given of each A-MPDU."""
+    return [{key: list(ampdu[key]) for key in ("received", "crc_error")} for ampdu in ampdus]
+
+
 def replay(index: int, ampdus: Events) -> list[After]:
-    """Hands them to a receiver that gives a frame up at this index."""
-    came = [{key: list(ampdu[key]) for key in ("received", "crc_error")} for ampdu in ampdus]
-    after: list[After] = json.loads(_native.replay(json.dumps({"index": index, "first": 1, "ampdus": came})))
-    return after
+    """Returns the kept answers of a receiver that gives a frame up at this index."""
+    given = came(ampdus)
+    for one in _kept()["examples"]:
+        if (one["index"], one["ampdus"]) == (index, given):
+            after: list[After] = one["after"]
+            return after
+    raise InputError(
+        f"index {index}: found no kept answer of the receiver to these {len(given)} A-MPDUs;"
+        " lab/scripts/worked_examples.py --write keeps one"
+    )
+
+
+@paper_registry.remembered
+def _kept() -> Mapping[str, Any]:
+    """What all papers have kept."""
+    found: dict[str, list[Any]] = {"examples": [], "index_by_rate": []}
+    for folder in paper_registry.folders().values():
+        if (file := folder / KEPT).is_file():
+            for key, rows in json.loads(file.read_text(encoding="utf-8")).items():
+                found[key] += rows
+    return found
 
 
 def value(name: str, experiment: Experiment, worked: Mapping[str, Any], where: Mapping[str, Any]) -> float:
@@ -40,15 +69,9 @@ def delivery(experiment: Experiment, worked: Mapping[str, Any]) -> list[int]:
     return [mpdu for row in after for mpdu in row["up"]]
 
 
-def table_of_index(most_mbps: int = 300) -> list[tuple[float, float | None, int | None]]:
+def table_of_index() -> list[tuple[float, float | None, int | None]]:
     """Where the index changes over the smoothed rate, in Mbit/s: from, below, index."""
-    rows: list[tuple[float, float | None, int | None]] = []
-    # In steps of a tenth: finer than any rate of the table's ranges.
-    for tenth in range(10 * most_mbps + 1):
-        index = _native.retry_out_index(tenth * 100_000)
-        if not rows or rows[-1][2] != index:
-            rows = [*rows[:-1], *((low, tenth / 10, held) for low, _, held in rows[-1:]), (tenth / 10, None, index)]
-    return rows
+    return [(low, below, index) for low, below, index in _kept()["index_by_rate"]]
 
 
 def _first(after: Sequence[After], key: str, mpdu: int) -> int:

@@ -1,7 +1,10 @@
 //! Runs a receiver with pseudo retry-out alone, for the paper's worked examples, which give events without
-//! stations. The output tells what became of each A-MPDU's frames.
+//! stations. Each line of standard input has the A-MPDUs of one example as JSON; a line of standard output
+//! tells what became of each A-MPDU's frames.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::process::ExitCode;
 
 use serde::{Deserialize, Serialize};
 use stillair_model::vocabulary::{
@@ -11,11 +14,9 @@ use stillair_model::wifi::air::ppdu::{Content, Header, Mpdu, Ppdu, Returned};
 use stillair_model::wifi::air::reception::RxOutcome;
 use stillair_model::wifi::marks::Marks;
 use stillair_model::wifi::phy::{PhyRate, RateTry, RetryChain};
-use stillair_model::wifi::rx::retry_out::{RetryOutParams, SmoothedRate, table};
+use stillair_model::wifi::rx::retry_out::{RetryOutParams, SmoothedRate};
 use stillair_model::wifi::rx::{Judge, RxTid};
 use stillair_model::wifi::seq_window::{Seq, SeqWindow};
-
-use super::ApiError;
 
 /// Frames of an A-MPDU, and numbers of the sequence.
 const MOST: (usize, u16) = (64, 4096);
@@ -66,13 +67,26 @@ struct After {
     index: Option<u8>,
 }
 
+fn main() -> ExitCode {
+    for line in io::stdin().lines() {
+        match line.map_err(|e| e.to_string()).and_then(|events| replay(&events)) {
+            Ok(after) => println!("{after}"),
+            Err(error) => {
+                eprintln!("{error}");
+                return ExitCode::from(2);
+            }
+        }
+    }
+    ExitCode::SUCCESS
+}
+
 /// Passes the A-MPDUs of `events` (JSON) to the receiver of one session. Returns the outcome as JSON.
-pub fn replay(events: &str) -> Result<String, ApiError> {
-    let events: Events = serde_json::from_str(events).map_err(|e| ApiError::Input(format!("events: {e}")))?;
+fn replay(events: &str) -> Result<String, String> {
+    let events: Events = serde_json::from_str(events).map_err(|e| format!("events: {e}"))?;
     let params = events.index.map_or(RetryOutParams::ByRate, RetryOutParams::Index);
     let (mut session, mut after) = (ReceiverSession::new(events.first, params)?, Vec::new());
     for (n, ampdu) in events.ampdus.iter().enumerate() {
-        let wrong = |what: &str| Err(ApiError::Input(format!("events: A-MPDU {}: {what}", n + 1)));
+        let wrong = |what: &str| Err(format!("events: A-MPDU {}: {what}", n + 1));
         if ampdu.received.len() > MOST.0 || ampdu.received.iter().any(|&seq| seq >= MOST.1) {
             return wrong("more than 64 frames, or a number above 4095");
         }
@@ -81,13 +95,7 @@ pub fn replay(events: &str) -> Result<String, ApiError> {
         }
         after.push(session.receive(ampdu));
     }
-    serde_json::to_string(&after).map_err(|e| ApiError::Run(format!("cannot write the result: {e}")))
-}
-
-/// The index in the paper's Table I for a smoothed rate in bit/s; `None` at rates where the method has no
-/// effect.
-pub const fn retry_out_index(smoothed_bps: u64) -> Option<u8> {
-    table(Rate::from_bps(smoothed_bps))
+    serde_json::to_string(&after).map_err(|e| format!("cannot write the result: {e}"))
 }
 
 struct ReceiverSession {
@@ -101,9 +109,9 @@ struct ReceiverSession {
 }
 
 impl ReceiverSession {
-    fn new(first: u16, params: RetryOutParams) -> Result<Self, ApiError> {
+    fn new(first: u16, params: RetryOutParams) -> Result<Self, String> {
         if first >= MOST.1 {
-            return Err(ApiError::Input("events: first: a number above 4095".to_owned()));
+            return Err("events: first: a number above 4095".to_owned());
         }
         let slowest = PhyRate::parse("ht20-mcs0-lgi").expect("a rate");
         let chain = RetryChain::new(&[RateTry::new(slowest, 1)]).expect("one entry");
@@ -210,8 +218,9 @@ mod tests {
             [(26_000_000, Some(5)), (26_000_000, Some(5)), (17_468_750, Some(2)), (141_076_171, None)];
         assert_eq!(shown, expected.map(|(bps, index)| (Some(bps), index)));
         assert_eq!(rows[2]["lost"], json!([1]), "its third error, at an index of 2");
+        let index = |rate: u64| told(json!({ "first": 1, "ampdus": [at(rate)] }))[0]["index"].as_u64();
         assert_eq!(
-            [24_999_999, 25_000_000, 50_000_000, 100_000_000].map(retry_out_index),
+            [24_999_999, 25_000_000, 50_000_000, 100_000_000].map(index),
             [Some(2), Some(5), Some(8), None]
         );
     }
@@ -219,8 +228,8 @@ mod tests {
     #[test]
     fn wrong_events_are_named() {
         let says = |ampdu: Value| match replay(&json!({ "first": 1, "ampdus": [ampdu] }).to_string()) {
-            Err(ApiError::Input(says)) => says,
-            other => panic!("{other:?}"),
+            Err(says) => says,
+            Ok(after) => panic!("{after}"),
         };
         assert_eq!(
             says(json!({ "received": [1], "crc_error": [2] })),
