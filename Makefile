@@ -18,7 +18,7 @@ SERVED := python/stillair/cli/explore/page
 WEB_INPUTS := web/build.mjs web/papers.mjs web/papers.json web/package-lock.json THIRD-PARTY-NOTICES.txt $(shell find web/src web/labs scenarios crates/sim/paths -type f)
 RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name '*.rs' -o -name '*.toml' \))
 
-.PHONY: help crosscheck-kernels guest-verdicts run fresh pages site test-live test-live-kills bench-live crosscheck papers why faq tune kernels jitter retry-out validate-wifi describe test test-rust test-python wheel sdist test-sdist test-wheel test-crate test-adapters header fuzz fuzz-link fuzz-readers bench bench-qdiscs bench-ccs bench-doors bench-link bench-pgo bench-startup bench-sweeps bench-wheel bench-ns3 ns3-examples web test-web bench-web clean prerequisites live-hour test-kernels bench-scale bench-htsim soak-link stages test-worked-examples
+.PHONY: help crosscheck-kernels guest-verdicts run fresh pages site test-live test-live-kills bench-live crosscheck papers why faq tune kernels jitter retry-out validate-wifi describe test test-rust test-python wheel lab-wheel sdist test-sdist test-wheel test-crate test-adapters header fuzz fuzz-link fuzz-readers bench bench-qdiscs bench-ccs bench-doors bench-link bench-pgo bench-startup bench-sweeps bench-wheel bench-ns3 ns3-examples web test-web bench-web clean prerequisites live-hour test-kernels bench-scale bench-htsim soak-link stages test-worked-examples
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -27,8 +27,8 @@ help: ## show this list
 run: $(STAMPS)/lab ## set up, then regenerate Table 1 of Ending the Anomaly
 	$(BIN)/stillair paper ending-the-anomaly/table1
 
-# The page with all pictures stays in build/; what is small is kept beside the documents, with the version, the seeds and
-# the trace hashes that made it (runs.json).
+# The page with all pictures stays in build/; reports are kept, with the version, the seeds and the trace hashes that made
+# them (runs.json). Of the figures git has only those that pages show.
 papers: $(STAMPS)/lab ## run the papers' experiments, judge every claim, renew lab/results
 	$(BIN)/stillair paper all -o build/papers --force
 	@for paper in build/papers/*/; do \
@@ -176,6 +176,9 @@ test-web: web $(STAMPS)/lab ## the page: types, trace hashes equal to native, in
 
 bench-web: web $(STAMPS)/native ## CPU time of runs in the browser's engine beside native, and the time from a knob to a picture
 	PYTHON=$(CURDIR)/$(BIN)/python node web/tests/bench.mjs
+
+lab-wheel: $(STAMPS)/venv ## build the wheel of stillair-lab into wheels/
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir wheels lab
 
 wheel: $(STAMPS)/venv ## build the wheel into wheels/, with a profile of runs (some ten minutes); PGO=no builds without one
 	scripts/wheel.sh $(CURDIR)/$(BIN)/maturin wheels $(PGO)
