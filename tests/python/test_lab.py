@@ -3,7 +3,7 @@
 import re
 import subprocess
 import tomllib
-from importlib.metadata import EntryPoint, EntryPoints
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 import pytest
@@ -60,11 +60,28 @@ def test_both_packages_are_of_one_version() -> None:
     assert (ROOT / "lab" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
 
 
-def announce(monkeypatch: pytest.MonkeyPatch, *announced: EntryPoint) -> None:
-    def entry_points(**wanted: str) -> EntryPoints:
-        return EntryPoints(announced).select(**wanted)
+def announce(monkeypatch: pytest.MonkeyPatch, **announced: str) -> None:
+    monkeypatch.setattr(extension, "announced", lambda: announced)
 
-    monkeypatch.setattr(extension, "entry_points", entry_points)
+
+@pytest.mark.parametrize("group", [extension.GROUP, "console_scripts", "gui_scripts", "pytest11", "no.such"])
+def test_entry_points_are_those_of_the_standard_library(group: str) -> None:
+    found = {point.name: point.value.partition("[")[0].strip() for point in entry_points(group=group)}
+    assert dict(extension.announced(group)) == found
+    assert bool(found) == (group not in ("gui_scripts", "no.such"))
+
+
+def test_entry_points_are_read_as_they_may_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    info = tmp_path / "other-1.dist-info"
+    info.mkdir()
+    (info / "entry_points.txt").write_text("[a]\nx = m:x\n\n[b]\n# y = m:y\nz=m.n:z [extra]\n[c]\nx = m:no\n")
+    (tmp_path / "broken-1.dist-info").mkdir()
+    (tmp_path / "broken-1.dist-info" / "entry_points.txt").write_bytes(b"[b]\n\xff = m:x\n")
+    (tmp_path / "plain-1.dist-info").mkdir()
+    monkeypatch.setattr("sys.path", [str(tmp_path), str(tmp_path / "missing")])
+    assert [dict(extension.announced.__wrapped__(group)) for group in "abc"] == [
+        {"x": "m:x"}, {"z": "m.n:z"}, {"x": "m:no"}
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("rest", [[], ["--help"], ["all", "-o", "folder"], ["wifi", "--only", "x"]], ids=" ".join)
@@ -96,18 +113,18 @@ def test_the_help_page_is_the_same_with_and_without_the_lab(
 def test_any_package_may_announce_a_command(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    announce(monkeypatch, EntryPoint("survey", "stillair.cli.advice.faq:faq", extension.GROUP))
+    announce(monkeypatch, survey="stillair.cli.advice.faq:faq")
     assert status(["--help"]) == 0
     assert "  survey " in capsys.readouterr().out
     assert status(["survey", "--help"]) == 0
     assert status(["surveys"]) == 2
     assert "Did you mean 'survey'?" in capsys.readouterr().err
-    announce(monkeypatch, EntryPoint("survey", "stillair.cli.advice.faq:options", extension.GROUP))
+    announce(monkeypatch, survey="stillair.cli.advice.faq:options")
     assert status(["survey"]) == 2
     assert "found module, expected a click.Command" in capsys.readouterr().err
 
 
 def test_an_announced_command_takes_no_name_of_the_product(monkeypatch: pytest.MonkeyPatch) -> None:
-    announce(monkeypatch, EntryPoint("run", "stillair.cli.advice.faq:faq", extension.GROUP))
+    announce(monkeypatch, run="stillair.cli.advice.faq:faq")
     assert status(["run", "--help"]) == 0
     assert app.app.get_command(None, "run").name == "run"  # type: ignore[arg-type, union-attr]

@@ -81,7 +81,7 @@ def test_what_is_converted_stays(script: ModuleType, tmp_path: Path) -> None:
             InputError, match=r"schema: found 1, expected 2; lab/scripts/migrate_results\.py converts it"
         ):
             report.check_schema(path, json.loads(path.read_text(encoding="utf-8")))
-    with pytest.raises(InputError, match=r"claims\.json: schema: found 1, expected 2; scripts/migrate"):
+    with pytest.raises(InputError, match=r"claims\.json: schema: found 1, expected 2; lab/scripts/migrate"):
         report.read_claims(paper / "claims.json")
     assert {path.name for path in script.paper(paper)} == {"claims.json", "report.txt", "runs.json"}
     for name in ("claims.json", "runs.json", "report.txt"):

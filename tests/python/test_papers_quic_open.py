@@ -210,7 +210,7 @@ def test_only_inputs_and_fits_are_not_judged() -> None:
 
 def test_the_page_has_the_numbers_of_the_report() -> None:
     report = (RESULTS / "report.txt").read_text(encoding="utf-8")
-    page = (RESULTS.parents[1] / "bursty-quic.md").read_text(encoding="utf-8").replace("**", "")
+    page = (RESULTS.parents[2] / "docs" / "bursty-quic.md").read_text(encoding="utf-8").replace("**", "")
     gains = re.findall(r"[\d.]+ [+-]\d+ %", page)
     assert len(gains) > 60
     assert [gain for gain in gains if gain not in report] == []
