@@ -1,4 +1,4 @@
-"""Pages made of kept results: the verdicts of each paper with its figures, and the gallery."""
+"""Pages made of kept results: the verdicts of each paper, with its figures if `make papers` drew them, and the gallery."""
 
 import json
 import tomllib
@@ -103,11 +103,15 @@ def _gallery(root: Path, found: Mapping[str, list[Row]]) -> str:
     parts += [
         _shown(questions.read(name).question, f"faq/{name}.svg", f"stillair faq {name}") for name in questions.names()
     ]
-    parts.append("## Figures of papers\n")
+    figures = []
     for paper, rows in found.items():
         experiments: Iterable[str] = dict.fromkeys(row["experiment"] for row in rows)
         for experiment in experiments:
             if (root / "lab" / "results" / paper / f"{experiment}.svg").is_file():
                 title = f"{paper}: {next(row.get('artefact') or experiment for row in rows if row['experiment'] == experiment)}"
-                parts.append(_shown(title, f"results/{paper}/{experiment}.svg", f"stillair paper {paper}/{experiment}"))
+                figures.append(
+                    _shown(title, f"results/{paper}/{experiment}.svg", f"stillair paper {paper}/{experiment}")
+                )
+    if figures:
+        parts += ["## Figures of papers\n", *figures]
     return "\n".join(parts)
