@@ -17,7 +17,7 @@ from pathlib import Path
 from comparison import NS3, STILLAIR, NotRun, Row, cost_table, ratios, station_table, summarise
 from programs import ProgramError, run_ns3, run_stillair
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 NS3_VERSION = "3.44 (wheel ns3==3.44.post0)"
 PAYLOAD = {"anomaly-udp": 1472, "anomaly-tcp": 1448, "upload-4": 1448, "rrul": 1448, "thirty": 1448}
 """The scenarios, and the bytes of payload in one of their packets."""
