@@ -149,6 +149,7 @@ validate-wifi: $(STAMPS)/lab ## the model beside the real mac80211, into lab/res
 fresh: $(STAMPS)/lab ## repeat the first run of every kept cell, and say what is stale
 	$(BIN)/python lab/scripts/golden.py check --all
 	$(BIN)/python lab/scripts/readme_figures.py
+	$(BIN)/python lab/scripts/page_settings.py
 	$(BIN)/python scripts/render_console.py
 	$(BIN)/python scripts/animation.py
 	$(BIN)/python scripts/gallery.py
@@ -156,6 +157,7 @@ fresh: $(STAMPS)/lab ## repeat the first run of every kept cell, and say what is
 pages: $(STAMPS)/lab ## renew what pages show of commands, sweeps, kept results and pictures of the gallery
 	$(BIN)/python lab/scripts/golden.py make tables
 	$(BIN)/python lab/scripts/readme_figures.py --write
+	$(BIN)/python lab/scripts/page_settings.py --write
 	$(BIN)/python scripts/render_console.py --write
 	$(BIN)/python scripts/animation.py --write
 	$(BIN)/python scripts/gallery.py --write

@@ -1,5 +1,6 @@
 """Product and evidence: `stillair` knows of `stillair-lab` only that it may announce commands."""
 
+import importlib
 import re
 import subprocess
 import tomllib
@@ -58,6 +59,13 @@ def test_both_packages_are_of_one_version() -> None:
     assert PROJECT["version"] == version
     assert f"stillair[plot]=={version}" in PROJECT["dependencies"]
     assert (ROOT / "lab" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+
+
+def test_the_settings_that_the_page_has_are_those_of_the_papers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "lab" / "scripts"))
+    script = importlib.import_module("page_settings")
+    assert script.FILE.read_text(encoding="utf-8") == script.text(), "lab/scripts/page_settings.py --write renews it"
+    assert len(script.campaigns()) > 30
 
 
 def announce(monkeypatch: pytest.MonkeyPatch, **announced: str) -> None:
