@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from stillair.results.sawtooth import sawtooth
 from stillair.results.statistics import jain, percentile
+from stillair_lab.sawtooth import sawtooth
 from stillair_lab.validate.kernel_file import WARM_UP_S, KernelFile
 from stillair_lab.validate.outcome import Outcome, Socket
 from stillair_lab.validate.tc import tree as tc

@@ -6,9 +6,9 @@ from typing import Any
 
 from stillair.results.report import Run, Socket
 from stillair.results.result import Result
-from stillair.results.sawtooth import cuts
 from stillair.results.statistics import percentile
 from stillair_lab.papers.measure import quic
+from stillair_lab.sawtooth import cuts
 
 # A dip is below this share of what was usual around it, and its samples belong together if they are not further apart.
 _DIP = 0.75
