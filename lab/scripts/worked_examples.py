@@ -10,7 +10,7 @@ PROGRAM is the example `retry_out` of the crate stillair-sim (target/debug/examp
 import argparse
 import json
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,7 @@ def ask(program: Path, requests: Iterable[dict[str, Any]]) -> list[Any]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def index_by_rate(program: Path) -> list[Sequence[float | None]]:
+def index_by_rate(program: Path) -> list[list[float | None]]:
     """Returns where the index changes, in steps of 0.1 Mbit/s, finer than any of the table's ranges."""
     rates = range(10 * MOST_MBPS + 1)
     one = {"received": [1], "crc_error": [1]}
