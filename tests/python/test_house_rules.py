@@ -17,7 +17,8 @@ SOURCES = [
         ("python", "py"),
         ("tests", "py"),
         ("bench", "py"),
-        ("bench", "cc"),
+        ("lab", "py"),
+        ("lab", "cc"),
         ("web/src", "ts"),
         ("web/src", "tsx"),
         ("web/src", "css"),
@@ -111,7 +112,11 @@ def test_rust_comments_are_no_wider_than_code(path: Path) -> None:
     assert wide == []
 
 
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *(path for folder in ("docs", "lab") for path in sorted((ROOT / folder).rglob("*.md"))),
+]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))

@@ -80,18 +80,6 @@ fn capture_points(text: &str, file: &str, overrides: Vec<(String, String)>) -> P
     api::capture_points(text, file, &overrides).map_err(errors::to_python)
 }
 
-/// What a receiver with pseudo retry-out makes of A-MPDUs that come, both as JSON.
-#[pyfunction]
-fn replay(events: &str) -> PyResult<String> {
-    api::replay(events).map_err(errors::to_python)
-}
-
-/// The index of pseudo retry-out at a smoothed rate in bit/s; none where it does nothing.
-#[pyfunction]
-fn retry_out_index(smoothed_bps: u64) -> Option<u8> {
-    api::retry_out_index(smoothed_bps)
-}
-
 /// The module itself.
 #[pymodule(name = "_native")]
 fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -117,8 +105,6 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(describe, module)?)?;
     module.add_function(wrap_pyfunction!(survey, module)?)?;
     module.add_function(wrap_pyfunction!(sweep, module)?)?;
-    module.add_function(wrap_pyfunction!(replay, module)?)?;
-    module.add_function(wrap_pyfunction!(retry_out_index, module)?)?;
     module.add_function(wrap_pyfunction!(live::live, module)?)?;
     module.add_function(wrap_pyfunction!(live::live_runs, module)?)?;
     module.add_function(wrap_pyfunction!(live::live_ask, module)?)?;

@@ -2,7 +2,6 @@
 
 mod ask;
 mod capture;
-mod retry_out_example;
 #[cfg(feature = "threads")]
 mod runs;
 mod ss;
@@ -11,7 +10,6 @@ mod walk;
 
 pub use ask::ask;
 pub use capture::{CaptureRequest, capture, capture_by, capture_points, capture_points_by};
-pub use retry_out_example::{replay, retry_out_index};
 #[cfg(feature = "threads")]
 pub use runs::{Finish, Request, run, run_by, run_each, run_watched};
 #[cfg(feature = "threads")]
