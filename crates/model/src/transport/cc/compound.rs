@@ -2,8 +2,7 @@
 //!
 //! The window in use is the sum of both. While few segments are queued the delay window grows with the whole
 //! one to the power of 3/4; when more are, it gives them back, and what is left is Reno.
-// spec: draft-sridharan-tcpm-ctcp-02 - parts, laws and parameters, by recollection of the draft; its
-// published abstract and parameters agree.
+// spec: draft-sridharan-tcpm-ctcp-02 - parts, laws and parameters.
 
 use crate::transport::seq::after;
 
@@ -25,8 +24,8 @@ pub struct CompoundParams {
     pub low_window: u32,
 }
 
-// spec: draft-sridharan-tcpm-ctcp-02 3 - alpha 1/8, k 3/4, beta 1/2, eta 1; gamma from 5 to 30; standard TCP
-// below 38 segments.
+// spec: draft-sridharan-tcpm-ctcp-02 2, 3, 5 - alpha 1/8, k 3/4, beta 1/2, eta 1; gamma from 5 to 30;
+// standard TCP up to 38 segments.
 impl Default for CompoundParams {
     fn default() -> Self {
         Self { alpha_shift: 3, eta: 1, gamma: [5, 30], low_window: 38 }
@@ -63,7 +62,7 @@ impl Compound {
     }
 
     /// Segments of `window` that wait in queues: what it is more than the path holds.
-    // spec: draft-sridharan-tcpm-ctcp-02 3.2 - (window / base - window / rtt) * base.
+    // spec: draft-sridharan-tcpm-ctcp-02 3 - (window / base - window / rtt) * base.
     // deviation: the least round-trip time of the round in place of the smoothed one - as Linux's controllers
     // measure; both are far above the base where queues are long.
     fn queued(&self, window: u32) -> u32 {
@@ -72,8 +71,10 @@ impl Compound {
     }
 
     /// What the delay window grows by in a round trip, in 1/256 segment.
-    // spec: draft-sridharan-tcpm-ctcp-02 3.2 - alpha * win^k - 1, and never less than nothing: Reno's part
-    // adds the one.
+    // spec: draft-sridharan-tcpm-ctcp-02 3 - alpha * w^k - 1, and never less than 0, as Reno's part adds
+    // the one.
+    // deviation: w is the whole window - equation 3 of the draft has the delay window, but its response
+    // function (equation 8) follows from the whole one.
     fn growth(&self, window: u32) -> u32 {
         // The fourth root of the cube, with the digits behind the point under it.
         let cube = u128::from(window).pow(3) << (4 * POINT);
@@ -96,7 +97,8 @@ impl Compound {
     }
 
     /// What may be queued follows what Reno's part had queued when a segment was lost.
-    // spec: draft-sridharan-tcpm-ctcp-02 3.4 - three quarters of it, at a weight of 0.8 (recalled).
+    // spec: draft-sridharan-tcpm-ctcp-02 5 - a moving average of three quarters of it, weighted by lambda.
+    // deviation: assumed - lambda is 0.8; the draft states no value.
     fn tune(&mut self) {
         if let Some(diff) = self.diff_reno.take() {
             let sample = (diff.min(1 << 16) << POINT) / 4 * 3;

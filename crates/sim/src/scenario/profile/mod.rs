@@ -43,7 +43,7 @@ static PROFILES: LazyLock<Vec<Profile>> = LazyLock::new(|| {
 });
 
 /// Bytes below which the kernel takes no send buffer.
-// linux: include/net/sock.h SOCK_MIN_SNDBUF (4.4) - twice 2048 bytes and the 256 of their sk_buff (recalled).
+// linux: include/net/sock.h SOCK_MIN_SNDBUF (4.4) - twice 2048 bytes and the 256 of their sk_buff.
 const MIN_SNDBUF: u32 = 2 * (2048 + 256);
 
 /// Keys of a node that choose its kernel.
@@ -377,7 +377,7 @@ linux-3.13: Fack No Linux3_2 Linux3_10 Delayed | 0 AtLeast Never false 131072 | 
 linux-3.19: Fack No Linux3_2 Linux3_10 Delayed | 2 AtMost Never false 131072 | CongAvoid | 0 0
 linux-4.4: Fack InRecovery Linux4_3 Linux3_10 Delayed | 2 AtMost Never false 262144 | CongAvoid | 0 0
 linux-4.6: Fack InRecovery Linux4_3 Linux3_10 Delayed | 2 AtMost Never false 262144 | CongAvoid | 0 0
-linux-4.14: DupAck Always Linux4_3 Linux4_13 Gone | 2 AtMost FirstOfWriteQueue true 262144 | CongAvoid | 0 0
+linux-4.14: DupAck Always Linux4_3 Linux4_14 Gone | 2 AtMost FirstOfWriteQueue true 262144 | CongAvoid | 0 0
 linux-4.19: RackTlp No Linux4_3 Linux4_16 Gone | 2 AtMost EmptyRtxQueue true 262144 | CongAvoid | 0 0
 linux-5.10: RackTlp No Linux4_3 Linux4_16 Gone | 2 AtMostUnlessPaced EmptyRtxQueue true 1048576 | CongAvoid | 1 256
 linux-5.15: RackTlp No Linux5_11 Linux4_16 Gone | 2 AtMostUnlessPaced EmptyRtxQueue true 1048576 | CongAvoid | 1 256

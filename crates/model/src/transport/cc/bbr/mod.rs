@@ -65,7 +65,7 @@ pub struct BbrParams {
     pub extra_acked_gain: u32,
     /// The amount in flight is estimated for the departure time of the next packet (4.20 on), not for the
     /// current time.
-    // linux: commit a87c83d5ee25 (4.20, recalled).
+    // linux: net/ipv4/tcp_bbr.c bbr_packets_in_net_at_edt (4.20; absent in 4.19).
     pub departure_times: bool,
     /// Pacing rate in bit/s below which a TSO packet may be one segment.
     pub min_tso_rate: u64,

@@ -12,8 +12,8 @@ const UNPACED_SEGMENTS: u32 = 10;
 const TCP_HEADER: u32 = 20;
 
 /// Eighths of a round-trip time in ticks beyond which it is divided by.
-// linux: net/ipv4/tcp_input.c tcp_update_pacing_rate (3.13, recalled) - a tick, and a little more; so much at
-// most is taken for an eighth of a tick, as it may be far less.
+// linux: net/ipv4/tcp_input.c tcp_update_pacing_rate (3.13) - a tick, and a little more; so much at most is
+// taken for an eighth of a tick, as it may be far less.
 const SHORT_RTT: u32 = 8 + 2;
 
 /// The eight-fold round-trip time in us that a kernel paces by that measures it in ticks of `tick_us`.
@@ -137,7 +137,7 @@ mod tests {
         }
     }
 
-    // linux: net/ipv4/tcp_input.c tcp_update_pacing_rate (3.13, recalled).
+    // linux: net/ipv4/tcp_input.c tcp_update_pacing_rate (3.13).
     #[test]
     fn a_round_trip_of_about_a_tick_makes_the_rate_boundless_before_3_15() {
         // Round-trip times in us, ticks of 4 ms; eighths of a tick, eighths paced by
