@@ -15,6 +15,7 @@ mod window;
 
 use super::windowed_max::WindowedMax;
 use super::{CaState, CcEvent, CcSock, Controller, INFINITE_SSTHRESH, RateSample};
+use crate::transport::seq::before;
 use aggregation::AckAggregation;
 use longterm::LongTerm;
 
@@ -186,24 +187,39 @@ impl Bbr {
         self.update_gains();
     }
 
-    /// Rounds and bandwidth.
-    // linux: net/ipv4/tcp_bbr.c bbr_update_bw (6.1).
+    /// Takes a rate sample: counts rounds and filters the bandwidth.
+    // linux: net/ipv4/tcp_bbr.c bbr_update_bw (6.1) - the long-term sampler sees the round first.
     fn update_bw(&mut self, sk: &mut CcSock, rs: &RateSample) {
-        self.round_start = false;
-        if rs.delivered < 0 || rs.interval_us <= 0 {
-            return;
+        let is_valid = rs.delivered >= 0 && rs.interval_us > 0;
+        self.round_start = is_valid && self.ends_round(rs);
+        if self.round_start {
+            self.start_round(sk);
         }
-        if rs.prior_delivered.wrapping_sub(self.next_rtt_delivered) as i32 >= 0 {
-            self.next_rtt_delivered = sk.delivered;
-            self.rtt_cnt += 1;
-            self.round_start = true;
-            self.packet_conservation = false;
+        if is_valid {
+            self.sample_longterm(sk, rs);
+            self.filter_bandwidth(rs);
         }
-        self.sample_longterm(sk, rs);
+    }
+
+    /// Returns true if the sampled packet was sent after the current round began.
+    // spec: draft-cardwell-iccrg-bbr-congestion-control-00 4.1.1.3 - counting packet-timed round trips.
+    fn ends_round(&self, rs: &RateSample) -> bool {
+        !before(rs.prior_delivered, self.next_rtt_delivered)
+    }
+
+    /// Starts a round, which ends the packet conservation of the one before.
+    fn start_round(&mut self, sk: &CcSock) {
+        self.packet_conservation = false;
+        self.next_rtt_delivered = sk.delivered;
+        self.rtt_cnt += 1;
+    }
+
+    /// Adds the sample's rate to the maximum filter. A sample that the application limited counts only if it
+    /// is not below the maximum.
+    // spec: draft-cardwell-iccrg-bbr-congestion-control-00 4.1.1 - BtlBw.
+    fn filter_bandwidth(&mut self, rs: &RateSample) {
         let bw = (rs.delivered as u64 * BW_UNIT / rs.interval_us as u64) as u32;
-        // linux: same - what the application held back says nothing about the path, unless it is more than
-        // was known.
-        if !rs.is_app_limited || bw >= self.bw.get() {
+        if bw >= self.bw.get() || !rs.is_app_limited {
             self.bw.update(self.params.bw_rtts, self.rtt_cnt, bw);
         }
     }
