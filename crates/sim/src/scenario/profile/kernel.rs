@@ -18,6 +18,9 @@ pub struct Profile {
     pub version: Option<(u16, u16)>,
     /// Kernel version of the wireless stack, which may be later than `version` (backports).
     pub wifi_version: Option<(u16, u16)>,
+    /// Linux release, major and minor, whose defaults stand for those that no source of this system states;
+    /// `None` for Linux and OpenWrt.
+    pub assumed: Option<(u16, u16)>,
     /// Quantum of mac80211's airtime scheduler: growth of a station's deficit per round. `None`: the
     /// station's weight.
     pub airtime_quantum: Option<Duration>,
