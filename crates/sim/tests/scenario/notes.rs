@@ -110,7 +110,7 @@ fn defaults_that_no_source_states() {
         notes("windows-10"),
         [
             "node.server.profile: not known: defaults of windows-10 that no source states; those of linux-4.6 are assumed",
-            "flow.tcp-1.congestion_control: not known: the weight of a new sample in Compound's gamma; 0.8 is assumed"
+            "flow.tcp-0.congestion_control: not known: the weight of a new sample in Compound's gamma; 0.8 is assumed"
         ]
     );
     assert_eq!(notes("macos-10.11").len(), 1);
