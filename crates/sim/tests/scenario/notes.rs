@@ -96,3 +96,27 @@ fn airtime_without_charges() {
     assert_eq!(of("{ kind = \"mac80211\", kernel = \"linux-6.0\", charge_rx = false }"), 0);
     assert_eq!(of("fq_mac"), 0);
 }
+
+/// Values that no source states are listed: defaults of Windows, and the weight in Compound's gamma.
+#[test]
+fn defaults_that_no_source_states() {
+    let notes = |profile: &str| -> Vec<String> {
+        let sets = [
+            ("node.server.profile", profile),
+            ("flow.0", "{ kind = \"tcp\", from = \"server\", to = [\"slow\"] }"),
+        ];
+        let found = with(&sets).unwrap_or_else(|e| panic!("{profile}: {e}"));
+        let key = |note: &String| note.contains("server.profile") || note.contains("congestion_control");
+        found.notes().into_iter().filter(key).collect()
+    };
+    assert_eq!(
+        notes("windows-10"),
+        [
+            "node.server.profile: not known: defaults of windows-10 that no source states; those of linux-4.6 are assumed",
+            "flow.tcp-0.congestion_control: not known: the weight of a new sample in Compound's gamma; 0.8 is assumed"
+        ]
+    );
+    assert_eq!(notes("macos-10.11").len(), 1);
+    assert!(notes("linux-6.12").is_empty());
+    assert!(notes("openwrt-24.10").is_empty());
+}

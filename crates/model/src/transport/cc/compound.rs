@@ -1,9 +1,8 @@
 //! Compound TCP, as in Windows: the sum of Reno's window and a delay-based window.
 //!
-//! While few segments are queued, the delay window grows with the total window to the power of 3/4. Once more
-//! segments are queued, the delay window shrinks, down to plain Reno.
-// spec: draft-sridharan-tcpm-ctcp-02 - components, control laws and parameters as recalled from the draft;
-// the published abstract and parameters agree.
+//! The window in use is the sum of both. While few segments are queued the delay window grows with the whole
+//! one to the power of 3/4; when more are, it gives them back, and what is left is Reno.
+// spec: draft-sridharan-tcpm-ctcp-02 - parts, laws and parameters.
 
 use crate::transport::seq::after;
 
@@ -24,8 +23,8 @@ pub struct CompoundParams {
     pub low_window: u32,
 }
 
-// spec: draft-sridharan-tcpm-ctcp-02 3 - alpha 1/8, k 3/4, beta 1/2, eta 1; gamma between 5 and 30; standard
-// TCP below 38 segments.
+// spec: draft-sridharan-tcpm-ctcp-02 2, 3, 5 - alpha 1/8, k 3/4, beta 1/2, eta 1; gamma from 5 to 30;
+// standard TCP up to 38 segments.
 impl Default for CompoundParams {
     fn default() -> Self {
         Self { alpha_shift: 3, eta: 1, gamma: [5, 30], low_window: 38 }
@@ -61,17 +60,20 @@ impl Compound {
         Self { params, rounds: Rounds::default(), dwnd: 0, gamma, diff_reno: None }
     }
 
-    /// Returns the queued segments of `window`: its excess over the bandwidth-delay product.
-    // spec: draft-sridharan-tcpm-ctcp-02 3.2 - (window / base - window / rtt) * base.
-    // deviation: uses the minimum RTT of the round instead of the smoothed RTT - Linux's delay-based
-    // controllers measure that way; with long queues both are far above the base.
+    /// Segments of `window` that wait in queues: what it is more than the path holds.
+    // spec: draft-sridharan-tcpm-ctcp-02 3 - (window / base - window / rtt) * base.
+    // deviation: the least round-trip time of the round in place of the smoothed one - as Linux's controllers
+    // measure; both are far above the base where queues are long.
     fn queued(&self, window: u32) -> u32 {
         let Rounds { base_rtt, min_rtt, .. } = self.rounds;
         (u64::from(window) * u64::from(min_rtt - base_rtt) / u64::from(min_rtt)) as u32
     }
 
-    /// Growth of the delay window per RTT, in 1/256 segments.
-    // spec: draft-sridharan-tcpm-ctcp-02 3.2 - alpha * win^k - 1, at least 0; Reno adds the one segment.
+    /// What the delay window grows by in a round trip, in 1/256 segment.
+    // spec: draft-sridharan-tcpm-ctcp-02 3 - alpha * w^k - 1, and never less than 0, as Reno's part adds
+    // the one.
+    // deviation: w is the whole window - equation 3 of the draft has the delay window, but its response
+    // function (equation 8) follows from the whole one.
     fn growth(&self, window: u32) -> u32 {
         // window^(3/4) as the fourth root of the cube, with fractional bits.
         let cube = u128::from(window).pow(3) << (4 * POINT);
@@ -93,8 +95,9 @@ impl Compound {
         sk.snd_cwnd = (loss + (self.dwnd >> POINT)).min(sk.snd_cwnd_clamp);
     }
 
-    /// Adapts `gamma` at a loss to the number of segments that Reno's window had queued.
-    // spec: draft-sridharan-tcpm-ctcp-02 3.4 - 3/4 of that number, with a weight of 0.8 (recalled).
+    /// What may be queued follows what Reno's part had queued when a segment was lost.
+    // spec: draft-sridharan-tcpm-ctcp-02 5 - a moving average of three quarters of it, weighted by lambda.
+    // deviation: assumed - lambda is 0.8; the draft states no value.
     fn tune(&mut self) {
         if let Some(diff) = self.diff_reno.take() {
             let sample = (diff.min(1 << 16) << POINT) / 4 * 3;

@@ -104,11 +104,12 @@ pub enum EarlyRetransmit {
     Delayed,
 }
 
-/// Dynamic right-sizing: how the receive buffer follows the amount of data read per round trip.
-// linux: net/ipv4/tcp_input.c tcp_rcv_space_adjust (4.11, 6.1), tcp_rcvbuf_grow (6.18); commits b0983d3c9b13
-// (3.13), c3916ad93201 (4.16, recalled).
-// deviation: measures RTTs in us, and by timestamps in ms, for every kernel; before 4.13 the kernel counts
-// ticks - timestamps here are in ms, and only RTTs of about a tick would show the difference.
+/// Dynamic right-sizing: how the receive buffer follows the amount of data that is read in a round trip.
+// linux: net/ipv4/tcp_input.c tcp_rcv_space_adjust (4.11, 6.1), tcp_rcvbuf_grow (6.18); commit b0983d3c9b13
+// (3.13); grows continuously in 4.16, in steps in 4.15.
+// deviation: round trips are timed in us, and by time stamps of ms, whatever the kernel; before 4.13 it
+// counts ticks - the model's time stamps are of ms, and only round trips about as short as a tick tell the
+// two from each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RcvbufRules {
     /// Twice the amount read plus 16 segments; 1.5 times that if the amount grew by a quarter, twice if by
@@ -144,15 +145,16 @@ pub enum PrrRules {
 }
 
 /// When a tail loss probe (TLP) is sent.
-// linux: net/ipv4/tcp_output.c tcp_schedule_loss_probe (4.4, 4.14, 4.19).
+// linux: net/ipv4/tcp_output.c tcp_schedule_loss_probe (4.4, 4.13, 4.14, 4.15, 4.16, 4.19).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TlpRules {
-    /// After two RTTs and at least 10 ms; with a single packet in flight, after one and a half RTTs plus the
-    /// maximum ACK delay. Only in Open, and only if the window allows no new data (3.10 to 4.12).
+    /// After two round trips and at least 10 ms; a single packet waits for one and a half, and the longest
+    /// delayed acknowledgement. Only in Open, and not if the window would let more data out (3.10 to 4.13).
     Linux3_10,
-    /// After two RTTs plus two ticks; with a single packet in flight, plus the minimum RTO (4.13 to 4.15).
-    Linux4_13,
-    /// As `Linux4_13`, but also in CWR and with room in the window (since 4.16).
+    /// After two round trips and two ticks; a single packet waits for the least retransmission timeout more
+    /// (4.14 and 4.15).
+    Linux4_14,
+    /// The same in CWR too, whatever the window leaves (4.16 on).
     // linux: commit b4f70c3d4ec3 (4.16).
     Linux4_16,
 }
@@ -160,10 +162,9 @@ pub enum TlpRules {
 /// When the congestion window counts as the sender's limit and may therefore grow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum CwndLimitedRules {
-    /// Per ACK: if at most three more segments would have fit the window, or so few that TSO would have
-    /// deferred them (up to 3.15).
-    // linux: net/ipv4/tcp_cong.c tcp_is_cwnd_limited (3.10; the same until commit e114a710aa50, 3.16,
-    // recalled).
+    /// With each acknowledgement: if at most three segments more might have been out before it, or so few
+    /// more that a packet of several segments was worth waiting for (up to 3.15).
+    // linux: net/ipv4/tcp_cong.c tcp_is_cwnd_limited (3.10, 3.13, 3.15), include/net/tcp.h (3.16).
     Linux3_13,
     /// If the window was full at the last transmission that raised the round's maximum flight (3.16 to 5.9).
     // linux: net/ipv4/tcp_output.c tcp_cwnd_validate (4.4); commit ca8a22634381.
@@ -288,11 +289,11 @@ pub struct TcpConfig {
     // linux: net/ipv4/tcp_input.c tcp_measure_rcv_mss (6.1), commit 4720852ed9af; measured: with two packets
     // per flow in the queue, the pairs covered by one ACK shift with each write.
     pub push_acks_full: bool,
-    /// Set PSH on the last segment of every TSO packet (since 5.4), so that the receiver's GRO flushes it
-    /// immediately. If the receiver honours such a PSH, a packet with an odd number of segments causes an
-    /// extra ACK.
-    // linux: net/ipv4/tcp_output.c __tcp_transmit_skb (6.1), commit 051ba67447de (recalled); measured: 0.58
-    // ACKs per segment with packets of three.
+    /// Each packet of several segments bears PSH on its last one (5.4 on), so that a receiver's GRO passes it
+    /// on at once. Where such a PSH is heeded, a packet of an odd number of segments takes an acknowledgement
+    /// more.
+    // linux: net/ipv4/tcp_output.c __tcp_transmit_skb (6.1), and absent in 5.3; measured: 0.58
+    // acknowledgements a segment with packets of three.
     pub push_each_packet: bool,
     /// Add the minimum delay of 2 ms of tail loss probes and RACK's reordering timer before rounding to ticks
     /// (since 6.6, and stable kernels of that time). Earlier kernels add two ticks after rounding.
@@ -305,12 +306,12 @@ pub struct TcpConfig {
     pub defers_for_a_ms: bool,
     /// How the congestion window grows if one ACK covers several segments.
     pub growth: GrowthRules,
-    /// Pace by departure times on packets (since 4.20). Earlier kernels run a timer between packets.
-    // linux: net/ipv4/tcp_output.c tcp_internal_pacing (4.19); commits ab408b6dc744, a842fe1425cb (4.20,
-    // recalled).
+    /// A paced sender sets departure times on its packets (4.20 on). Before, a timer ran from each packet to
+    /// the next.
+    // linux: net/ipv4/tcp_output.c tcp_internal_pacing (4.19), tcp_update_skb_after_send (4.20).
     pub departure_times: bool,
-    /// Measure RTTs in ticks instead of us (before 3.15).
-    // linux: net/ipv4/tcp_input.c tcp_rtt_estimator (3.13, recalled); commit 740b0f1841f6.
+    /// Round-trip times are measured and kept in ticks, not in us (before 3.15).
+    // linux: net/ipv4/tcp_input.c tcp_rtt_estimator (3.13, 3.14); microseconds in 3.15.
     pub rtt_in_ticks: bool,
     /// When the congestion window counts as the sender's limit.
     pub cwnd_limited: CwndLimitedRules,

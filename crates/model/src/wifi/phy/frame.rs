@@ -39,11 +39,11 @@ pub const BLOCK_ACK_REQUEST: u32 = 24;
 // spec: ieee80211-2016 9.3.1.9 - the fields of the request plus a bitmap of 8 bytes.
 pub const BLOCK_ACK: u32 = BLOCK_ACK_REQUEST + 8;
 
-/// Compressed Block Ack with a bitmap of 256 frames, for sessions with windows of more than 64.
-// spec: ieee80211ax-2021 9.3.1.8.2 - the Fragment Number subfield selects the bitmap length: 8 or 32 bytes.
-// spec: ieee80211ax-2021 26.4.3 (recalled) - in a session with a buffer of more than 64 frames, the recipient
-// may send either.
-// deviation: always 32 bytes in such sessions - it is unknown when chips choose the shorter bitmap.
+/// Compressed Block Ack with a bitmap of 256 frames, used in sessions with windows of more than 64.
+// spec: ieee80211ax-2021 9.3.1.8.2 - the Fragment Number subfield tells the bitmap's length: 8 or 32 bytes.
+// linux: drivers/net/wireless/realtek/rtw89/fw.c rtw89_fw_h2c_ba_cam (6.12) - sets the bitmap of 256 frames
+// for sessions with a buffer of more than 64 frames, and that of 64 for all others.
+// deviation: all radios follow that rule - other drivers leave the choice to firmware or hardware.
 pub const BLOCK_ACK_256: u32 = BLOCK_ACK_REQUEST + 32;
 
 /// Returns the length of a Block Ack with a bitmap of 256 frames (`wide`) or 64 frames.

@@ -33,8 +33,8 @@ const MAX_BYTES: u32 = 65_532;
 pub const VHT_MOST: (u32, u32) = (64, (1 << 20) - 1);
 
 /// Maximum frames and bytes of an aggregate between HE radios.
-// spec: ieee80211ax-2021 9.4.2.248.2 - 2^(20 + x) - 1 bytes with x up to 3, which exceeds the longest PSDU of
-// table 27-61 (recalled).
+// spec: ieee80211ax-2021 9.4.2.248.2 - 2^(20 + x) - 1 bytes with x = 3 at most, which exceed the longest PSDU
+// of table 27-61. ns-3 has the same limit (wifi-mac.cc WifiMac::GetTypeId, BE_MaxAmpduSize).
 // linux: drivers/net/wireless/mediatek/mt76/mt7915/init.c mt7915_init_he_caps (6.12) - announces x = 3.
 // deviation: x = 3 for all radios - the value announced by ath11k firmware is unknown.
 pub const HE_MOST: (u32, u32) = (SeqWindow::MOST as u32, 6_500_631);

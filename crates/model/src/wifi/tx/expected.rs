@@ -6,17 +6,17 @@ use crate::wifi::phy::frame::data_mpdu;
 use crate::wifi::rate::table::PACKET_BITS;
 use crate::wifi::tx::aggregate::{AggregateLimits, Subframes};
 
-/// Estimated duration of a PPDU's preamble, gap and acknowledgement, shared by the frames of an aggregate.
-// linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_caps (4.4) - durations of an empty frame and
-// of a 10-byte frame at 6 Mbit/s, including the gap: 48 + 60 us (recalled).
+/// Time of a PPDU's preamble, gap and acknowledgement that the estimate reckons with, shared by an
+/// aggregate's frames.
+// linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_caps (4.4) - the durations of an empty frame
+// and of one of 10 bytes at 6 Mbit/s, gap included: 48 + 60 us by ieee80211_frame_duration.
 const OVERHEAD_NANOS: u64 = 108_000;
 
-/// Returns the expected throughput of a fixed rate, assuming that all frames succeed and are sent in full
-/// aggregates.
-// linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_get_tp_avg (4.4) - symbols of one packet and its
-// share of the overhead; caps the success probability at 90 % (recalled).
-// deviation: assumes full aggregates - Linux uses a moving average of their lengths, which a busy station
-// soon reaches.
+/// Expected throughput of a fixed rate, assuming that all frames succeed and are sent in full aggregates.
+// linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_get_tp_avg (4.4) - symbols of one packet and its part
+// of the overhead; the probability of success counts as 90 % at most.
+// deviation: full aggregates - Linux takes a running mean of their lengths, which a busy station reaches
+// soon.
 pub fn expected_throughput(rate: PhyRate, limits: AggregateLimits) -> Rate {
     let mut aggregate = Subframes::new(limits);
     while aggregate.would_fit(data_mpdu(1500)) {

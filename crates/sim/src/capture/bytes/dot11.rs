@@ -271,8 +271,9 @@ pub fn block_ack_request(out: &mut Body<'_>, [from, to]: [Mac; 2], nav: Duration
 }
 
 /// Fragment number of a Block Ack with a bitmap of 32 bytes; that of one with 8 is zero.
-// spec: ieee80211ax-2021 9.3.1.8.2 (recalled) - bits 1 and 2 of the Fragment Number subfield tell the
-// bitmap's length, 2 for 32 bytes; ns-3 reads it so too (ctrl-headers.cc CtrlBAckResponseHeader).
+// spec: ieee80211ax-2021 9.3.1.8.2 - bits 1 and 2 of the Fragment Number subfield state the bitmap's length,
+// 2 for 32 bytes. ns-3: src/wifi/model/ctrl-headers.cc CtrlBAckResponseHeader::GetStartingSequenceControl.
+// linux: drivers/net/wireless/realtek/rtw89/fw.c rtw89_fw_h2c_ba_cam (6.12) - 4 for a bitmap of 256 frames.
 const BITMAP_OF_32_BYTES: u8 = 2 << 1;
 
 /// Writes a BlockAck frame whose bitmap, of one or four words, begins at `start`.

@@ -15,6 +15,7 @@ mod window;
 
 use super::windowed_max::WindowedMax;
 use super::{CaState, CcEvent, CcSock, Controller, INFINITE_SSTHRESH, RateSample};
+use crate::transport::seq::before;
 use aggregation::AckAggregation;
 use longterm::LongTerm;
 
@@ -62,8 +63,9 @@ pub struct BbrParams {
     pub pacing_margin_percent: u32,
     /// Gain of the extra window for ACK aggregation, in 1/256 (since 5.1; 0 before: no extra window).
     pub extra_acked_gain: u32,
-    /// Estimate the amount in flight at the departure time of the next packet instead of now (since 4.20).
-    // linux: commit a87c83d5ee25 (4.20, recalled).
+    /// The amount in flight is estimated for the departure time of the next packet (4.20 on), not for the
+    /// current time.
+    // linux: net/ipv4/tcp_bbr.c bbr_packets_in_net_at_edt (4.20; absent in 4.19).
     pub departure_times: bool,
     /// Pacing rate in bit/s below which TSO packets may have a single segment.
     pub min_tso_rate: u64,
@@ -184,23 +186,39 @@ impl Bbr {
         self.update_gains();
     }
 
-    /// Updates the round count and the bandwidth filter.
-    // linux: net/ipv4/tcp_bbr.c bbr_update_bw (6.1).
+    /// Takes a rate sample: counts rounds and filters the bandwidth.
+    // linux: net/ipv4/tcp_bbr.c bbr_update_bw (6.1) - the long-term sampler sees the round first.
     fn update_bw(&mut self, sk: &mut CcSock, rs: &RateSample) {
-        self.round_start = false;
-        if rs.delivered < 0 || rs.interval_us <= 0 {
-            return;
+        let is_valid = rs.delivered >= 0 && rs.interval_us > 0;
+        self.round_start = is_valid && self.ends_round(rs);
+        if self.round_start {
+            self.start_round(sk);
         }
-        if rs.prior_delivered.wrapping_sub(self.next_rtt_delivered) as i32 >= 0 {
-            self.next_rtt_delivered = sk.delivered;
-            self.rtt_cnt += 1;
-            self.round_start = true;
-            self.packet_conservation = false;
+        if is_valid {
+            self.sample_longterm(sk, rs);
+            self.filter_bandwidth(rs);
         }
-        self.sample_longterm(sk, rs);
+    }
+
+    /// Returns true if the sampled packet was sent after the current round began.
+    // spec: draft-cardwell-iccrg-bbr-congestion-control-00 4.1.1.3 - counting packet-timed round trips.
+    fn ends_round(&self, rs: &RateSample) -> bool {
+        !before(rs.prior_delivered, self.next_rtt_delivered)
+    }
+
+    /// Starts a round, which ends the packet conservation of the one before.
+    fn start_round(&mut self, sk: &CcSock) {
+        self.packet_conservation = false;
+        self.next_rtt_delivered = sk.delivered;
+        self.rtt_cnt += 1;
+    }
+
+    /// Adds the sample's rate to the maximum filter. A sample that the application limited counts only if it
+    /// is not below the maximum.
+    // spec: draft-cardwell-iccrg-bbr-congestion-control-00 4.1.1 - BtlBw.
+    fn filter_bandwidth(&mut self, rs: &RateSample) {
         let bw = (rs.delivered as u64 * BW_UNIT / rs.interval_us as u64) as u32;
-        // linux: same - ignores application-limited samples unless they exceed the current estimate.
-        if !rs.is_app_limited || bw >= self.bw.get() {
+        if bw >= self.bw.get() || !rs.is_app_limited {
             self.bw.update(self.params.bw_rtts, self.rtt_cnt, bw);
         }
     }

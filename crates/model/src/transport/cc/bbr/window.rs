@@ -111,49 +111,58 @@ impl Bbr {
         };
     }
 
-    // linux: net/ipv4/tcp_bbr.c bbr_set_cwnd (6.1).
+    /// Sets the window for an acknowledgement.
+    // spec: draft-cardwell-iccrg-bbr-congestion-control-00 4.2.3 - modulating cwnd in recovery, the core
+    // adjustment, and the bound of PROBE_RTT.
+    // linux: net/ipv4/tcp_bbr.c bbr_set_cwnd (6.1) - without a delivery only the bounds apply.
     pub(super) fn set_cwnd(&mut self, sk: &mut CcSock, rs: &RateSample, bw: u32) {
-        let acked = rs.acked_sacked;
-        let mut cwnd = sk.snd_cwnd;
-        if acked > 0 {
-            cwnd = self.through_recovery(sk, rs);
-            if self.packet_conservation {
-                cwnd = cwnd.max(sk.in_flight() + acked);
+        if rs.acked_sacked > 0 {
+            let cwnd = self.in_recovery(sk, rs);
+            sk.snd_cwnd = if self.packet_conservation {
+                cwnd.max(sk.in_flight() + rs.acked_sacked)
             } else {
-                let target = self.bdp(bw, self.cwnd_gain) + self.aggregation_cwnd();
-                let target = self.with_quantization(sk, target);
-                if self.full_bw_reached {
-                    cwnd = (cwnd + acked).min(target);
-                } else if cwnd < target || sk.delivered < TCP_INIT_CWND {
-                    cwnd += acked;
-                }
-                cwnd = cwnd.max(MIN_CWND);
-            }
+                self.towards_target(sk, cwnd, rs.acked_sacked, bw).max(MIN_CWND)
+            };
         }
-        sk.snd_cwnd = cwnd.min(sk.snd_cwnd_clamp);
-        if self.mode == Mode::ProbeRtt {
-            sk.snd_cwnd = sk.snd_cwnd.min(MIN_CWND);
+        let most = if self.mode == Mode::ProbeRtt { MIN_CWND } else { u32::MAX };
+        sk.snd_cwnd = sk.snd_cwnd.min(most).min(sk.snd_cwnd_clamp);
+    }
+
+    /// Moves `cwnd` by what was delivered towards the window that the model asks for. Until the pipe is full,
+    /// and for the first segments, it may exceed that window.
+    // spec: draft-cardwell-iccrg-bbr-congestion-control-00 4.2.3.
+    fn towards_target(&self, sk: &CcSock, cwnd: u32, delivered: u32, bw: u32) -> u32 {
+        let target = self.with_quantization(sk, self.bdp(bw, self.cwnd_gain) + self.aggregation_cwnd());
+        let grown = cwnd + delivered;
+        match self.full_bw_reached {
+            true => grown.min(target),
+            false if cwnd >= target && sk.delivered >= TCP_INIT_CWND => cwnd,
+            false => grown,
         }
     }
 
-    /// Returns the window after losses. Lost segments shrink the window, the first round of recovery
-    /// conserves packets, and the window is restored after recovery.
-    // linux: net/ipv4/tcp_bbr.c bbr_set_cwnd_to_recover_or_restore (6.1).
-    fn through_recovery(&mut self, sk: &CcSock, rs: &RateSample) -> u32 {
-        let (before, state) = (self.prev_ca_state, sk.ca_state);
-        let mut cwnd = sk.snd_cwnd;
-        if rs.losses > 0 {
-            cwnd = cwnd.saturating_sub(rs.losses as u32).max(1);
+    /// Window that loss recovery leaves. Lost segments are not replaced. In its first round recovery sends as
+    /// much as is delivered, and its end restores the window before it.
+    // spec: draft-cardwell-iccrg-bbr-congestion-control-00 4.2.3.4.
+    // linux: net/ipv4/tcp_bbr.c (6.1) - a timeout counts as recovery, without packet conservation.
+    fn in_recovery(&mut self, sk: &CcSock, rs: &RateSample) -> u32 {
+        let last = core::mem::replace(&mut self.prev_ca_state, sk.ca_state);
+        let reduced = match u32::try_from(rs.losses) {
+            Ok(lost) if lost > 0 => sk.snd_cwnd.saturating_sub(lost).max(1),
+            _ => sk.snd_cwnd,
+        };
+        let (was, is) = (last >= CaState::Recovery, sk.ca_state >= CaState::Recovery);
+        match (last, sk.ca_state) {
+            (CaState::Recovery, CaState::Recovery) => reduced,
+            (_, CaState::Recovery) => {
+                (self.packet_conservation, self.next_rtt_delivered) = (true, sk.delivered);
+                sk.in_flight() + rs.acked_sacked
+            }
+            _ if was && !is => {
+                self.packet_conservation = false;
+                reduced.max(self.prior_cwnd)
+            }
+            _ => reduced,
         }
-        if state == CaState::Recovery && before != CaState::Recovery {
-            self.packet_conservation = true;
-            self.next_rtt_delivered = sk.delivered;
-            cwnd = sk.in_flight() + rs.acked_sacked;
-        } else if before >= CaState::Recovery && state < CaState::Recovery {
-            cwnd = cwnd.max(self.prior_cwnd);
-            self.packet_conservation = false;
-        }
-        self.prev_ca_state = state;
-        cwnd
     }
 }

@@ -124,7 +124,7 @@ impl Sender {
             return;
         }
         self.last_ack = self.sk.jiffies;
-        // linux: net/ipv4/tcp_input.c tcp_ack (4.4, recalled) - cancels a pending early retransmit.
+        // linux: net/ipv4/tcp_input.c tcp_ack (4.4) - every acceptable acknowledgement rearms the timer.
         if self.timer.what() == Some(Due::EarlyRetransmit) {
             self.rearm_rto();
         }
@@ -382,7 +382,7 @@ impl Sender {
     pub(super) fn rtt_sample(&mut self, us: u32) {
         let (una, nxt) = (self.sk.snd_una, self.sk.snd_nxt);
         let rto = if self.cfg.rtt_in_ticks {
-            // linux: net/ipv4/tcp_input.c tcp_rtt_estimator (3.13, recalled) - counts at least one tick.
+            // linux: net/ipv4/tcp_input.c tcp_rtt_estimator (3.13) - less than a tick counts as one.
             let tick_us = self.rtt_unit_us();
             let sent = self.ticks.at(Instant::from_nanos((self.sk.now_us - u64::from(us)) * 1_000));
             let ticks = self.sk.jiffies.wrapping_sub(sent).max(1);

@@ -11,9 +11,9 @@ const UNPACED_SEGMENTS: u32 = 10;
 /// TCP header length without options, in bytes.
 const TCP_HEADER: u32 = 20;
 
-/// Upper bound, in eighths of a tick, of an RTT that is too short to divide by.
-// linux: net/ipv4/tcp_input.c tcp_update_pacing_rate (3.13, recalled) - a tick and a little more; treats such
-// an RTT as an eighth of a tick, since it may be far shorter.
+/// Eighths of a round-trip time in ticks beyond which it is divided by.
+// linux: net/ipv4/tcp_input.c tcp_update_pacing_rate (3.13) - a tick, and a little more; so much at most is
+// taken for an eighth of a tick, as it may be far less.
 const SHORT_RTT: u32 = 8 + 2;
 
 /// Returns eight times the RTT in us by which a kernel with ticks of `tick_us` paces.
@@ -136,7 +136,7 @@ mod tests {
         }
     }
 
-    // linux: net/ipv4/tcp_input.c tcp_update_pacing_rate (3.13, recalled).
+    // linux: net/ipv4/tcp_input.c tcp_update_pacing_rate (3.13).
     #[test]
     fn short_rtts_inflate_the_pacing_rate_before_3_15() {
         // RTT in us, ticks of 4 ms; RTT in eighths of a tick, eighths used for pacing

@@ -4,6 +4,7 @@
 use super::Sender;
 use super::ack::Ack;
 use super::queue::{APP_LIMITED, EVER_RETRANS, Id, RETRANS, SACKED, SAMPLED};
+use crate::transport::cc::RateSample;
 use crate::transport::seq::after;
 
 /// Truesize of the smallest packet. A smaller charge means that lower layers are empty.
@@ -28,6 +29,20 @@ impl Delivery {
         match self.rate_interval_us {
             0 => 0,
             us => u64::from(self.rate_delivered) * u64::from(mss) * 1_000_000 / u64::from(us),
+        }
+    }
+
+    /// Keeps a sample, unless the application limited it and it is slower than the last one.
+    fn keep(&mut self, rs: &RateSample) {
+        let slower = (rs.delivered as u64 * u64::from(self.rate_interval_us))
+            < u64::from(self.rate_delivered) * rs.interval_us as u64;
+        if !(rs.is_app_limited && slower) {
+            *self = Self {
+                rate_delivered: rs.delivered as u32,
+                rate_interval_us: rs.interval_us as u32,
+                rate_app_limited: rs.is_app_limited,
+                ..*self
+            };
         }
     }
 }
@@ -85,48 +100,55 @@ impl Sender {
         }
     }
 
-    /// Completes the sample of an ACK by which `delivered` segments were delivered and `lost` marked lost.
-    // linux: net/ipv4/tcp_rate.c tcp_rate_gen (6.1) - uses the longer of send and ACK interval; an interval
-    // below the minimum RTT invalidates the sample.
+    /// Completes the sample of an acknowledgement that delivered `delivered` segments and had `lost` marked
+    /// lost.
+    // linux: net/ipv4/tcp_rate.c tcp_rate_gen (6.1) - there is no rate without a delivered packet, nor after
+    // SACK reneging, which may count packets twice.
     pub(super) fn finish_sample(&mut self, a: &mut Ack, delivered: u32, lost: u32) {
-        let sk = &mut self.sk;
-        if sk.app_limited != 0 && after(sk.delivered, sk.app_limited) {
-            sk.app_limited = 0;
-        }
+        (a.rs.acked_sacked, a.rs.losses) = (delivered, lost as i32);
         if delivered > 0 {
-            sk.delivered_mstamp = sk.now_us;
+            self.sk.delivered_mstamp = self.sk.now_us;
         }
-        let rs = &mut a.rs;
-        rs.acked_sacked = delivered;
-        rs.losses = lost as i32;
-        let Some(prior_mstamp) = a.prior_mstamp.filter(|_| !self.rec.reneging) else {
-            (rs.delivered, rs.interval_us) = (-1, -1);
-            return;
-        };
-        rs.delivered = sk.delivered.wrapping_sub(rs.prior_delivered) as i32;
-        rs.delivered_ce = sk.delivered_ce.wrapping_sub(a.prior_delivered_ce) as i32;
-        let snd_us = rs.interval_us;
-        let ack_us = sk.now_us.saturating_sub(prior_mstamp) as i64;
-        rs.interval_us = snd_us.max(ack_us);
-        (rs.snd_interval_us, rs.rcv_interval_us) = (snd_us as u32, ack_us as u32);
-        if rs.interval_us < i64::from(sk.min_rtt_us) {
-            rs.interval_us = -1;
-            return;
-        }
-        let d = &mut self.delivery;
-        if !rs.is_app_limited
-            || rs.delivered as u64 * u64::from(d.rate_interval_us)
-                >= u64::from(d.rate_delivered) * rs.interval_us as u64
-        {
-            d.rate_delivered = rs.delivered as u32;
-            d.rate_interval_us = rs.interval_us as u32;
-            d.rate_app_limited = rs.is_app_limited;
+        self.end_app_limited();
+        match a.prior_mstamp {
+            Some(prior_us) if !self.rec.reneging => {
+                self.measure(a, prior_us);
+                if a.rs.interval_us >= 0 {
+                    self.delivery.keep(&a.rs);
+                }
+            }
+            _ => (a.rs.delivered, a.rs.interval_us) = (-1, -1),
         }
     }
 
-    /// Checks on a write whether the application has limited the sender.
-    // linux: net/ipv4/tcp_rate.c tcp_rate_check_app_limited (6.1) - if less than a segment is unsent, lower
-    // layers are empty, the window has room, and all lost packets are retransmitted.
+    /// Ends the application-limited phase once the packets sent in it are delivered.
+    // spec: draft-cheng-iccrg-delivery-rate-estimation - the application-limited bubble is over.
+    fn end_app_limited(&mut self) {
+        if self.sk.app_limited != 0 && after(self.sk.delivered, self.sk.app_limited) {
+            self.sk.app_limited = 0;
+        }
+    }
+
+    /// Sets the segments delivered since the sampled packet was sent, and the interval: the longer of the
+    /// time to send them and the time to acknowledge them since `prior_us`. The interval is -1 if it is
+    /// shorter than the minimum round-trip time.
+    // spec: draft-cheng-iccrg-delivery-rate-estimation - send_elapsed, ack_elapsed, MinRTT.
+    fn measure(&self, a: &mut Ack, prior_us: u64) {
+        let sk = &self.sk;
+        let send_us = a.rs.interval_us;
+        let ack_us = sk.now_us.saturating_sub(prior_us) as i64;
+        let longer_us = if ack_us > send_us { ack_us } else { send_us };
+        let is_plausible = longer_us >= i64::from(sk.min_rtt_us);
+        a.rs.interval_us = if is_plausible { longer_us } else { -1 };
+        a.rs.snd_interval_us = send_us as u32;
+        a.rs.rcv_interval_us = ack_us as u32;
+        a.rs.delivered = sk.delivered.wrapping_sub(a.rs.prior_delivered) as i32;
+        a.rs.delivered_ce = sk.delivered_ce.wrapping_sub(a.prior_delivered_ce) as i32;
+    }
+
+    /// The application writes: was it what limited the sender until now?
+    // linux: net/ipv4/tcp_rate.c tcp_rate_check_app_limited (6.1) - less than a segment unsent, nothing in
+    // the queues below, room in the window, and nothing lost that was not sent again.
     pub(super) fn check_app_limited(&mut self) {
         let sk = &mut self.sk;
         if sk.unsent < sk.mss_cache

@@ -96,7 +96,7 @@ proptest! {
     }
 }
 
-// linux: net/ipv4/tcp_output.c __tcp_transmit_skb (6.1), commit 051ba67447de (recalled).
+// linux: net/ipv4/tcp_output.c __tcp_transmit_skb (6.1; absent in 5.3).
 #[test]
 fn tso_packets_have_psh_since_5_4() {
     for (each, pushed) in [(true, [true, true, true]), (false, [false, false, true])] {

@@ -139,9 +139,9 @@ mod tests {
         let table = [
             (TlpRules::Linux4_16, 10_000, 2, 7),
             (TlpRules::Linux4_16, 10_000, 1, 55),
-            (TlpRules::Linux4_13, 10_000, 2, 7),
-            (TlpRules::Linux4_13, 10_000, 1, 55),
-            // 10 ms are three ticks, a delayed ACK is fifty.
+            (TlpRules::Linux4_14, 10_000, 2, 7),
+            (TlpRules::Linux4_14, 10_000, 1, 55),
+            // 10 ms are three ticks, a delayed acknowledgement fifty.
             (TlpRules::Linux3_10, 10_000, 2, 6),
             (TlpRules::Linux3_10, 10_000, 1, 54),
             (TlpRules::Linux3_10, 1_000, 2, 3),
@@ -170,8 +170,8 @@ mod tests {
         let table = [
             (TlpRules::Linux3_10, CaState::Open, 1, true),
             (TlpRules::Linux3_10, CaState::Open, 2, false),
-            (TlpRules::Linux4_13, CaState::Open, 2, false),
-            (TlpRules::Linux4_13, CaState::Cwr, 1, false),
+            (TlpRules::Linux4_14, CaState::Open, 2, false),
+            (TlpRules::Linux4_14, CaState::Cwr, 1, false),
             (TlpRules::Linux4_16, CaState::Open, 2, true),
             (TlpRules::Linux4_16, CaState::Cwr, 1, true),
             (TlpRules::Linux4_16, CaState::Recovery, 1, false),
