@@ -32,7 +32,7 @@ const USAGE: &str = "expected run SCENARIO, exec HOST, set KEY=VALUE or ps";
 fn command(words: &[String]) -> Result<i32, (i32, String)> {
     use stillair_live::{client, control::Asked};
 
-    let input = |why: String| (2, why);
+    let input = |why: client::ClientError| (2, why.to_string());
     let behind = words.iter().position(|word| word == "--").unwrap_or(words.len());
     let (own, program) = (&words[..behind], words.get(behind + 1..).unwrap_or_default());
     match own.iter().map(String::as_str).collect::<Vec<_>>()[..] {

@@ -27,6 +27,11 @@ const LOOK: u64 = 1_000_000_000;
 /// Real-time priority: above what has none, below what a machine's own threads have.
 const PRIORITY: i32 = 20;
 
+/// A change that the simulator refused, with its reason.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct ChangeError(pub String);
+
 /// Scheduling of the engine's thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pace {
@@ -112,9 +117,9 @@ impl<'a, S: Records> Engine<'a, S> {
     }
 
     /// Changes the network to that of `to`.
-    pub fn change(&mut self, to: &Scenario) -> Result<(), String> {
+    pub fn change(&mut self, to: &Scenario) -> Result<(), ChangeError> {
         self.advance();
-        self.external.session.change(to)
+        self.external.session.change(to).map_err(|why| ChangeError(why.to_string()))
     }
 
     /// Packet counters so far.

@@ -3,8 +3,32 @@
 use std::net::IpAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
+use thiserror::Error;
+
 use super::message::{ACK, Messages, REQUEST, attribute, outcome};
-use crate::sys::net;
+use crate::sys::{self, SysError, net};
+
+/// Why the kernel did not change a device, an address or a route.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum RouteError {
+    /// The kernel refused the request.
+    #[error("{what}: {}", sys::description(*errno))]
+    Refused {
+        /// The requested change.
+        what: String,
+        /// Error number (`errno`).
+        errno: i32,
+    },
+    /// The kernel did not answer.
+    #[error("{what}: the kernel gave no answer")]
+    NoAnswer {
+        /// The requested change.
+        what: String,
+    },
+    /// A system call failed.
+    #[error(transparent)]
+    Sys(#[from] SysError),
+}
 
 // linux: include/uapi/linux/rtnetlink.h, if_link.h, if_addr.h (6.12) - the numbers of all these.
 const NEW_LINK: u16 = 16;
@@ -24,25 +48,26 @@ pub struct Rtnetlink(OwnedFd);
 
 impl Rtnetlink {
     /// Opens a socket in this thread's network namespace.
-    pub fn open() -> Result<Self, String> {
+    pub fn open() -> Result<Self, RouteError> {
         let socket = net::socket(libc::AF_NETLINK, libc::SOCK_RAW, libc::NETLINK_ROUTE, "rtnetlink")?;
         net::bind_netlink(&socket)?;
         Ok(Self(socket))
     }
 
-    fn ask(&self, request: &Messages, what: &str) -> Result<(), String> {
-        net::send(self.0.as_raw_fd(), request.bytes()).map_err(|e| format!("{what}: {}", text(e)))?;
+    fn ask(&self, request: &Messages, what: &str) -> Result<(), RouteError> {
+        net::send(self.0.as_raw_fd(), request.bytes())
+            .map_err(|errno| RouteError::Refused { what: what.to_owned(), errno })?;
         let mut answer = [0; 4096];
         let n = net::receive(self.0.as_raw_fd(), &mut answer).unwrap_or(0);
         match outcome(&answer[..n]) {
             Some(0) => Ok(()),
-            Some(code) => Err(format!("{what}: {}", text(code))),
-            None => Err(format!("{what}: the kernel gave no answer")),
+            Some(errno) => Err(RouteError::Refused { what: what.to_owned(), errno }),
+            None => Err(RouteError::NoAnswer { what: what.to_owned() }),
         }
     }
 
     /// Sets the flags of a device (`IFF_UP` and others) and, if not zero, its MTU and queue length.
-    pub fn set(&self, device: u32, flags: u32, mtu: u32, queue: u32) -> Result<(), String> {
+    pub fn set(&self, device: u32, flags: u32, mtu: u32, queue: u32) -> Result<(), RouteError> {
         let mut request = Messages::default();
         request.begin(NEW_LINK, REQUEST | ACK, &link(device, flags));
         for (kind, value) in [(4, mtu), (13, queue)] {
@@ -54,7 +79,7 @@ impl Rtnetlink {
     }
 
     /// Creates a veth pair: one device here with this address, the other in the namespace of an open file.
-    pub fn pair(&self, here: &str, own: [u8; 6], there: &str, namespace: &OwnedFd) -> Result<(), String> {
+    pub fn pair(&self, here: &str, own: [u8; 6], there: &str, namespace: &OwnedFd) -> Result<(), RouteError> {
         const NAME: u16 = 3;
         const LINKINFO: u16 = 18;
         const NAMESPACE: u16 = 28;
@@ -77,12 +102,12 @@ impl Rtnetlink {
     }
 
     /// Adds an address to a device, as a host address without a network.
-    pub fn address(&self, device: u32, address: IpAddr) -> Result<(), String> {
+    pub fn address(&self, device: u32, address: IpAddr) -> Result<(), RouteError> {
         self.network(device, address, if address.is_ipv6() { 128 } else { 32 })
     }
 
     /// Adds an address to a device, with a network prefix of `bits` bits.
-    pub fn network(&self, device: u32, address: IpAddr, bits: u8) -> Result<(), String> {
+    pub fn network(&self, device: u32, address: IpAddr, bits: u8) -> Result<(), RouteError> {
         const NO_DETECTION: u8 = 2;
         let (family, bytes) = parts(address);
         let flags = if family == libc::AF_INET6 as u8 { NO_DETECTION } else { 0 };
@@ -94,7 +119,7 @@ impl Rtnetlink {
     }
 
     /// Sets the default route of a device through a gateway.
-    pub fn gateway(&self, device: u32, by: IpAddr) -> Result<(), String> {
+    pub fn gateway(&self, device: u32, by: IpAddr) -> Result<(), RouteError> {
         let (family, bytes) = parts(by);
         let fixed = [family, 0, 0, 0, MAIN, BOOT, 0, UNICAST, 0, 0, 0, 0];
         let mut request = Messages::default();
@@ -111,7 +136,7 @@ impl Rtnetlink {
         to: Option<IpAddr>,
         address: IpAddr,
         control: Option<&str>,
-    ) -> Result<(), String> {
+    ) -> Result<(), RouteError> {
         const LINK: u8 = 253;
         let (family, bytes) = parts(address);
         let scope = if family == libc::AF_INET as u8 { LINK } else { 0 };
@@ -149,8 +174,4 @@ fn parts(address: IpAddr) -> (u8, Vec<u8>) {
         IpAddr::V4(a) => (libc::AF_INET as u8, a.octets().to_vec()),
         IpAddr::V6(a) => (libc::AF_INET6 as u8, a.octets().to_vec()),
     }
-}
-
-fn text(code: i32) -> String {
-    crate::sys::reason(&std::io::Error::from_raw_os_error(code))
 }

@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use stillair_ip::gro::IpPacket;
 
-use super::{ROOM, vnet};
+use super::{PortError, ROOM, vnet};
 use crate::sys::files;
 use crate::sys::net::{self, Batch};
 
@@ -26,13 +26,11 @@ pub struct PacketPort {
 
 impl PacketPort {
     /// Opens the device with this number. `to` is the MAC address of the host's end.
-    pub fn new(device: u32, to: [u8; 6], merges: bool) -> Result<Self, String> {
+    pub fn new(device: u32, to: [u8; 6], merges: bool) -> Result<Self, PortError> {
         let socket = net::packet_socket(device)?;
         let fd = socket.as_raw_fd();
         if merges && !net::option(fd, libc::SOL_PACKET, PACKET_VNET_HDR, 1) {
-            return Err(
-                "AF_PACKET: the kernel knows no PACKET_VNET_HDR; set gro = false at the interface".to_owned()
-            );
+            return Err(PortError::NoOffloadHeader);
         }
         // What we send ourselves is not read again.
         net::option(fd, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, 1);

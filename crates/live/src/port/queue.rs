@@ -13,7 +13,7 @@
 
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
-use super::ROOM;
+use super::{PortError, ROOM};
 use crate::netlink::message::{Messages, outcome};
 use crate::netlink::queue::{self, QueuedPacket};
 use crate::plan::MTU;
@@ -48,7 +48,7 @@ pub struct Queue {
 
 impl Queue {
     /// Opens the queue with this number in this thread's network namespace.
-    pub fn new(number: u16) -> Result<Self, String> {
+    pub fn new(number: u16) -> Result<Self, PortError> {
         const NO_ENOBUFS: i32 = 5;
         let socket = net::socket(libc::AF_NETLINK, libc::SOCK_RAW, libc::NETLINK_NETFILTER, "NFQUEUE")?;
         net::bind_netlink(&socket)?;
@@ -59,16 +59,13 @@ impl Queue {
         }
         net::option(fd, libc::SOL_NETLINK, NO_ENOBUFS, 1);
         for request in queue::configuration(number, MOST, ROOM as u32) {
-            net::send(fd, request.bytes()).map_err(|_| "NFQUEUE: the kernel has none".to_owned())?;
+            net::send(fd, request.bytes()).map_err(|_| PortError::NoQueue)?;
             let mut answer = [0; 1024];
             let n = net::receive(fd, &mut answer).unwrap_or(0);
             match outcome(&answer[..n]) {
                 Some(0) => {}
-                Some(code) => {
-                    let why = crate::sys::reason(&std::io::Error::from_raw_os_error(code));
-                    return Err(format!("NFQUEUE (CONFIG_NETFILTER_NETLINK_QUEUE): {why}"));
-                }
-                None => return Err("NFQUEUE: the kernel gave no answer".to_owned()),
+                Some(errno) => return Err(PortError::QueueRefused { errno }),
+                None => return Err(PortError::NoAnswer),
             }
         }
         Ok(Self {

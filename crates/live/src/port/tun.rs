@@ -5,9 +5,8 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use stillair_ip::gro::IpPacket;
 
-use super::ROOM;
-use super::vnet;
-use crate::sys::{files, net};
+use super::{PortError, ROOM, vnet};
+use crate::sys::{SysError, files, net};
 
 /// Bytes of the longest packet of several segments, with its header.
 const SEVERAL: usize = vnet::HEADER + (1 << 16);
@@ -25,14 +24,14 @@ pub struct Tun {
 
 impl Tun {
     /// Checks whether TUN devices can be opened here. The error says why not.
-    pub fn available() -> Result<(), String> {
+    pub fn available() -> Result<(), SysError> {
         files::open("/dev/net/tun", libc::O_RDWR).map(|_| ())
     }
 
     /// Creates a device in this thread's network namespace. If it `merges`, packets for the host may have
     /// several segments. If it `splits`, packets from the host may have several segments, and the host's
     /// kernel also leaves their checksums to the device.
-    pub fn new(name: &str, merges: bool, splits: bool) -> Result<Self, String> {
+    pub fn new(name: &str, merges: bool, splits: bool) -> Result<Self, PortError> {
         // linux: include/uapi/linux/if_tun.h IFF_TUN, IFF_NO_PI, IFF_VNET_HDR, IFF_TUN_EXCL (6.12).
         const TUN: u16 = 1;
         const NO_INFORMATION: u16 = 0x1000;
@@ -41,7 +40,7 @@ impl Tun {
         const NEW: u16 = 0x8000;
         let file = files::open("/dev/net/tun", libc::O_RDWR | libc::O_NONBLOCK)?;
         if net::index(name).is_ok() {
-            return Err(format!("found a device {name} in the namespace, expected none of that name"));
+            return Err(PortError::Exists { name: name.to_owned() });
         }
         let has_header = merges || splits;
         net::tun(&file, name, TUN | NO_INFORMATION | NEW | if has_header { VNET_HEADER } else { 0 })?;

@@ -3,11 +3,35 @@
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 use crate::sys::files::{self, Signals};
-use crate::sys::net;
 use crate::sys::poll::Watched;
 use crate::sys::process::{self, Forked};
+use crate::sys::{SysError, net};
+
+/// A failure of the launcher.
+#[derive(Debug, Error)]
+pub enum LauncherError {
+    /// An order was not sent.
+    #[error("cannot start a program: error {errno}")]
+    Send {
+        /// Error number (`errno`).
+        errno: i32,
+    },
+    /// The launcher has ended.
+    #[error("live: the process that starts programs in hosts has ended, and was to stay")]
+    Ended,
+    /// The launcher's report is not JSON.
+    #[error("live: a program's end: {0}")]
+    Report(serde_json::Error),
+    /// An order cannot be written as JSON.
+    #[error(transparent)]
+    Encode(serde_json::Error),
+    /// A system call failed.
+    #[error(transparent)]
+    Sys(#[from] SysError),
+}
 
 /// An order to the launcher.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -48,7 +72,7 @@ pub struct Launcher(OwnedFd);
 impl Launcher {
     /// Starts the launcher. Programs start in the folder `at`, an open file. `also` is added to their search
     /// path.
-    pub fn start(namespaces: &[RawFd], at: &OwnedFd, also: Option<&str>) -> Result<Self, String> {
+    pub fn start(namespaces: &[RawFd], at: &OwnedFd, also: Option<&str>) -> Result<Self, LauncherError> {
         let (own, other) = files::pair()?;
         if process::fork()? == Forked::Child {
             process::end_with(|| {
@@ -68,22 +92,18 @@ impl Launcher {
     }
 
     /// Sends an order.
-    pub fn order(&self, order: &Order) -> Result<(), String> {
-        let text = serde_json::to_vec(order).map_err(|e| e.to_string())?;
-        net::send(self.0.as_raw_fd(), &text).map_err(|e| format!("cannot start a program: error {e}"))
+    pub fn order(&self, order: &Order) -> Result<(), LauncherError> {
+        let text = serde_json::to_vec(order).map_err(LauncherError::Encode)?;
+        net::send(self.0.as_raw_fd(), &text).map_err(|errno| LauncherError::Send { errno })
     }
 
     /// Reads the report on the next program that has ended. Call this when the file descriptor can be read.
     /// An error means that the launcher has ended.
-    pub fn ended(&self) -> Result<Option<Ended>, String> {
+    pub fn ended(&self) -> Result<Option<Ended>, LauncherError> {
         let mut text = [0; 256];
         match net::receive(self.0.as_raw_fd(), &mut text) {
-            Some(0) => {
-                Err("live: the process that starts programs in hosts has ended, and was to stay".to_owned())
-            }
-            Some(n) => serde_json::from_slice(&text[..n])
-                .map(Some)
-                .map_err(|e| format!("live: a program's end: {e}")),
+            Some(0) => Err(LauncherError::Ended),
+            Some(n) => serde_json::from_slice(&text[..n]).map(Some).map_err(LauncherError::Report),
             None => Ok(None),
         }
     }

@@ -12,10 +12,40 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
 
+use thiserror::Error;
+
 use super::uplink::{self, Asks, Outside};
 use crate::sys::files::{self, Signals};
 use crate::sys::poll::Watched;
 use crate::sys::process::{self, Forked};
+use crate::sys::{SysError, reason};
+
+/// Why the process of a run was not started, or gave no result.
+#[derive(Debug, Error)]
+pub enum SandboxError {
+    /// The result cannot be read.
+    #[error("the engine: {}", reason(.0))]
+    Result(std::io::Error),
+    /// The result is not UTF-8.
+    #[error("the engine: its result is no text")]
+    NotText,
+    /// The user may not create user namespaces.
+    #[error(
+        "live: namespaces of an ordinary user are not allowed here ({source}); {remedy}, or run it as root"
+    )]
+    UserNamespace {
+        /// The failure.
+        source: SysError,
+        /// What allows user namespaces here.
+        remedy: String,
+    },
+    /// The other namespaces were not created.
+    #[error("live: {0}; run it as root")]
+    Namespaces(SysError),
+    /// A system call failed.
+    #[error(transparent)]
+    Sys(#[from] SysError),
+}
 
 /// Input of the engine's process.
 #[derive(Debug)]
@@ -30,7 +60,7 @@ pub struct Inside {
 
 /// Runs `work` as process 1 of new namespaces. Returns the text that it wrote for the caller, and its exit
 /// status.
-pub fn run(work: impl FnOnce(Inside) -> i32) -> Result<(String, i32), String> {
+pub fn run(work: impl FnOnce(Inside) -> i32) -> Result<(String, i32), SandboxError> {
     let (mut from_engine, result) = files::pipe()?;
     let (mut tells, told) = files::pipe()?;
     let (asks, mut outside) = uplink::ends()?;
@@ -62,7 +92,7 @@ fn gather(
     signals: &mut Signals,
     engine: Option<i32>,
     outside: &mut Outside,
-) -> Result<String, String> {
+) -> Result<String, SandboxError> {
     let mut watched = Watched::default();
     let (at, signalled) = (watched.add(from.as_raw_fd()), watched.add(signals.fd()));
     let asked = watched.add(outside.fd());
@@ -82,11 +112,11 @@ fn gather(
                 Ok(0) => break,
                 Ok(n) => all.extend_from_slice(&some[..n]),
                 Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(format!("the engine: {}", crate::sys::reason(&e))),
+                Err(e) => return Err(SandboxError::Result(e)),
             }
         }
     }
-    String::from_utf8(all).map_err(|_| "the engine: its result is no text".to_owned())
+    String::from_utf8(all).map_err(|_| SandboxError::NotText)
 }
 
 /// Makes the namespaces, and waits for the engine in them. Whatever goes wrong is written as the result.
@@ -94,7 +124,7 @@ fn middle(mut result: File, mut told: File, asks: Asks, work: impl FnOnce(Inside
     let made = namespaces().and_then(|rootless| Ok((rootless, files::pipe()?, process::fork()?)));
     match made {
         Err(why) => {
-            let _ = result.write_all(crate::failure::failed(&why).as_bytes());
+            let _ = result.write_all(crate::failure::failed(&why.to_string()).as_bytes());
             1
         }
         Ok((_, ends, Forked::Parent(engine))) => {
@@ -124,22 +154,18 @@ fn middle(mut result: File, mut told: File, asks: Asks, work: impl FnOnce(Inside
 }
 
 /// Namespaces of this process's own. Whether it took a namespace of users to make them.
-fn namespaces() -> Result<bool, String> {
+fn namespaces() -> Result<bool, SandboxError> {
     const ALL: i32 = libc::CLONE_NEWNS | libc::CLONE_NEWNET | libc::CLONE_NEWPID | libc::CLONE_NEWIPC;
     let (user, group) = process::ids();
     if user == 0 && process::unshare(ALL).is_ok() {
         return Ok(false);
     }
-    process::unshare(libc::CLONE_NEWUSER).map_err(|e| {
-        let remedy = remedy();
-        format!(
-            "live: namespaces of an ordinary user are not allowed here ({e}); {remedy}, or run it as root"
-        )
-    })?;
+    process::unshare(libc::CLONE_NEWUSER)
+        .map_err(|source| SandboxError::UserNamespace { source, remedy: remedy() })?;
     files::set("/proc/self/setgroups", "deny")?;
     files::set("/proc/self/uid_map", &format!("{user} {user} 1"))?;
     files::set("/proc/self/gid_map", &format!("{group} {group} 1"))?;
-    process::unshare(ALL).map_err(|e| format!("live: {e}; run it as root"))?;
+    process::unshare(ALL).map_err(SandboxError::Namespaces)?;
     Ok(true)
 }
 

@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
-use super::{c, check};
+use super::{SysError, c, check};
 
 /// Creates a pipe: the read end and the write end. Both have `O_CLOEXEC`.
-pub fn pipe() -> Result<(File, File), String> {
+pub fn pipe() -> Result<(File, File), SysError> {
     let mut ends = [0; 2];
     // SAFETY: there is room for two files, which are owned from here on.
     unsafe {
@@ -17,7 +17,7 @@ pub fn pipe() -> Result<(File, File), String> {
 }
 
 /// Creates a pair of connected sockets that keep message boundaries.
-pub fn pair() -> Result<(OwnedFd, OwnedFd), String> {
+pub fn pair() -> Result<(OwnedFd, OwnedFd), SysError> {
     let mut ends = [0; 2];
     // SAFETY: there is room for two files, which are owned from here on.
     unsafe {
@@ -28,7 +28,7 @@ pub fn pair() -> Result<(OwnedFd, OwnedFd), String> {
 }
 
 /// Opens a file with flags of `open(2)`.
-pub fn open(path: &str, flags: i32) -> Result<OwnedFd, String> {
+pub fn open(path: &str, flags: i32) -> Result<OwnedFd, SysError> {
     // SAFETY: the path ends with a zero, and the file is owned from here on.
     unsafe {
         let fd = libc::open(c(path).as_ptr(), flags | libc::O_CLOEXEC, 0o600);
@@ -64,16 +64,16 @@ pub fn keep(fd: RawFd, open: bool) {
 }
 
 /// Identity of an open file: device and inode number.
-pub fn identity(fd: RawFd) -> Result<(u64, u64), String> {
+pub fn identity(fd: RawFd) -> Result<(u64, u64), SysError> {
     stat(fd).map(|of| (of.st_dev, of.st_ino))
 }
 
 /// User ID of the owner of an open file.
-pub fn owner(fd: RawFd) -> Result<u32, String> {
+pub fn owner(fd: RawFd) -> Result<u32, SysError> {
     stat(fd).map(|of| of.st_uid)
 }
 
-fn stat(fd: RawFd) -> Result<libc::stat, String> {
+fn stat(fd: RawFd) -> Result<libc::stat, SysError> {
     // SAFETY: all zeros are a stat, and the address is that of one.
     unsafe {
         let mut stat: libc::stat = core::mem::zeroed();
@@ -116,7 +116,7 @@ impl Drop for Blocked {
 
 impl Signals {
     /// Blocks these signals and reads them here. The process must have one thread.
-    pub fn take(signals: &[i32]) -> Result<Self, String> {
+    pub fn take(signals: &[i32]) -> Result<Self, SysError> {
         // SAFETY: the set is initialised before use, and the file is owned from here on.
         unsafe {
             let mut set: libc::sigset_t = core::mem::zeroed();
@@ -159,10 +159,9 @@ pub fn signals_as_at_first() {
 }
 
 /// Writes to a small file of the kernel, such as a sysctl.
-pub fn set(path: &str, value: &str) -> Result<(), String> {
-    let mut file =
-        File::options().write(true).open(path).map_err(|e| format!("{path}: {}", super::reason(&e)))?;
-    file.write_all(value.as_bytes()).map_err(|e| format!("{path}: {value}: {}", super::reason(&e)))
+pub fn set(path: &str, value: &str) -> Result<(), SysError> {
+    let mut file = File::options().write(true).open(path).map_err(|e| SysError::io(path, &e))?;
+    file.write_all(value.as_bytes()).map_err(|e| SysError::io(format!("{path}: {value}"), &e))
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 use std::mem::{size_of, zeroed};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
-use super::{c, check};
+use super::{SysError, c, check};
 
 /// Opens a socket with `SOCK_CLOEXEC`.
-pub fn socket(family: i32, kind: i32, protocol: i32, what: &str) -> Result<OwnedFd, String> {
+pub fn socket(family: i32, kind: i32, protocol: i32, what: &str) -> Result<OwnedFd, SysError> {
     // SAFETY: the file is owned from here on.
     unsafe {
         let fd = libc::socket(family, kind | libc::SOCK_CLOEXEC, protocol);
@@ -98,7 +98,7 @@ impl DeviceRequest {
 }
 
 /// Creates a TUN device on an open `/dev/net/tun`.
-pub fn tun(file: &OwnedFd, name: &str, flags: u16) -> Result<(), String> {
+pub fn tun(file: &OwnedFd, name: &str, flags: u16) -> Result<(), SysError> {
     const TUNSETIFF: libc::c_ulong = 0x4004_54ca;
     let mut request = DeviceRequest::new(name);
     request.data[..2].copy_from_slice(&flags.to_ne_bytes());
@@ -108,7 +108,7 @@ pub fn tun(file: &OwnedFd, name: &str, flags: u16) -> Result<(), String> {
 
 /// Lets a TUN device pass TCP packets of several segments and without checksums to its reader.
 // linux: include/uapi/linux/if_tun.h TUNSETOFFLOAD, TUN_F_CSUM, TUN_F_TSO4, TUN_F_TSO6 (6.12).
-pub fn tun_offload(file: &OwnedFd) -> Result<(), String> {
+pub fn tun_offload(file: &OwnedFd) -> Result<(), SysError> {
     const TUNSETOFFLOAD: libc::c_ulong = 0x4004_54d0;
     const CHECKSUM: libc::c_ulong = 1;
     const TCP_V4: libc::c_ulong = 2;
@@ -119,7 +119,7 @@ pub fn tun_offload(file: &OwnedFd) -> Result<(), String> {
 }
 
 /// Disables a feature of a device, by its ethtool command.
-pub fn ethtool_off(name: &str, command: u32) -> Result<(), String> {
+pub fn ethtool_off(name: &str, command: u32) -> Result<(), SysError> {
     const SIOCETHTOOL: libc::c_ulong = 0x8946;
     let socket = socket(libc::AF_INET, libc::SOCK_DGRAM, 0, "socket")?;
     let mut value = [command, 0];
@@ -149,11 +149,11 @@ pub fn listens(port: u16) -> bool {
 }
 
 /// Index of a device in this network namespace.
-pub fn index(name: &str) -> Result<u32, String> {
+pub fn index(name: &str) -> Result<u32, SysError> {
     let name_c = c(name);
     // SAFETY: the name ends with a zero.
     match unsafe { libc::if_nametoindex(name_c.as_ptr()) } {
-        0 => Err(format!("{name}: there is no such device")),
+        0 => Err(SysError::NoDevice { name: name.to_owned() }),
         n => Ok(n),
     }
 }
@@ -167,7 +167,7 @@ pub fn is_namespace(fd: RawFd) -> bool {
 }
 
 /// Opens a packet socket for all packets of a device, with Ethernet headers.
-pub fn packet_socket(device: u32) -> Result<OwnedFd, String> {
+pub fn packet_socket(device: u32) -> Result<OwnedFd, SysError> {
     const ALL: u16 = 3;
     let socket = socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_NONBLOCK, 0, "AF_PACKET")?;
     let address = link_address(device, ALL, [0; 6]);
@@ -190,7 +190,7 @@ fn link_address(device: u32, protocol: u16, to: [u8; 6]) -> libc::sockaddr_ll {
 }
 
 /// Binds a netlink socket to an address chosen by the kernel.
-pub fn bind_netlink(socket: &OwnedFd) -> Result<(), String> {
+pub fn bind_netlink(socket: &OwnedFd) -> Result<(), SysError> {
     // SAFETY: all zeros but the family are an address, and it is of that size.
     unsafe {
         let mut address: libc::sockaddr_nl = zeroed();

@@ -3,7 +3,7 @@
 use std::ffi::CString;
 use std::os::fd::{AsRawFd, RawFd};
 
-use super::{c, check};
+use super::{SysError, c, check};
 
 /// Exit status of a process that panicked, as of a Rust program.
 const PANICKED: i32 = 101;
@@ -18,7 +18,7 @@ pub enum Forked {
 }
 
 /// Forks this process.
-pub fn fork() -> Result<Forked, String> {
+pub fn fork() -> Result<Forked, SysError> {
     // SAFETY: the child calls nothing that other threads' locks could stop: it has been a copy of a process
     // whose other threads, if any, hold none of ours, and glibc's allocator is whole after a fork.
     Ok(match check(unsafe { libc::fork() }, "fork")? {
@@ -40,13 +40,13 @@ pub fn exit(code: i32) -> ! {
 }
 
 /// Moves this process into new namespaces, given as `CLONE_` flags.
-pub fn unshare(flags: i32) -> Result<(), String> {
+pub fn unshare(flags: i32) -> Result<(), SysError> {
     // SAFETY: changes this process alone.
     check(unsafe { libc::unshare(flags) }, "unshare").map(|_| ())
 }
 
 /// Enters a namespace.
-pub fn enter(namespace: &impl AsRawFd, kind: i32) -> Result<(), String> {
+pub fn enter(namespace: &impl AsRawFd, kind: i32) -> Result<(), SysError> {
     // SAFETY: changes this thread alone.
     check(unsafe { libc::setns(namespace.as_raw_fd(), kind) }, "setns").map(|_| ())
 }
@@ -161,14 +161,14 @@ pub fn keep_network_rights() {
 }
 
 /// Executes another program, found in the `PATH`. Returns only on failure, with the reason.
-pub fn become_program(command: &[String]) -> String {
-    let Some(program) = command.first() else { return "found no command, expected a program".to_owned() };
+pub fn become_program(command: &[String]) -> SysError {
+    let Some(program) = command.first() else { return SysError::NoCommand };
     let texts: Vec<CString> = command.iter().map(|text| c(text)).collect();
     let mut list: Vec<_> = texts.iter().map(|text| text.as_ptr()).collect();
     list.push(core::ptr::null());
     // SAFETY: a list of texts, each with a zero at its end, and a null at the end of the list.
     unsafe { libc::execvp(list[0], list.as_ptr()) };
-    format!("{program}: {}", super::reason(&std::io::Error::last_os_error()))
+    SysError::last(program)
 }
 
 /// Sets environment variables for the program to be executed.
@@ -187,7 +187,7 @@ pub fn find_also_in(folder: &str) {
 }
 
 /// Changes the working directory to an open folder.
-pub fn work_in(folder: &impl AsRawFd) -> Result<(), String> {
+pub fn work_in(folder: &impl AsRawFd) -> Result<(), SysError> {
     // SAFETY: an open file.
     check(unsafe { libc::fchdir(folder.as_raw_fd()) }, "the current folder").map(|_| ())
 }
@@ -223,6 +223,6 @@ mod tests {
 
     #[test]
     fn no_command_is_an_error() {
-        assert_eq!(become_program(&[]), "found no command, expected a program");
+        assert_eq!(become_program(&[]).to_string(), "found no command, expected a program");
     }
 }

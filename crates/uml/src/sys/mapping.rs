@@ -3,7 +3,7 @@
 
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 
-use super::check;
+use super::{SysError, check};
 
 /// A shared memory mapping of a file, from its start.
 #[derive(Debug)]
@@ -13,8 +13,8 @@ pub struct Mapping {
 }
 
 /// Creates a file of `len` zero bytes in memory (memfd).
-pub fn memory_file(name: &str, len: usize) -> Result<OwnedFd, String> {
-    let name = std::ffi::CString::new(name).map_err(|e| e.to_string())?;
+pub fn memory_file(name: &str, len: usize) -> Result<OwnedFd, SysError> {
+    let name = std::ffi::CString::new(name.replace('\0', "?")).expect("no zero byte is left");
     // SAFETY: a text that ends with a zero; the file is ours alone.
     let fd = unsafe {
         let fd = check(libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC).into(), "memfd_create")?;
@@ -27,7 +27,7 @@ pub fn memory_file(name: &str, len: usize) -> Result<OwnedFd, String> {
 
 impl Mapping {
     /// Maps the first `len` bytes of a file, which must be at least as long.
-    pub fn new(file: &impl AsFd, len: usize) -> Result<Self, String> {
+    pub fn new(file: &impl AsFd, len: usize) -> Result<Self, SysError> {
         let fd = file.as_fd().as_raw_fd();
         // SAFETY: the address is that of a stat.
         let size = unsafe {
@@ -37,7 +37,7 @@ impl Mapping {
         };
         // Beyond the end of its file a mapping has no memory.
         if len == 0 || u64::try_from(size).unwrap_or(0) < len as u64 {
-            return Err(format!("a mapping of {len} bytes of a file of {size}"));
+            return Err(SysError::Mapping { len, size });
         }
         // SAFETY: a new mapping at an address of the kernel's choice.
         let at = unsafe {
@@ -51,7 +51,7 @@ impl Mapping {
             )
         };
         if at == libc::MAP_FAILED {
-            return Err(format!("mmap: {}", super::reason(&std::io::Error::last_os_error())));
+            return Err(SysError::io("mmap", &std::io::Error::last_os_error()));
         }
         Ok(Self { at: at.cast(), len })
     }

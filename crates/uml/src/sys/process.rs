@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::check;
+use super::{SysError, check};
 
 /// A process in its own process group. It is killed when this value is dropped, or when the thread that
 /// started it ends.
@@ -26,9 +26,9 @@ pub fn start(
     folder: &Path,
     environment: &[(&str, String)],
     output: File,
-) -> Result<Child, String> {
-    let [program, words @ ..] = words else { return Err("found no program".to_owned()) };
-    let errors = output.try_clone().map_err(|e| super::reason(&e))?;
+) -> Result<Child, SysError> {
+    let [program, words @ ..] = words else { return Err(SysError::NoProgram) };
+    let errors = output.try_clone().map_err(|e| SysError::io("dup", &e))?;
     let mut command = Command::new(program);
     command.args(words).current_dir(folder).env_clear().process_group(0);
     command.envs(environment.iter().map(|(name, value)| (name, value)));
@@ -41,7 +41,7 @@ pub fn start(
             Ok(())
         });
     }
-    let process = command.spawn().map_err(|e| format!("{program}: {}", super::reason(&e)))?;
+    let process = command.spawn().map_err(|e| SysError::io(program, &e))?;
     // SAFETY: two numbers; the file is ours alone.
     let watch = unsafe {
         let fd = check(libc::syscall(libc::SYS_pidfd_open, process.id(), 0), "pidfd_open")?;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 
-use super::check;
+use super::{SysError, check};
 
 /// Most files that a message carries.
 const FILES: usize = 4;
@@ -23,13 +23,13 @@ pub enum Ready {
 }
 
 /// Opens /dev/null.
-pub fn nothing() -> Result<OwnedFd, String> {
+pub fn nothing() -> Result<OwnedFd, SysError> {
     let file = File::options().read(true).write(true).open("/dev/null");
-    file.map(OwnedFd::from).map_err(|e| format!("/dev/null: {}", super::reason(&e)))
+    file.map(OwnedFd::from).map_err(|e| SysError::io("/dev/null", &e))
 }
 
 /// Waits until one of the files can be read, for at most `most_ms` ms.
-pub fn ready(files: &[RawFd], most_ms: i32) -> Result<Ready, String> {
+pub fn ready(files: &[RawFd], most_ms: i32) -> Result<Ready, SysError> {
     const MOST: usize = 8;
     let mut all = [libc::pollfd { fd: -1, events: libc::POLLIN, revents: 0 }; MOST];
     let count = files.len().min(MOST);
@@ -67,7 +67,7 @@ impl Socket {
 
     /// Fills `bytes`, and collects the file descriptors that were passed with them. False at the end of the
     /// connection.
-    pub fn receive(&self, bytes: &mut [u8], files: &mut Vec<OwnedFd>) -> Result<bool, String> {
+    pub fn receive(&self, bytes: &mut [u8], files: &mut Vec<OwnedFd>) -> Result<bool, SysError> {
         // linux: include/linux/socket.h CMSG_SPACE (6.12) - a header of 16 bytes and the numbers, in words of
         // 8.
         let mut control = [0_u64; 2 + FILES / 2 + 1];
@@ -110,21 +110,21 @@ impl Socket {
         match (&self.0).read_exact(&mut bytes[got..]) {
             Ok(()) => Ok(true),
             Err(e) if matches!(e.kind(), ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset) => Ok(false),
-            Err(e) => Err(format!("a message was cut short: {}", super::reason(&e))),
+            Err(e) => Err(SysError::io("a message was cut short", &e)),
         }
     }
 
     /// Sends bytes. False if the other end has been closed.
-    pub fn send(&self, bytes: &[u8]) -> Result<bool, String> {
+    pub fn send(&self, bytes: &[u8]) -> Result<bool, SysError> {
         match (&self.0).write_all(bytes) {
             Ok(()) => Ok(true),
             Err(e) if matches!(e.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => Ok(false),
-            Err(e) => Err(format!("a message could not be sent: {}", super::reason(&e))),
+            Err(e) => Err(SysError::io("a message could not be sent", &e)),
         }
     }
 
     /// Sends bytes together with file descriptors.
-    pub fn send_with(&self, bytes: &[u8], files: &[&OwnedFd]) -> Result<bool, String> {
+    pub fn send_with(&self, bytes: &[u8], files: &[&OwnedFd]) -> Result<bool, SysError> {
         let mut control = [0_u64; 2 + FILES / 2 + 1];
         let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
         let files = &files[..files.len().min(FILES)];
