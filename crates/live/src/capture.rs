@@ -16,7 +16,7 @@ use thiserror::Error;
 
 use crate::sys::{clock, reason};
 
-/// Why there is no capture.
+/// Errors of a capture.
 #[derive(Debug, Error)]
 pub enum CaptureError {
     /// The selected points or the frame length are wrong; the message is the simulator's.

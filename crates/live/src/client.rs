@@ -8,6 +8,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
+use nix::fcntl::OFlag;
+use nix::sched::CloneFlags;
 use serde_json::{Value, json};
 use thiserror::Error;
 
@@ -15,7 +17,7 @@ use crate::control::{Asked, NAME};
 use crate::sys::process::{self, Forked};
 use crate::sys::{SysError, files, net, reason};
 
-/// Why a run was not reached, or did not do what was requested.
+/// Errors of requests to a run.
 #[derive(Debug, Error)]
 pub enum ClientError {
     /// No run of this user has this process ID.
@@ -137,15 +139,15 @@ pub fn find(pid: Option<u32>) -> Result<Run, ClientError> {
 fn reach(pid: u32) -> Result<(OwnedFd, UnixStream), ClientError> {
     let own = process::ids().0;
     let refused = |user: u32| ClientError::OtherUser { pid, user, own };
-    let folder = files::open(&format!("/proc/{pid}"), libc::O_PATH | libc::O_DIRECTORY)?;
-    let owner = files::owner(folder.as_raw_fd())?;
+    let folder = files::open(&format!("/proc/{pid}"), OFlag::O_PATH | OFlag::O_DIRECTORY)?;
+    let owner = files::owner(&folder)?;
     if owner != own {
         return Err(refused(owner));
     }
     let stream = UnixStream::connect(within_folder(&folder, &format!("cwd/{NAME}")))
         .map_err(|source| ClientError::Socket { pid, source })?;
     // The socket may be a link to that of another process.
-    match net::peer(stream.as_raw_fd()) {
+    match net::peer(&stream) {
         Some(peer) if peer.user != own => Err(refused(peer.user)),
         Some(peer) if peer.pid == pid => Ok((folder, stream)),
         peer => Err(ClientError::OtherProcess { pid, found: peer.map_or(0, |peer| peer.pid) }),
@@ -201,7 +203,7 @@ pub fn exec(run: &Run, host: &str, command: &[String]) -> Result<i32, ClientErro
     }
     let also = run.status["programs"].as_str();
     let (folder, _) = reach(run.pid)?;
-    let at = files::open(".", libc::O_PATH | libc::O_DIRECTORY)?;
+    let at = files::open(".", OFlag::O_PATH | OFlag::O_DIRECTORY)?;
     let caller = std::process::id();
     match process::fork()? {
         Forked::Parent(child) => Ok(process::wait(child)),
@@ -222,19 +224,19 @@ pub fn exec(run: &Run, host: &str, command: &[String]) -> Result<i32, ClientErro
 
 /// Goes into the namespaces of an engine, by the folder of its process, and into that of a host.
 fn go_in(engine: &OwnedFd, network: i64) -> Result<(), SysError> {
-    let namespace = |name: &str| files::open(&within_folder(engine, &format!("ns/{name}")), libc::O_RDONLY);
+    let namespace = |name: &str| files::open(&within_folder(engine, &format!("ns/{name}")), OFlag::O_RDONLY);
     let differs =
         fs::read_link(within_folder(engine, "ns/user")).ok() != fs::read_link("/proc/self/ns/user").ok();
     let user: Option<OwnedFd> = if differs { Some(namespace("user")?) } else { None };
     let (mounts, processes, messages) = (namespace("mnt")?, namespace("pid")?, namespace("ipc")?);
-    let network = files::open(&within_folder(engine, &format!("fd/{network}")), libc::O_RDONLY)?;
+    let network = files::open(&within_folder(engine, &format!("fd/{network}")), OFlag::O_RDONLY)?;
     if let Some(user) = user {
-        process::enter(&user, libc::CLONE_NEWUSER)?;
+        process::enter(&user, CloneFlags::CLONE_NEWUSER)?;
     }
-    process::enter(&network, libc::CLONE_NEWNET)?;
-    process::enter(&messages, libc::CLONE_NEWIPC)?;
-    process::enter(&processes, libc::CLONE_NEWPID)?;
-    process::enter(&mounts, libc::CLONE_NEWNS)
+    process::enter(&network, CloneFlags::CLONE_NEWNET)?;
+    process::enter(&messages, CloneFlags::CLONE_NEWIPC)?;
+    process::enter(&processes, CloneFlags::CLONE_NEWPID)?;
+    process::enter(&mounts, CloneFlags::CLONE_NEWNS)
 }
 
 /// Runs a command as a process of the namespaces that this one has gone into, and waits for it.
@@ -245,8 +247,8 @@ fn within(at: &OwnedFd, also: Option<&str>, command: &[String]) -> i32 {
             process::die_with_parent();
             let why = process::work_in(at).err().unwrap_or_else(|| {
                 files::signals_as_at_first();
-                also.into_iter().for_each(process::find_also_in);
-                process::become_program(command)
+                let path = also.map(process::path_with);
+                process::become_program(command, path.as_deref().map(|path| ("PATH", path)).as_slice())
             });
             eprintln!("stillair: {why}");
             127

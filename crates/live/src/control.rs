@@ -5,7 +5,7 @@
 //! `/proc` entry cannot find it.
 
 use std::io::{ErrorKind, Read, Write};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 
@@ -69,8 +69,8 @@ impl Control {
     }
 
     /// The file descriptor to poll.
-    pub fn fd(&self) -> i32 {
-        self.listener.as_raw_fd()
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.listener.as_fd()
     }
 
     /// Whether a client is connected.
@@ -81,7 +81,7 @@ impl Control {
     /// Answers the requests that have arrived. Does not block.
     pub fn serve<E: std::error::Error>(&mut self, mut answer: impl FnMut(Asked) -> Result<Value, E>) {
         while let Ok((stream, _)) = self.listener.accept() {
-            let own = net::peer(stream.as_raw_fd()).is_some_and(|peer| peer.user == process::ids().0);
+            let own = net::peer(&stream).is_some_and(|peer| peer.user == process::ids().0);
             if own && self.clients.len() < MOST && stream.set_nonblocking(true).is_ok() {
                 self.clients.push(Client { stream, text: Vec::new(), gone: false });
             }

@@ -26,7 +26,7 @@ pub struct FlowError {
     pub expected: &'static str,
 }
 
-/// Why the measurements of guests cannot be read.
+/// Errors of reading the guests' measurements.
 #[derive(Debug, Error)]
 pub enum ReportError {
     /// A file cannot be read.

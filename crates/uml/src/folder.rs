@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::sys::reason;
 
-/// Why the folder of a run was not created.
+/// Errors of creating the folder of a run.
 #[derive(Debug, Error)]
 pub enum FolderError {
     /// The folder cannot be created.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::ErrorKind;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
@@ -268,16 +268,19 @@ impl Guest {
         loop {
             match self.slots.iter().position(|slot| slot.card.is_none()) {
                 Some(next) => {
-                    let mut all = vec![self.clock()?.fd(), cards[next].as_raw_fd()];
-                    all.extend(self.slots.iter().filter_map(|slot| slot.card.as_ref()).map(Card::fd));
-                    all.push(self.child.as_raw_fd());
-                    match ready(&all, self.patience_ms)? {
+                    let clock = self.clock.as_ref().ok_or(GuestError::NoClock)?;
+                    let connected = self.slots.iter().filter_map(|slot| slot.card.as_ref());
+                    let mut all = vec![clock.fd(), cards[next].as_fd()];
+                    all.extend(connected.map(Card::fd));
+                    let child = all.len();
+                    all.push(self.child.as_fd());
+                    match ready(all, self.patience_ms)? {
                         Ready::At(1) => {
                             let connection = self.accept(&cards[next])?;
                             let slot = &mut self.slots[next];
                             slot.card = Some(Card::new(connection, slot.offered, slot.address));
                         }
-                        Ready::At(n) if n < all.len() - 1 => self.listen(&mut nobody).map(|_| ())?,
+                        Ready::At(n) if n < child => self.listen(&mut nobody).map(|_| ())?,
                         Ready::At(_) => return Err(self.ended()),
                         Ready::Nothing => return Err(Silent { ms: self.patience_ms }.into()),
                     }
@@ -307,7 +310,7 @@ impl Guest {
     }
 
     fn accept(&mut self, listener: &UnixListener) -> Result<Socket, GuestError> {
-        match ready(&[listener.as_raw_fd(), self.child.as_raw_fd()], self.patience_ms)? {
+        match ready([listener.as_fd(), self.child.as_fd()], self.patience_ms)? {
             Ready::At(0) => {}
             Ready::At(_) => return Err(self.ended()),
             Ready::Nothing => return Err(Silent { ms: self.patience_ms }.into()),
@@ -360,12 +363,11 @@ impl Guest {
     /// Takes the next thing that it says.
     fn listen(&mut self, on_kick: &mut OnKick<'_>) -> Result<(), GuestError> {
         // The clock first, then the cards that have come, the process last.
-        let mut all = [-1; 2 + crate::plan::MOST];
-        all[0] = self.clock()?.fd();
-        let cards = self.slots.iter().map_while(|slot| slot.card.as_ref()).map(Card::fd);
-        let count = all[1..].iter_mut().zip(cards).map(|(place, fd)| *place = fd).count();
-        all[count + 1] = self.child.as_raw_fd();
-        match ready(&all[..count + 2], self.patience_ms)? {
+        let clock = self.clock.as_ref().ok_or(GuestError::NoClock)?;
+        let cards = || self.slots.iter().map_while(|slot| slot.card.as_ref()).map(Card::fd);
+        let count = cards().count();
+        let all = [clock.fd()].into_iter().chain(cards()).chain([self.child.as_fd()]);
+        match ready(all, self.patience_ms)? {
             Ready::At(0) => match self.clock()?.hear()? {
                 Said::Gone => self.gone(),
                 Said::Something | Said::Waits => Ok(()),
@@ -395,7 +397,7 @@ impl Guest {
             return Ok(());
         }
         // A moment after its connections the process itself ends.
-        let _ = ready(&[self.child.as_raw_fd()], 2_000);
+        let _ = ready([self.child.as_fd()], 2_000);
         Err(self.ended())
     }
 
@@ -446,9 +448,10 @@ impl Guest {
             }
             self.card(card)?.call(ring)?;
             loop {
-                let child = self.child.as_raw_fd();
-                let answers = self.card(card)?.answers().unwrap_or(child);
-                match ready(&[answers, self.clock()?.fd(), child], self.patience_ms)? {
+                let child = self.child.as_fd();
+                let clock = self.clock.as_ref().ok_or(GuestError::NoClock)?;
+                let answers = self.slots[card].card.as_ref().and_then(Card::answers).unwrap_or(child);
+                match ready([answers, clock.fd(), child], self.patience_ms)? {
                     Ready::At(0) => {
                         if !self.card(card)?.answered()? {
                             return self.gone();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// Why a kernel cannot be used.
+/// Errors of finding a kernel.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum KernelError {
     /// No kernel has this name.

@@ -56,7 +56,7 @@ pub enum InputError {
     },
 }
 
-/// Why a run failed.
+/// Errors of a run.
 #[derive(Debug, Error)]
 pub enum RunError {
     /// The simulation failed; the message is the simulator's.

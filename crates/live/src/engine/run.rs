@@ -1,6 +1,6 @@
 //! The loop: packets enter, time advances, due packets leave, and the engine waits.
 
-use std::os::fd::RawFd;
+use std::os::fd::AsFd;
 
 use stillair_model::vocabulary::Instant;
 use stillair_sim::run::{Records, Session};
@@ -107,8 +107,8 @@ impl<'a, S: Records> Engine<'a, S> {
     }
 
     /// Adds a file to wait for. [`Engine::is_ready`] says whether the file can be read.
-    pub fn watch(&mut self, fd: RawFd) -> usize {
-        self.watched.add(fd)
+    pub fn watch(&mut self, file: impl AsFd) -> usize {
+        self.watched.add(file)
     }
 
     /// Whether the file at this place can be read.

@@ -3,6 +3,7 @@
 
 use std::io::{IsTerminal, Write};
 
+use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 use stillair_model::vocabulary::Duration;
 use stillair_sim::run::Records;
@@ -19,7 +20,7 @@ use crate::sys::process;
 use crate::table::Table;
 use crate::tools::{COMMAND, Tools};
 
-/// Why a request to change a key was refused.
+/// Errors of changing a key during a run.
 #[derive(Debug, Error)]
 enum SetError {
     /// The key cannot change during a run; the message is the simulator's.
@@ -141,9 +142,9 @@ impl Driven<'_> {
     fn signalled(&mut self) -> bool {
         let mut stops = false;
         while let Some(signal) = self.signals.take_one() {
-            stops |= matches!(signal, libc::SIGTERM | libc::SIGHUP)
-                || (signal == libc::SIGINT && self.request.command.is_empty());
-            if signal == libc::SIGCHLD {
+            stops |= matches!(signal, Signal::SIGTERM | Signal::SIGHUP)
+                || (signal == Signal::SIGINT && self.request.command.is_empty());
+            if signal == Signal::SIGCHLD {
                 while process::ended().is_some() {}
             }
         }

@@ -1,7 +1,9 @@
 //! The work of process 1 in the namespace: sets up hosts, makes the run, and builds its result.
 
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
+use nix::sched::CloneFlags;
+use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 use stillair_model::vocabulary::{Duration, Instant, Seed, Tee};
 use stillair_sim::api::VERSION;
@@ -29,7 +31,7 @@ use crate::tools::{COMMAND, PATIENCE, Tools, ToolsError, programs};
 /// Exit status of an invalid run.
 pub const INVALID: i32 = 3;
 
-/// Why a run failed.
+/// Errors of a run.
 #[derive(Debug, Error)]
 pub enum RunError {
     /// The files of the hosts were not set up.
@@ -88,7 +90,8 @@ pub fn run(
     notes: &mut Vec<String>,
 ) -> Result<(String, i32), RunError> {
     let Given { request, plan, target, at, rootless, .. } = *given;
-    let signals = Signals::take(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGCHLD, libc::SIGPIPE])?;
+    let signals =
+        Signals::take(&[Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGCHLD, Signal::SIGPIPE])?;
     let servers: &[std::net::IpAddr] = if request.uplink { &[uplink::NAMES] } else { &[] };
     let also = mounts::prepare(&plan.names, servers, &programs::PROGRAMS)?;
     if also.is_none() {
@@ -100,10 +103,10 @@ pub fn run(
     let home = host::current()?;
     let hosts = host::all(plan, request.uplink, given.attached, &home, notes)?;
     if let Some(n) = plan.hosts.iter().position(|host| host.uplink).filter(|_| request.uplink) {
-        asks.uplink(hosts[n].namespace.as_raw_fd())?;
+        asks.uplink(&hosts[n].namespace)?;
         uplink::share(&hosts[n].namespace, notes)?;
     }
-    let namespaces: Vec<i32> = hosts.iter().map(|host| host.namespace.as_raw_fd()).collect();
+    let namespaces: Vec<BorrowedFd<'_>> = hosts.iter().map(|host| host.namespace.as_fd()).collect();
     let launcher = Launcher::start(&namespaces, at, also)?;
     let control = Control::open()?;
     let end = (!scenario.is_open_ended()).then_some(scenario.duration);
@@ -229,12 +232,12 @@ fn wait(listeners: &[(usize, u16)], hosts: &[OwnedFd], home: &OwnedFd) -> Result
     let until = clock::now() + PATIENCE;
     let mut nothing = Watched::default();
     for &(host, port) in listeners {
-        process::enter(&hosts[host], libc::CLONE_NEWNET)?;
+        process::enter(&hosts[host], CloneFlags::CLONE_NEWNET)?;
         while !net::listens(port) && clock::now() < until {
             nothing.wait(ROUND);
         }
     }
-    process::enter(home, libc::CLONE_NEWNET)
+    process::enter(home, CloneFlags::CLONE_NEWNET)
 }
 
 fn simulation(why: impl core::fmt::Display) -> RunError {

@@ -6,6 +6,7 @@ mod request;
 
 use std::io::Write;
 
+use nix::fcntl::OFlag;
 use stillair_sim::api::ApiError;
 
 use crate::capture::{self, CaptureError};
@@ -50,7 +51,7 @@ pub fn live(request: &Request) -> Result<(String, i32), ApiError> {
             Some(file)
         }
     };
-    let at = files::open(".", libc::O_PATH | libc::O_DIRECTORY).map_err(failed)?;
+    let at = files::open(".", OFlag::O_PATH | OFlag::O_DIRECTORY).map_err(failed)?;
     let (text, code) = sandbox::run(|inside| {
         let mut inside = inside;
         let mut given = inside::Given {

@@ -9,14 +9,14 @@ pub use packet::PacketPort;
 pub use queue::{HeldPacket, Queue, Verdict};
 pub use tun::Tun;
 
-use std::os::fd::RawFd;
+use std::os::fd::BorrowedFd;
 
 use stillair_ip::gro::IpPacket;
 use thiserror::Error;
 
 use crate::sys::{self, SysError};
 
-/// Why a port cannot be opened.
+/// Errors of opening a port.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum PortError {
     /// The namespace has a device with the name of the port.
@@ -67,7 +67,7 @@ impl Port {
     }
 
     /// The file descriptor to poll.
-    pub fn fd(&self) -> RawFd {
+    pub fn fd(&self) -> BorrowedFd<'_> {
         match self {
             Self::Tun(tun) => tun.fd(),
             Self::Packet(packet) => packet.fd(),

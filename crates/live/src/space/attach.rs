@@ -1,12 +1,13 @@
 //! Existing network namespaces as hosts: of containers, of `ip netns`, or of any process.
 
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
+use nix::fcntl::OFlag;
 use thiserror::Error;
 
 use crate::sys::{SysError, files, net, process};
 
-/// Why a host cannot be attached to a namespace.
+/// Errors of attaching a host to a namespace.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum AttachError {
     /// The user is not root.
@@ -64,10 +65,10 @@ pub fn all(places: &[(usize, &str)], hosts: usize) -> Result<Vec<Option<OwnedFd>
     if !places.is_empty() && process::ids().0 != 0 {
         return Err(AttachError::NotRoot);
     }
-    let mut taken = vec![identity(&open("pid:self")?)?];
+    let mut taken = vec![files::identity(open("pid:self")?)?];
     for &(host, place) in places {
         let namespace = open(place)?;
-        let one = identity(&namespace)?;
+        let one = files::identity(&namespace)?;
         match taken.iter().position(|of| *of == one) {
             Some(0) => return Err(AttachError::Own { place: place.to_owned() }),
             Some(_) => return Err(AttachError::Shared { place: place.to_owned() }),
@@ -80,11 +81,6 @@ pub fn all(places: &[(usize, &str)], hosts: usize) -> Result<Vec<Option<OwnedFd>
     Ok(all)
 }
 
-/// Which namespace a file is.
-fn identity(namespace: &OwnedFd) -> Result<(u64, u64), SysError> {
-    files::identity(namespace.as_raw_fd())
-}
-
 fn open(given: &str) -> Result<OwnedFd, AttachError> {
     let place = given.to_owned();
     let path = match given.split_once(':') {
@@ -94,8 +90,8 @@ fn open(given: &str) -> Result<OwnedFd, AttachError> {
         Some(("pid", pid)) if pid == "self" || pid.parse::<u32>().is_ok() => format!("/proc/{pid}/ns/net"),
         _ => return Err(AttachError::Malformed { place }),
     };
-    match files::open(&path, libc::O_RDONLY) {
-        Ok(file) if net::is_namespace(file.as_raw_fd()) => Ok(file),
+    match files::open(&path, OFlag::O_RDONLY) {
+        Ok(file) if net::is_namespace(&file) => Ok(file),
         Ok(_) => Err(AttachError::NotANamespace { place }),
         Err(source) => Err(AttachError::Open { place, source }),
     }

@@ -3,6 +3,9 @@
 use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 
+use netlink_packet_route::link::LinkFlags;
+use nix::fcntl::OFlag;
+use nix::sched::CloneFlags;
 use thiserror::Error;
 
 use super::tool::{self, ToolError};
@@ -11,7 +14,7 @@ use crate::plan::{HostPlan, MTU, Plan};
 use crate::port::{PacketPort, Port, PortError, Queue, Tun};
 use crate::sys::{SysError, files, net, process};
 
-/// Why a host was not set up.
+/// Errors of setting up a host.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum SetupError {
     /// A device, an address or a route failed.
@@ -61,7 +64,7 @@ pub enum SetupError {
     Sys(#[from] SysError),
 }
 
-/// Why the hosts were not set up.
+/// Errors of setting up the hosts.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum HostError {
     /// A host failed.
@@ -83,8 +86,8 @@ const QUEUE: u16 = 1;
 // linux: drivers/net/tun.c tun_net_xmit (6.12) - what finds the ring full is dropped without a word to its
 // sender.
 const LENGTH: u32 = 10_000;
-const UP: u32 = libc::IFF_UP as u32;
-const NOARP: u32 = libc::IFF_NOARP as u32;
+const UP: LinkFlags = LinkFlags::Up;
+const NOARP: LinkFlags = LinkFlags::Noarp;
 
 /// A host that has been set up.
 #[derive(Debug)]
@@ -99,7 +102,7 @@ pub struct LiveHost {
 
 /// Opens the network namespace of this thread.
 pub fn current() -> Result<OwnedFd, SysError> {
-    files::open("/proc/thread-self/ns/net", libc::O_RDONLY)
+    files::open("/proc/thread-self/ns/net", OFlag::O_RDONLY)
 }
 
 /// Sets up all hosts, each in its namespace in `attached`, or else in a new one. This thread is in the
@@ -125,7 +128,7 @@ pub fn all(
         let given = Given { n, plan: of, tun: tun.is_ok(), home, attached: attached.as_ref(), only };
         hosts.push(one(&given, notes).map_err(|source| HostError::Setup { host: of.name.clone(), source })?);
     }
-    process::enter(home, libc::CLONE_NEWNET)?;
+    process::enter(home, CloneFlags::CLONE_NEWNET)?;
     Ok(hosts)
 }
 
@@ -143,8 +146,8 @@ struct Given<'a> {
 fn one(given: &Given<'_>, notes: &mut Vec<String>) -> Result<LiveHost, SetupError> {
     let &Given { n, plan, tun, home, attached, only } = given;
     match attached {
-        Some(namespace) => process::enter(namespace, libc::CLONE_NEWNET)?,
-        None => process::unshare(libc::CLONE_NEWNET)?,
+        Some(namespace) => process::enter(namespace, CloneFlags::CLONE_NEWNET)?,
+        None => process::unshare(CloneFlags::CLONE_NEWNET)?,
     }
     let namespace = current()?;
     let routes = Rtnetlink::open()?;
@@ -211,7 +214,7 @@ fn veth(
     }
     // Without ARP nobody is asked for an Ethernet address.
     routes.set(net::index(&plan.device)?, NOARP, 0, 0)?;
-    process::enter(home, libc::CLONE_NEWNET)?;
+    process::enter(home, CloneFlags::CLONE_NEWNET)?;
     let made = (|| {
         // The machine's stack is to have no part in it.
         let _ = files::set(&format!("/proc/sys/net/ipv6/conf/{other}/disable_ipv6"), "1");
@@ -219,7 +222,7 @@ fn veth(
         Rtnetlink::open()?.set(device, UP | NOARP, MTU, 0)?;
         Ok::<_, SetupError>(PacketPort::new(device, address, plan.gro)?)
     })();
-    process::enter(own, libc::CLONE_NEWNET)?;
+    process::enter(own, CloneFlags::CLONE_NEWNET)?;
     Ok(Port::Packet(made?))
 }
 

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::sys::{SysError, mount, reason};
 
-/// Why the hosts' files were not set up.
+/// Errors of setting up the hosts' files.
 #[derive(Debug, Error)]
 pub enum MountError {
     /// The machine has no folder to mount at.

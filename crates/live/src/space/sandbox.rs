@@ -10,8 +10,10 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::fd::AsRawFd;
 
+use nix::sched::CloneFlags;
+use nix::sys::signal::Signal;
+use nix::unistd::Pid;
 use thiserror::Error;
 
 use super::uplink::{self, Asks, Outside};
@@ -20,7 +22,7 @@ use crate::sys::poll::Watched;
 use crate::sys::process::{self, Forked};
 use crate::sys::{SysError, reason};
 
-/// Why the process of a run was not started, or gave no result.
+/// Errors of the processes and namespaces of a run.
 #[derive(Debug, Error)]
 pub enum SandboxError {
     /// The result cannot be read.
@@ -64,7 +66,7 @@ pub fn run(work: impl FnOnce(Inside) -> i32) -> Result<(String, i32), SandboxErr
     let (mut from_engine, result) = files::pipe()?;
     let (mut tells, told) = files::pipe()?;
     let (asks, mut outside) = uplink::ends()?;
-    let mut signals = Signals::take(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP])?;
+    let mut signals = Signals::take(&[Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP])?;
     let caller = std::process::id();
     let middle = match process::fork()? {
         Forked::Parent(pid) => pid,
@@ -78,7 +80,7 @@ pub fn run(work: impl FnOnce(Inside) -> i32) -> Result<(String, i32), SandboxErr
     drop((result, told, asks));
     let mut engine = [0; 4];
     // Nothing comes if there is no engine; then the reason is in the result.
-    let engine = tells.read_exact(&mut engine).is_ok().then(|| i32::from_ne_bytes(engine));
+    let engine = tells.read_exact(&mut engine).is_ok().then(|| Pid::from_raw(i32::from_ne_bytes(engine)));
     let text = gather(&mut from_engine, &mut signals, engine, &mut outside);
     let code = process::wait(middle);
     // Before signals act again.
@@ -90,11 +92,11 @@ pub fn run(work: impl FnOnce(Inside) -> i32) -> Result<(String, i32), SandboxErr
 fn gather(
     from: &mut File,
     signals: &mut Signals,
-    engine: Option<i32>,
+    engine: Option<Pid>,
     outside: &mut Outside,
 ) -> Result<String, SandboxError> {
     let mut watched = Watched::default();
-    let (at, signalled) = (watched.add(from.as_raw_fd()), watched.add(signals.fd()));
+    let (at, signalled) = (watched.add(&*from), watched.add(signals.fd()));
     let asked = watched.add(outside.fd());
     let (mut all, mut some) = (Vec::new(), [0; 1 << 16]);
     loop {
@@ -105,7 +107,7 @@ fn gather(
             engine.into_iter().for_each(|engine| process::kill(engine, signal));
         }
         if watched.is_ready(asked) && !engine.is_some_and(|engine| outside.serve(engine)) {
-            watched.replace(asked, -1);
+            watched.ignore(asked);
         }
         if watched.is_ready(at) {
             match from.read(&mut some) {
@@ -129,7 +131,7 @@ fn middle(mut result: File, mut told: File, asks: Asks, work: impl FnOnce(Inside
         }
         Ok((_, ends, Forked::Parent(engine))) => {
             drop((result, asks));
-            let _ = told.write_all(&engine.to_ne_bytes());
+            let _ = told.write_all(&engine.as_raw().to_ne_bytes());
             drop(told);
             let code = process::wait(engine);
             drop(ends);
@@ -141,13 +143,13 @@ fn middle(mut result: File, mut told: File, asks: Asks, work: impl FnOnce(Inside
             // The middle holds the other end: if it has gone before the kernel knew what to do then, this one
             // is at its end.
             let mut watched = Watched::default();
-            watched.add(alive.as_raw_fd());
+            watched.add(&alive);
             if watched.wait(0) {
                 return 1;
             }
             // A change of rights forbids others to look; the user who has them may.
             process::may_be_seen();
-            process::call("stillair-live");
+            process::call(c"stillair-live");
             work(Inside { result, asks, rootless })
         }
     }
@@ -155,12 +157,15 @@ fn middle(mut result: File, mut told: File, asks: Asks, work: impl FnOnce(Inside
 
 /// Namespaces of this process's own. Whether it took a namespace of users to make them.
 fn namespaces() -> Result<bool, SandboxError> {
-    const ALL: i32 = libc::CLONE_NEWNS | libc::CLONE_NEWNET | libc::CLONE_NEWPID | libc::CLONE_NEWIPC;
+    const ALL: CloneFlags = CloneFlags::CLONE_NEWNS
+        .union(CloneFlags::CLONE_NEWNET)
+        .union(CloneFlags::CLONE_NEWPID)
+        .union(CloneFlags::CLONE_NEWIPC);
     let (user, group) = process::ids();
     if user == 0 && process::unshare(ALL).is_ok() {
         return Ok(false);
     }
-    process::unshare(libc::CLONE_NEWUSER)
+    process::unshare(CloneFlags::CLONE_NEWUSER)
         .map_err(|source| SandboxError::UserNamespace { source, remedy: remedy() })?;
     files::set("/proc/self/setgroups", "deny")?;
     files::set("/proc/self/uid_map", &format!("{user} {user} 1"))?;

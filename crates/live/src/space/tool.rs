@@ -8,7 +8,7 @@ use thiserror::Error;
 use crate::sys::process::{self, Forked};
 use crate::sys::{SysError, files};
 
-/// Why a system program did not set something up.
+/// Errors of running a system program.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum ToolError {
     /// The program is not installed.
@@ -48,11 +48,10 @@ pub fn run(command: &[&str], environment: &[(&str, &str)]) -> Result<(), ToolErr
     let pid = match process::fork()? {
         Forked::Parent(pid) => pid,
         Forked::Child => process::end_with(|| {
-            process::redirect(std::os::fd::AsRawFd::as_raw_fd(&says));
+            process::redirect(&says);
             process::keep_network_rights();
             files::signals_as_at_first();
-            process::set_environment(environment);
-            eprintln!("{}", process::become_program(&words));
+            eprintln!("{}", process::become_program(&words, environment));
             127
         }),
     };

@@ -5,8 +5,12 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
+use nix::fcntl::OFlag;
+use nix::sched::CloneFlags;
+use nix::sys::signal::Signal;
+use nix::unistd::Pid;
 use thiserror::Error;
 
 use super::host;
@@ -30,7 +34,7 @@ const BITS6: u8 = 64;
 /// How long it may take to begin, in ns.
 const PATIENCE: u64 = 10_000_000_000;
 
-/// Why there is no uplink.
+/// Errors of the uplink.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum UplinkError {
     /// The process outside the sandbox has ended.
@@ -58,7 +62,7 @@ pub enum UplinkError {
     Sys(#[from] SysError),
 }
 
-/// Why slirp4netns was not started.
+/// Errors of starting slirp4netns.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 enum SlirpError {
     #[error("no namespace")]
@@ -86,10 +90,12 @@ pub struct Asks {
 
 impl Asks {
     /// Requests an uplink into the network namespace of an open file of this process, and waits for it.
-    pub fn uplink(&mut self, namespace: RawFd) -> Result<(), UplinkError> {
-        self.ask.write_all(format!("{namespace}\n").as_bytes()).map_err(|_| UplinkError::NoProcess)?;
+    pub fn uplink(&mut self, namespace: &impl AsRawFd) -> Result<(), UplinkError> {
+        self.ask
+            .write_all(format!("{}\n", namespace.as_raw_fd()).as_bytes())
+            .map_err(|_| UplinkError::NoProcess)?;
         let mut watched = Watched::default();
-        watched.add(self.answer.as_raw_fd());
+        watched.add(&self.answer);
         watched.wait(PATIENCE);
         let mut text = [0; 1024];
         let n = if watched.is_ready(0) { self.answer.read(&mut text).unwrap_or(0) } else { 0 };
@@ -106,7 +112,7 @@ impl Asks {
 pub struct Outside {
     asked: File,
     answers: File,
-    slirp: Option<i32>,
+    slirp: Option<Pid>,
 }
 
 /// Creates both ends.
@@ -117,12 +123,12 @@ pub fn ends() -> Result<(Asks, Outside), SysError> {
 
 impl Outside {
     /// The file descriptor to poll.
-    pub fn fd(&self) -> RawFd {
-        self.asked.as_raw_fd()
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.asked.as_fd()
     }
 
     /// Handles a request of the engine. False if no more requests will come.
-    pub fn serve(&mut self, engine: i32) -> bool {
+    pub fn serve(&mut self, engine: Pid) -> bool {
         let mut text = [0; 64];
         let Ok(n @ 1..) = self.asked.read(&mut text) else { return false };
         let number = core::str::from_utf8(&text[..n]).ok().and_then(|text| text.trim().parse().ok());
@@ -141,16 +147,16 @@ impl Outside {
 impl Drop for Outside {
     fn drop(&mut self) {
         if let Some(pid) = self.slirp {
-            process::kill(pid, libc::SIGKILL);
+            process::kill(pid, Signal::SIGKILL);
             process::wait(pid);
         }
     }
 }
 
 /// Starts slirp4netns for a namespace that is an open file of an engine.
-fn start(engine: i32, namespace: RawFd) -> Result<i32, SlirpError> {
+fn start(engine: Pid, namespace: i32) -> Result<Pid, SlirpError> {
     let program = tool::find("slirp4netns").ok_or(SlirpError::Missing)?;
-    files::open("/dev/net/tun", libc::O_RDWR).map_err(SlirpError::Tun)?;
+    files::open("/dev/net/tun", OFlag::O_RDWR).map_err(SlirpError::Tun)?;
     let ((mut ready, tells), (mut said, says)) = (files::pipe()?, files::pipe()?);
     let user = |of: &str| std::fs::read_link(format!("/proc/{of}/ns/user")).ok();
     let mut words = vec![
@@ -174,10 +180,10 @@ fn start(engine: i32, namespace: RawFd) -> Result<i32, SlirpError> {
             if std::os::unix::process::parent_id() != outside {
                 return 1;
             }
-            process::redirect(says.as_raw_fd());
-            files::keep(tells.as_raw_fd(), true);
+            process::redirect(&says);
+            files::keep(&tells);
             files::signals_as_at_first();
-            eprintln!("{}", process::become_program(&words));
+            eprintln!("{}", process::become_program(&words, &[]));
             127
         }),
     };
@@ -186,7 +192,7 @@ fn start(engine: i32, namespace: RawFd) -> Result<i32, SlirpError> {
     if ready.read(&mut one).is_ok_and(|n| n == 1) {
         return Ok(pid);
     }
-    process::kill(pid, libc::SIGKILL);
+    process::kill(pid, Signal::SIGKILL);
     process::wait(pid);
     let mut text = String::new();
     let _ = said.read_to_string(&mut text);
@@ -195,9 +201,9 @@ fn start(engine: i32, namespace: RawFd) -> Result<i32, SlirpError> {
 
 /// Makes the host of the uplink forward packets of the other hosts, and enables IPv6 to the Internet. A
 /// failure of IPv6 is added to `notes`. This thread returns to its own namespace.
-pub fn share(namespace: &impl AsRawFd, notes: &mut Vec<String>) -> Result<(), UplinkError> {
+pub fn share(namespace: &impl AsFd, notes: &mut Vec<String>) -> Result<(), UplinkError> {
     let home = host::current()?;
-    process::enter(namespace, libc::CLONE_NEWNET)?;
+    process::enter(namespace, CloneFlags::CLONE_NEWNET)?;
     let shared = files::set("/proc/sys/net/ipv4/ip_forward", "1")
         .map_err(UplinkError::from)
         .and_then(|()| masquerade(["iptables-legacy", "iptables"]));
@@ -206,7 +212,7 @@ pub fn share(namespace: &impl AsRawFd, notes: &mut Vec<String>) -> Result<(), Up
     {
         notes.push(format!("--uplink: no IPv6 beyond the scenario: {why}"));
     }
-    process::enter(&home, libc::CLONE_NEWNET)?;
+    process::enter(&home, CloneFlags::CLONE_NEWNET)?;
     shared
 }
 

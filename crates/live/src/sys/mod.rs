@@ -1,5 +1,5 @@
-//! System calls: the only module of this crate with `unsafe`. Each is a function with owned arguments and
-//! results.
+//! System calls: the only module of this crate with `unsafe`. Each is a function with owned or borrowed
+//! arguments and owned results.
 
 #![expect(unsafe_code, reason = "system calls")]
 
@@ -10,9 +10,9 @@ pub mod net;
 pub mod poll;
 pub mod process;
 
-use std::ffi::CString;
 use std::io;
 
+use nix::errno::Errno;
 use thiserror::Error;
 
 /// An error of the operating system.
@@ -43,15 +43,15 @@ impl SysError {
         Self::Call { what: what.into(), errno: error.raw_os_error().unwrap_or(libc::EIO) }
     }
 
-    /// The last system call failed.
-    fn last(what: &str) -> Self {
-        Self::io(what, &io::Error::last_os_error())
+    /// A failed system call for `what`.
+    fn call(what: &str) -> impl Fn(Errno) -> Self {
+        move |errno| Self::Call { what: what.to_owned(), errno: errno as i32 }
     }
 }
 
 /// Converts a negative result of a system call into an error, which names `what` the call was for.
-pub fn check(result: i32, what: &str) -> Result<i32, SysError> {
-    if result < 0 { Err(SysError::last(what)) } else { Ok(result) }
+fn check(result: i32, what: &str) -> Result<(), SysError> {
+    Errno::result(result).map(|_| ()).map_err(SysError::call(what))
 }
 
 /// The system's description of an error number.
@@ -63,14 +63,4 @@ pub fn description(errno: i32) -> String {
 pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()
-}
-
-/// The error number of the last call (`errno`).
-pub fn errno() -> i32 {
-    io::Error::last_os_error().raw_os_error().unwrap_or(0)
-}
-
-/// Text for a system call; none has a zero byte in it.
-pub(crate) fn c(text: &str) -> CString {
-    CString::new(text.replace('\0', "?")).expect("no zero byte is left")
 }

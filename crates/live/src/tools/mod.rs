@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use crate::space::launcher::LauncherError;
 
-/// Why a tool was not started.
+/// Errors of starting a tool.
 #[derive(Debug, Error)]
 pub enum ToolsError {
     /// The program is not installed.
@@ -37,7 +37,7 @@ pub enum ToolsError {
     Launcher(#[from] LauncherError),
 }
 
-/// Why a tool's output has no measurement.
+/// Errors in a tool's output.
 #[derive(Debug, Error)]
 pub enum OutputError {
     /// The output is not JSON.

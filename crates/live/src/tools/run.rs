@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use nix::sys::signal::Signal;
 use serde_json::{Map, Value, json};
 use stillair_model::app::WhenFull;
 use stillair_model::vocabulary::Duration;
@@ -177,7 +178,8 @@ impl Tools {
             match tool.state {
                 State::Runs => {
                     tool.stopped = true;
-                    let _ = launcher.order(&Order::Signal { id: number(n, false), signal: libc::SIGINT });
+                    let _ = launcher
+                        .order(&Order::Signal { id: number(n, false), signal: Signal::SIGINT as i32 });
                 }
                 State::Waits => (tool.state, tool.listens) = (State::Ended(0), false),
                 State::Ended(_) => {}

@@ -32,7 +32,7 @@ pub struct OutOfBounds {
     pub len: usize,
 }
 
-/// Why a guest's memory cannot be used.
+/// Errors of a guest's memory.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum MemoryError {
     /// The numbers of regions and of their files differ.

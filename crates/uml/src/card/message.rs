@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::sys::{Socket, SysError};
 
-/// Why a message was not received or sent.
+/// Errors of receiving or sending a message.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum MessageError {
     /// The payload is too long.

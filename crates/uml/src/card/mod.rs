@@ -14,7 +14,7 @@ pub mod ring;
 #[cfg(test)]
 mod tests;
 
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
 use stillair_sim::scenario::{Offload, RxBuffers};
 use thiserror::Error;
@@ -192,13 +192,13 @@ impl Card {
     }
 
     /// The file descriptor of the guest's requests.
-    pub fn fd(&self) -> RawFd {
-        self.socket.as_raw_fd()
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
     }
 
     /// The file descriptor of the guest's answers, once the guest has set it up.
-    pub fn answers(&self) -> Option<RawFd> {
-        self.requests.as_ref().map(Socket::as_raw_fd)
+    pub fn answers(&self) -> Option<BorrowedFd<'_>> {
+        self.requests.as_ref().map(Socket::as_fd)
     }
 
     /// Receives the guest's next request. All requests except a kick are answered here.

@@ -6,7 +6,7 @@
 
 pub mod page;
 
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
 use thiserror::Error;
 
@@ -89,8 +89,8 @@ impl Clock {
     }
 
     /// The file descriptor of the guest's messages.
-    pub fn fd(&self) -> RawFd {
-        self.socket.as_raw_fd()
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
     }
 
     /// Whether the guest has a turn.
@@ -223,7 +223,7 @@ impl Clock {
 
     /// The next message; an error if none comes for long.
     fn message(&self) -> Result<Option<(u32, u32, u64)>, ClockError> {
-        if ready(&[self.fd()], self.patience_ms)? == Ready::Nothing {
+        if ready([self.fd()], self.patience_ms)? == Ready::Nothing {
             return Err(crate::Silent { ms: self.patience_ms }.into());
         }
         let mut bytes = [0; 16];
@@ -323,7 +323,7 @@ mod tests {
         // Neither is acknowledged.
         assert_eq!(is_told(&guest), (op::RUN, 1, 300));
         assert_eq!(clock.free_until(400), Ok(true));
-        assert_eq!(ready(&[guest.as_raw_fd()], 0), Ok(Ready::Nothing));
+        assert_eq!(ready([guest.as_fd()], 0), Ok(Ready::Nothing));
     }
 
     #[test]

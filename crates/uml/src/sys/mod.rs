@@ -13,6 +13,7 @@ pub use socket::{Ready, Socket, nothing, ready};
 
 use std::io;
 
+use nix::errno::Errno;
 use thiserror::Error;
 
 /// An error of the operating system.
@@ -32,7 +33,7 @@ pub enum SysError {
         /// Length of the mapping in bytes.
         len: usize,
         /// Length of the file in bytes.
-        size: i64,
+        size: u64,
     },
     /// A command without a program.
     #[error("found no program")]
@@ -44,11 +45,11 @@ impl SysError {
     fn io(what: impl Into<String>, error: &io::Error) -> Self {
         Self::Call { what: what.into(), errno: error.raw_os_error().unwrap_or(libc::EIO) }
     }
-}
 
-/// The error of a call that gave a negative number, with what it was for.
-fn check(result: i64, what: &str) -> Result<i64, SysError> {
-    if result < 0 { Err(SysError::io(what, &io::Error::last_os_error())) } else { Ok(result) }
+    /// A failed system call.
+    fn call(what: &str) -> impl Fn(Errno) -> Self {
+        move |errno| Self::Call { what: what.to_owned(), errno: errno as i32 }
+    }
 }
 
 /// The system's description of an error, without the number.
