@@ -171,8 +171,8 @@ pub fn packet_socket(device: u32) -> Result<OwnedFd, SysError> {
         sll_addr: [0; 8],
     };
     let size = size_of::<libc::sockaddr_ll>() as u32;
-    // SAFETY: the pointer is to an initialised sockaddr_ll of this size, which outlives the call and which the
-    // kernel only reads.
+    // SAFETY: the pointer is to an initialised sockaddr_ll of this size, which outlives the call and which
+    // the kernel only reads.
     let result = unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), size) };
     check(result, "AF_PACKET")?;
     Ok(socket)

@@ -28,8 +28,8 @@ pub enum Forked {
 
 /// Forks this process.
 pub fn fork() -> Result<Forked, SysError> {
-    // SAFETY: other threads, if any, hold no lock of this crate's, and glibc keeps its allocator usable in the
-    // child. So the child may allocate and call functions of the standard library.
+    // SAFETY: other threads, if any, hold no lock of this crate's, and glibc keeps its allocator usable in
+    // the child. So the child may allocate and call functions of the standard library.
     match unsafe { unistd::fork() }.map_err(SysError::call("fork"))? {
         ForkResult::Child => Ok(Forked::Child),
         ForkResult::Parent { child } => Ok(Forked::Parent(child)),

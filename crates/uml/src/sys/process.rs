@@ -51,8 +51,8 @@ pub fn start(
         });
     }
     let process = command.spawn().map_err(|e| SysError::io(program, &e))?;
-    // SAFETY: the call has two numbers as arguments, so the kernel accesses no memory of this process. The new
-    // file descriptor has no other owner.
+    // SAFETY: the call has two numbers as arguments, so the kernel accesses no memory of this process. The
+    // new file descriptor has no other owner.
     let watch = unsafe {
         let fd = Errno::result(libc::syscall(libc::SYS_pidfd_open, process.id(), 0))
             .map_err(SysError::call("pidfd_open"))?;
