@@ -69,7 +69,9 @@ def test_two_places_may_read_a_clock() -> None:
 
 def test_two_crates_open_sockets_and_call_the_kernel() -> None:
     # Real hosts in real time, and real kernels in virtual time.
-    opens = re.compile(r"\b(libc::|nix::|os::unix::net|(Udp|Unix)\w*Socket\b|Tcp(Stream|Listener)\b|Unix(Stream|Listener)\b)")
+    opens = re.compile(
+        r"\b(libc::|nix::|os::unix::net|(Udp|Unix)\w*Socket\b|Tcp(Stream|Listener)\b|Unix(Stream|Listener)\b)"
+    )
     sources = (path for path in ROOT.glob("crates/**/*.rs") if opens.search(path.read_text()))
     assert {path.relative_to(ROOT).parts[1] for path in sources} == {"live", "uml"}
 
