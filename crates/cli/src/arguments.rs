@@ -1,5 +1,7 @@
 //! Command-line arguments of the program.
 
+use lexopt::{Arg, Error, Parser, ValueExt};
+
 /// The text of `--help`.
 pub const HELP: &str = "\
 usage:
@@ -88,10 +90,13 @@ impl Arguments {
             at: None,
             points: Vec::new(),
         };
-        let mut words = words.iter().map(String::as_str);
-        let (name, options) = match words.next() {
-            None | Some("--help" | "-h" | "help") => return Ok(all),
-            Some(word) => {
+        let mut parser = Parser::from_args(words);
+        let (name, options) = match next(&mut parser)? {
+            None => return Ok(all),
+            Some(Word::Option(word) | Word::Value(word)) => {
+                if ["--help", "-h", "help"].contains(&word.as_str()) {
+                    return Ok(all);
+                }
                 let found = COMMANDS.iter().find(|(name, ..)| *name == word);
                 let names = COMMANDS.map(|(name, ..)| format!("{name:?}")).join(", ");
                 let (name, command, options) =
@@ -100,31 +105,42 @@ impl Arguments {
                 (*name, *options)
             }
         };
-        while let Some(word) = words.next() {
-            let mut value = || words.next().ok_or_else(|| format!("{word}: expected a value after it"));
-            match word {
-                "--help" | "-h" => return Ok(Self { command: Command::Help, ..all }),
-                _ if options.is_empty() => return Err(format!("{word:?}: expected nothing after {name:?}")),
-                option if option.starts_with('-') && !options.contains(&option) => {
+        while let Some(word) = next(&mut parser)? {
+            let option = match word {
+                Word::Option(option) if ["--help", "-h"].contains(&option.as_str()) => {
+                    return Ok(Self { command: Command::Help, ..all });
+                }
+                Word::Option(word) | Word::Value(word) if options.is_empty() => {
+                    return Err(format!("{word:?}: expected nothing after {name:?}"));
+                }
+                Word::Value(file) if all.file.is_empty() => {
+                    all.file = file;
+                    continue;
+                }
+                Word::Value(other) => return Err(format!("{other:?}: expected one file")),
+                Word::Option(option) if !options.contains(&option.as_str()) => {
                     return Err(format!("{option}: expected one of {}", options.join(", ")));
                 }
+                Word::Option(option) => option,
+            };
+            let mut value = || parser.value().and_then(ValueExt::string).map_err(says);
+            match option.as_str() {
                 "--json" => all.json = true,
                 "--series" => all.series = true,
-                "--runs" => all.runs = number(word, value()?, 1)?,
-                "--seed" => all.seed = Some(seed(value()?)?),
-                "--jobs" => all.jobs = number(word, value()?, 1)?,
-                "--run" => all.run = number(word, value()?, 0)?,
-                "--at" => all.at = Some(value()?.to_owned()),
-                "--point" => all.points.push(value()?.to_owned()),
-                "-o" => all.out = Some(value()?.to_owned()),
-                "--set" => {
+                "--runs" => all.runs = number(&option, &value()?, 1)?,
+                "--seed" => all.seed = Some(seed(&value()?)?),
+                "--jobs" => all.jobs = number(&option, &value()?, 1)?,
+                "--run" => all.run = number(&option, &value()?, 0)?,
+                "--at" => all.at = Some(value()?),
+                "--point" => all.points.push(value()?),
+                "-o" => all.out = Some(value()?),
+                // The last one that a command takes: `--set`.
+                _ => {
                     let text = value()?;
                     let (key, value) =
                         text.split_once('=').ok_or_else(|| format!("--set {text}: expected KEY=VALUE"))?;
                     all.sets.push((key.trim().to_owned(), value.trim().to_owned()));
                 }
-                file if all.file.is_empty() => file.clone_into(&mut all.file),
-                other => return Err(format!("{other:?}: expected one file")),
             }
         }
         if all.file.is_empty() && !options.is_empty() {
@@ -137,6 +153,31 @@ impl Arguments {
             return Err("--series: expected --json beside it; with -o they are kept anyway".to_owned());
         }
         Ok(all)
+    }
+}
+
+/// An argument, with the dashes of an option.
+enum Word {
+    Option(String),
+    Value(String),
+}
+
+fn next(parser: &mut Parser) -> Result<Option<Word>, String> {
+    Ok(match parser.next().map_err(says)? {
+        None => None,
+        Some(Arg::Long(name)) => Some(Word::Option(format!("--{name}"))),
+        Some(Arg::Short(letter)) => Some(Word::Option(format!("-{letter}"))),
+        Some(Arg::Value(value)) => Some(Word::Value(value.string().map_err(says)?)),
+    })
+}
+
+fn says(error: Error) -> String {
+    match error {
+        Error::MissingValue { option: Some(option) } => format!("{option}: expected a value after it"),
+        Error::UnexpectedValue { option, value } => {
+            format!("{option}={}: expected no value", value.display())
+        }
+        other => other.to_string(),
     }
 }
 
@@ -196,6 +237,8 @@ mod tests {
             // What a command takes stands in the help.
             assert!(HELP.contains(&format!("\n  {name} ")) && options.iter().all(|o| HELP.contains(o)));
         }
+        assert_eq!(read("run a --runs=4 -oout"), read("run a --runs 4 -o out"));
+        assert_eq!(read("run -- -a.toml").map(|all| all.file), Ok("-a.toml".to_owned()));
         let ss = read("ss a --run 3 --at 5s").map(|all| (all.run, all.at));
         assert_eq!(ss, Ok((3, Some("5s".to_owned()))));
     }
@@ -223,6 +266,7 @@ mod tests {
             ("resolve a --json", "--json: expected one of --set"),
             ("parts a", "\"a\": expected nothing after \"parts\""),
             ("schema --json", "\"--json\": expected nothing after \"schema\""),
+            ("run a --json=yes", "--json=yes: expected no value"),
         ] {
             assert_eq!(read(line), Err(says.to_owned()), "{line}");
         }

@@ -46,11 +46,13 @@ mod engine {
     }
 
     pub fn ask(run: Option<u32>, asked: &str) -> Result<String, ApiError> {
-        client::ask_json(run, asked).map_err(ApiError::Input)
+        client::ask_json(run, asked).map_err(|why| ApiError::Input(why.to_string()))
     }
 
     pub fn exec(run: Option<u32>, host: &str, command: &[String]) -> Result<i32, ApiError> {
-        client::find(run).and_then(|run| client::exec(&run, host, command)).map_err(ApiError::Input)
+        client::find(run)
+            .and_then(|run| client::exec(&run, host, command))
+            .map_err(|why| ApiError::Input(why.to_string()))
     }
 }
 
