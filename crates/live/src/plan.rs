@@ -18,11 +18,11 @@ pub enum PlanError {
         /// Name of the node.
         node: String,
     },
-    /// A node is driven from outside.
+    /// A node is driven by an external host.
     #[error(
-        "node.{node}.host: found \"outside\", expected \"live\" or \"model\": nobody else drives this run"
+        "node.{node}.host: found \"external\", expected \"live\" or \"model\": nobody else drives this run"
     )]
-    Outside {
+    External {
         /// Name of the node.
         node: String,
     },
@@ -166,7 +166,7 @@ impl Plan {
                 return Err(PlanError::Guest { node: node.name.clone() });
             }
             if node.host == Host::External {
-                return Err(PlanError::Outside { node: node.name.clone() });
+                return Err(PlanError::External { node: node.name.clone() });
             }
         }
         if hosts.is_empty() {

@@ -13,7 +13,7 @@ use thiserror::Error;
 /// A setting of the scenario that guests do not support.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum PlanError {
-    /// A node is driven from outside.
+    /// A node is driven by an external host.
     #[error(
         "node.{node}.host: found a host that somebody else drives, expected \"model\" or a guest beside guests"
     )]
