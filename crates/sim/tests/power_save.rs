@@ -420,9 +420,10 @@ fn an_access_point_looks_at_other_channels() {
     // once 60 and 16 times 111.
     for scheme in ["fifo", "fq_mac", "mac80211", "mt76"] {
         let mut lost = Vec::new();
-        for (scan, p99, trips) in
-            [("\"mac80211\"", 2_796.0, 1), ("{ kind = \"mac80211\", max_off_channel = \"125 ms\" }", 109.4, 26)]
-        {
+        for (scan, p99, trips) in [
+            ("\"mac80211\"", 2_796.0, 1),
+            ("{ kind = \"mac80211\", max_off_channel = \"125 ms\" }", 109.4, 26),
+        ] {
             let text = |from: &str, to: &str| {
                 cell("12 s", CHANNEL, &format!("scheme = \"{scheme}\", scan = {scan}"))
                     + &station("s", 0, RATE)
