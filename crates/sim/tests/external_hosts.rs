@@ -107,7 +107,7 @@ fn what_cannot_come_in_is_refused() {
 }
 
 #[test]
-fn the_summary_has_what_outside_hosts_sent_and_got() {
+fn the_summary_has_what_external_hosts_sent_and_got() {
     let scenario = parse(&text("external", "fq_codel", ""), &[]);
     let says = api::run_once(&scenario, SEED).expect_err("nobody drives it");
     assert!(says.starts_with("run 0: node.server.host: found \"external\", and a driver must"), "{says}");

@@ -16,7 +16,7 @@ fn open_ended() -> Scenario {
 }
 
 #[test]
-fn the_length_of_a_run_with_outside_hosts_may_be_left_open() {
+fn the_length_of_a_run_with_external_hosts_may_be_left_open() {
     assert!(open_ended().is_open_ended());
     let text = text("model", "fq_codel", "").replace("duration = \"1 s\"\n", "");
     let modelled = scenario::parse(&text, "model.toml", &[]).expect("a good scenario");

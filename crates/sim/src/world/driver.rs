@@ -36,9 +36,9 @@ impl<S: Sink> World<S> {
         (self.core.now, self.core.passed) = (at, u32::MAX);
     }
 
-    /// Enters a packet from an external host at the current time. The packet is queued at the interface of its
-    /// host, and the result of the queue is returned. Call [`World::put_through`] after all packets of this
-    /// instant.
+    /// Enters a packet from an external host at the current time. The packet is queued at the interface of
+    /// its host, and the result of the queue is returned. Call [`World::put_through`] after all packets of
+    /// this instant.
     pub fn enter(&mut self, packet: &Entering<'_>) -> Result<Enqueue, Refused> {
         self.enter_segments(packet, packet.bytes.len())
     }

@@ -42,7 +42,8 @@ fn is_many(node: &Node) -> bool {
     !node.forward && !node.host.is_external() && node.wake == Wake::Softirq
 }
 
-/// The islands of a scenario. `None` if the scenario is connected, has external hosts, or has multicast flows.
+/// The islands of a scenario. `None` if the scenario is connected, has external hosts, or has multicast
+/// flows.
 ///
 /// Interfaces are on the same island if they are at both ends of a link, on one channel, at a node that
 /// forwards, or at both ends of a flow. A host that does not forward may be on many islands, such as a server
