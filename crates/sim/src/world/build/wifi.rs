@@ -106,7 +106,7 @@ impl Plan<'_> {
                 Role::Ap => self.scenario.channels[wifi.channel].beacon_interval,
                 Role::Station(_) => None,
             };
-            // Clocks of access points are not aligned: their beacons would meet at every interval.
+            // Access points' clocks are not synchronised; aligned beacons would collide in every interval.
             let mut tsf = seed.stream(&format!("{name}.tsf"));
             let beacons = interval.map(|interval| Beacons {
                 first: Instant::ZERO + tsf.between(Duration::ZERO, interval),
