@@ -1,4 +1,4 @@
-//! Access lines and shapers: what waits in a modem, what a shaper keeps out of it, and what of that is told.
+//! Access lines and shapers: queues in a modem, the effect of a shaper in front of it, and their notes.
 
 mod common;
 
@@ -54,11 +54,11 @@ fn goodput(result: &RunSummary) -> f64 {
 #[test]
 fn a_flood_fills_the_modems_buffer_and_no_other() {
     let result = run(FLOOD, &[]);
-    // 10 Mbit/s of packets of 1498 bytes and 18 more, of which 1470 are payload.
+    // 10 Mbit/s of packets of 1498 bytes and 18 bytes of framing, of which 1470 are payload.
     let expected = 10.0 * 1470.0 / 1516.0;
     assert!((goodput(&result) - expected).abs() < 0.02, "{}", goodput(&result));
-    // 500 ms of waiting packets with their headers of 14 bytes, which on the line are 18; 20 ms there and
-    // back.
+    // 500 ms of queued packets, counted with 14-byte headers, which are 18 bytes on the line, plus 20 ms of
+    // round-trip delay.
     let full = 500.0 * 1516.0 / 1512.0 + 20.0;
     assert!((median_ms(&result) - full).abs() < 3.0, "{}", median_ms(&result));
     let places: Vec<&str> = result.drops.iter().map(|drop| drop.place.as_str()).collect();

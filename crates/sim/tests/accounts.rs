@@ -1,4 +1,4 @@
-//! Accounts close and charges end, whatever the scenario; and once the sources stop, everything drains.
+//! In random networks, accounts balance and charges end; after the sources stop, all packets drain.
 
 mod common;
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
 proptest! {
-    // The seed is fixed, so that today's test is tomorrow's; other seeds find other cases.
+    // A fixed seed makes the test reproducible; other seeds find other cases.
     #![proptest_config(ProptestConfig {
         cases: 1500,
         max_shrink_iters: 300,

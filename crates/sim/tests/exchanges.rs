@@ -1,4 +1,4 @@
-//! Every exchange on the air, as it is recorded for a picture.
+//! Every exchange on the air, as recorded for a timeline.
 
 mod common;
 
@@ -40,7 +40,7 @@ fn the_whole_run_is_the_airtime_of_its_stations() {
             }
         }
         let said = &run["stations"][*station];
-        // What was under way at the end is in neither.
+        // Neither includes exchanges in progress at the end.
         for (found, key) in airtime.into_iter().zip(["airtime_tx_us", "airtime_rx_us"]) {
             assert_eq!(found as f64 / 1e3, said[key].as_f64().unwrap(), "{station} {key}");
         }

@@ -1,5 +1,5 @@
-//! Station schedulers of one's own: one that breaks what must hold ends the run with a message, and weights
-//! need one that heeds them.
+//! User-defined station schedulers: one that violates the contract ends the run with a message, and weights
+//! need a scheduler that supports them.
 
 use std::sync::Mutex;
 
@@ -11,7 +11,7 @@ use stillair_sim::parts::{Key, Options, Parts};
 use stillair_sim::run::run_once;
 use stillair_sim::scenario::{NoFiles, Reader, Scenario};
 
-/// Names the first station's best effort for ever, or an identifier that the device has not.
+/// Always selects the first station's best effort, or a TID that the device does not have.
 #[derive(Debug)]
 struct Stuck {
     beyond: bool,
@@ -76,7 +76,7 @@ rate = "5 Mbit/s"
     )
 }
 
-/// What ends a run with these options.
+/// Returns the error of a run with these options.
 fn ends(options: &str) -> String {
     run_once(&read(options, "").expect("a good scenario"), Seed { seed: 7, run: 3 }).expect_err("it breaks")
 }
@@ -94,14 +94,14 @@ fn an_identifier_that_is_not_there_is_told() {
     assert!(says.contains("station scheduler \"stuck\": names identifier 72"), "{says}");
 }
 
-/// A panic of a part says in which part, of which run.
+/// A panic in a part is reported with the part and the run.
 #[test]
 fn a_panic_has_a_run_a_seed_and_a_part() {
     let says = ends(", panics = true");
     assert_eq!(says, "run 3, seed 7: station scheduler \"stuck\" panicked: out of ideas");
 }
 
-/// Of many variants the one that fails is told of once, and the others are run.
+/// A failing variant is reported once, and the others run.
 #[test]
 fn a_variant_that_fails_keeps_no_other_from_running() {
     let parts = parts();

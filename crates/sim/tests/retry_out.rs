@@ -1,4 +1,4 @@
-//! Pseudo retry-out in a whole world: uploads of TCP at low rates, where a station keeps trying for long.
+//! Pseudo retry-out in a whole world: TCP uploads at low rates, where a station retries for a long time.
 
 mod common;
 
@@ -13,7 +13,7 @@ fn upload(ap: &str, path: &str, flows: &str) -> String {
     cell("10 s", CHANNEL, &format!("scheme = \"fifo\"{ap}")) + &station("sta", 0, path) + flows
 }
 
-/// A run of it with a sender that has no small queues.
+/// Runs it with a sender without small queues.
 fn outcome(text: &str) -> RunSummary {
     run(&parse(text, &[("node.sta.tcp.tsq", "off")]), 0)
 }
@@ -22,7 +22,7 @@ fn summary(text: &str) -> Value {
     serde_json::to_value(outcome(text)).expect("a summary is JSON")
 }
 
-/// Packets dropped for a reason, anywhere.
+/// Returns the number of packets dropped for a reason, anywhere.
 fn drops(summary: &Value, reason: &str) -> u64 {
     let all = summary["drops"].as_array().expect("a list").iter();
     all.filter(|d| d["reason"] == reason).map(|d| d["packets"].as_u64().expect("a count")).sum()

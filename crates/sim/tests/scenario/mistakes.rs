@@ -1,4 +1,4 @@
-//! Several mistakes at once: each is told, at its line, and nothing else is.
+//! Several errors in one scenario: each is reported with its line, and nothing else is.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,8 @@ use stillair_sim::scenario;
 
 use super::GOOD;
 
-/// Mistakes that do not depend on each other, each on a line of its own, in all parts of the file: keys that
-/// are none, keys that are not there, values of another form, names of nothing.
+/// Independent errors, each on its own line, in all parts of the file: unknown keys, missing keys, values of
+/// the wrong type, undefined names.
 const EACH: [[&str; 2]; 16] = [
     ["duration = \"30 s\"", "duration = 30"],
     ["seed = 1", "seeds = 1"],
@@ -37,8 +37,8 @@ fn with<'a>(changes: impl IntoIterator<Item = &'a [&'a str; 2]>) -> String {
     })
 }
 
-/// Where each mistake is and what was found there; what is expected may be said in other words, as more or
-/// less is known of the rest.
+/// Returns the location of each error and what was found. The expectation may be worded differently,
+/// depending on what is known of the rest.
 fn told(text: &str) -> BTreeSet<String> {
     let said = scenario::parse(text, "f.toml", &[]).expect_err("a mistake").to_string();
     said.lines().map(|line| line.split(", expected").next().unwrap_or(line).to_owned()).collect()
@@ -74,11 +74,11 @@ fn they_are_told_in_the_order_of_the_file() {
     assert!(lines.is_sorted() && lines[0] == Some(2), "{lines:?}");
 }
 
-/// Parts of which each needs what the others say: a mistake in one leaves the others to be read.
+/// Parts that depend on each other: an error in one does not stop the others from being read.
 #[test]
 fn what_parts_mean_together_is_looked_at_in_each() {
     for (changes, lines) in [
-        // A flow that begins too late, and one to itself.
+        // A flow that starts too late, and a flow to its own sender.
         (
             &[
                 ["start = \"0 s\"", "start = \"40 s\""],
@@ -89,7 +89,7 @@ fn what_parts_mean_together_is_looked_at_in_each() {
             ][..],
             &[43, 48][..],
         ),
-        // A link of one end, and a flow that ends before it begins.
+        // A link with one end, and a flow that ends before it starts.
         (
             &[
                 ["[link.lan]", "[link.none]\nrate = \"1 Gbit/s\"\ndelay = \"0.1 ms\"\n[link.lan]"],
@@ -97,7 +97,7 @@ fn what_parts_mean_together_is_looked_at_in_each() {
             ],
             &[32, 46],
         ),
-        // Nobody forwards, which two flows say, and a list of one value that is none.
+        // Without forwarding, which two flows report, and a list of one value that is invalid.
         (
             &[["forward = true", "forward = false"], ["\"fq_mac\", \"airtime\"]", "\"fq_mac\"]\nx = 1"]],
             &[16, 53],
@@ -120,7 +120,7 @@ fn all_missing_keys_of_a_table_are_told_at_once() {
     };
     assert_eq!(keys(&bare), ["flow.2.from", "flow.2.to", "flow.2.rate"].map(str::to_owned));
     assert_eq!(keys("x = 1\n"), ["name", "x", "node"].map(str::to_owned));
-    // Nodes that are like it miss them too.
+    // Nodes that inherit from it miss the keys as well.
     let station = keys(&with(&[["ap = \"ap.wlan0\", address = \"10.0.1.11\", rate", "uplink_rate"]]));
     let of_first: Vec<&str> =
         station.iter().filter_map(|key| key.strip_prefix("node.fast1.interface.wlan0.")).collect();

@@ -1,8 +1,8 @@
-//! What is told of a scenario that is no mistake.
+//! Notes on valid scenarios.
 
 use super::*;
 
-/// A shaper above what its line or link carries shapes nothing; one at that rate, or below, is not told of.
+/// A shaper above the rate of its line or link does not shape; at or below that rate, there is no note.
 #[test]
 fn a_shaper_faster_than_its_line() {
     let notes = |down: &str, up: &str| {
@@ -29,7 +29,7 @@ fn a_shaper_faster_than_its_line() {
     );
 }
 
-/// A line of which one direction is shaped waits in the other.
+/// A line with a shaper in only one direction queues in the other.
 #[test]
 fn a_line_that_is_shaped_one_way() {
     let told = |shaper: &str, qdisc: &str| -> Vec<String> {
@@ -59,8 +59,8 @@ fn a_line_that_is_shaped_one_way() {
     assert!(told("\"off\"", "\"fq_codel\"").is_empty());
 }
 
-/// A width that is set changes the driver of those who name none, which is told; the file's own width is what
-/// its author meant.
+/// An overridden width changes the driver of devices without an explicit one, with a note; the width in the
+/// file is considered intended.
 #[test]
 fn a_width_that_is_set_changes_drivers() {
     let of = |sets: &[(&str, &str)]| -> Vec<String> {
@@ -81,7 +81,7 @@ fn a_width_that_is_set_changes_drivers() {
     );
 }
 
-/// Airtime that nobody is charged for is told of: what follows from it is not what it looks like.
+/// Airtime charged to no station has a note, because results are misleading.
 #[test]
 fn airtime_without_charges() {
     let of = |scheme: &str| -> usize {
