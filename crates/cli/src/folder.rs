@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_format_is_that_which_is_read() {
+    fn format_matches_the_reader() {
         let reader = include_str!("../../../python/stillair/results/result_folder.py");
         assert!(reader.contains(&format!("\nFORMAT = {FORMAT}\n")));
     }

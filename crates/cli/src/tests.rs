@@ -59,7 +59,7 @@ fn said_and(line: &str, look: &mut dyn FnMut(&Path)) -> Result<String, String> {
 }
 
 #[test]
-fn a_run_is_told_in_words_and_in_the_json_of_the_api() {
+fn run_is_printed_as_text_and_as_json() {
     let text = said("run FILE --runs 2 --jobs 2").expect("a result");
     assert!(text.starts_with("two, 2 runs\n  f.b: Mbit/s 9."), "{text}");
     let json = value(&said("run FILE --runs 2 --json").expect("a result")).unwrap_or_default();
@@ -95,7 +95,7 @@ fn a_sweep_writes_what_a_run_writes() {
 
 /// The result folder contains the files that `stillair` reads.
 #[test]
-fn a_result_is_kept_in_a_folder() {
+fn result_is_written_to_a_folder() {
     let mut files = BTreeSet::new();
     let mut look = |folder: &Path| {
         let out = folder.join("out");
@@ -160,7 +160,7 @@ fn parts_are_listed_with_their_keys() {
 }
 
 #[test]
-fn mistakes_are_told() {
+fn errors_are_reported() {
     let says = said("run FILE --set flow.0.congestion_control.gain=10").expect_err("wrong");
     assert!(
         says.ends_with("flow.0.congestion_control.gain: found 10, expected a whole number from 1 to 9"),

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variant_gives_what_it_gives_alone_for_any_number_of_workers() {
+    fn variant_result_does_not_depend_on_other_variants_or_workers() {
         let schemes = ["fifo", "airtime", "fq_mac"];
         let one = results(&batch(1, &schemes));
         assert_eq!(one, results(&batch(3, &schemes)));
@@ -241,7 +241,7 @@ mod tests {
 
     /// The runs passed on are those of the complete result, except for kept ones.
     #[test]
-    fn each_run_is_handed_over() {
+    fn each_run_is_passed_on() {
         let schemes = ["fifo", "airtime"];
         let whole = results(&batch(1, &schemes));
         let told = Mutex::new(Vec::new());
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_in_any_variant_is_told_before_the_first_run() {
+    fn error_in_any_variant_is_reported_before_the_first_run() {
         let said = run(&batch(1, &["fifo", "airtme"]), &|news| panic!("{news:?}")).unwrap_err();
         assert!(
             matches!(said, ApiError::Scenario(error) if error.expected.contains("did you mean \"airtime\"?"))
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn who_stops_keeps_what_was_finished() {
+    fn stopping_keeps_finished_runs() {
         let told = Mutex::new(Vec::new());
         let tell = |news: News| {
             let go_on = !matches!(news, News::Variant(..));

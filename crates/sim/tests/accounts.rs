@@ -18,7 +18,7 @@ proptest! {
     })]
 
     #[test]
-    fn accounts_close_in_midst_and_all_drains_in_order(case in case(), run in 0_u64..4) {
+    fn accounts_close_midway_and_all_packets_drain_in_order(case in case(), run in 0_u64..4) {
         check(&case, run).map_err(TestCaseError::fail)?;
     }
 }

@@ -56,7 +56,7 @@ fn a_root_qdisc_lets_background_block_voice() {
 }
 
 #[test]
-fn beacons_are_sent_and_booked() {
+fn beacons_are_sent_and_accounted() {
     let text = cell("10 s", CHANNEL, "scheme = \"fifo\"") + &station("s", 0, "rate = \"ofdm-54\"");
     let mut world = watched(&parse(&text, &[]), 0).world;
     run_to(&mut world, Duration::from_secs(10)).expect("accounts close");
@@ -73,7 +73,7 @@ fn beacons_are_sent_and_booked() {
 }
 
 #[test]
-fn two_access_points_beacons_do_not_meet() {
+fn beacons_of_two_access_points_do_not_collide() {
     let second = "[node.other]\nprofile = \"linux-4.6\"\nforward = true\n".to_owned()
         + "interface.wlan0 = { channel = \"wifi\", role = \"ap\", scheme = \"fifo\", address = \"10.0.9.1\" }\n";
     let text = cell("10 s", CHANNEL, "scheme = \"fifo\"") + &second;
@@ -85,7 +85,7 @@ fn two_access_points_beacons_do_not_meet() {
 }
 
 #[test]
-fn beacons_go_on_beside_a_load() {
+fn beacons_continue_under_load() {
     let text = cell("10 s", CHANNEL, "scheme = \"fq_mac\"")
         + &station("s", 0, "rate = \"ht20-mcs3-lgi\"")
         + &flow("udp", "ap", "s", "rate = \"60 Mbit/s\"")
@@ -97,7 +97,7 @@ fn beacons_go_on_beside_a_load() {
 }
 
 #[test]
-fn the_account_of_the_air_of_aggregates() {
+fn airtime_account_of_aggregates() {
     let text = cell("4 s", QUIET, "scheme = \"fifo\"")
         + &station("s", 0, "rate = \"ht20-mcs15-sgi\"")
         // Four sockets, because one send buffer holds fewer datagrams than three aggregates.

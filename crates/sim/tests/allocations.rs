@@ -41,7 +41,7 @@ fn wrong(text: &str, name: &str, sets: &[(&str, &str)], warm: Duration) -> Optio
 }
 
 #[test]
-fn in_no_scenario_of_the_benchmarks() {
+fn benchmark_scenarios_allocate_nothing_per_packet() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/bench");
     let mut found: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     found.sort();

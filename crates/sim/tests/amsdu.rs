@@ -25,7 +25,7 @@ fn flooded(scheme: &str, station_scheme: &str, rate: &str, more: &str) -> String
 fn goodput_follows_the_length_of_the_exchange() {
     const VHT: &str = "vht80-mcs9-nss2-sgi";
     const HE: &str = "he80-mcs11-nss2-gi0.8";
-    // By rate: bits and duration of a symbol, preamble, and granularity of the PPDU duration, in ns.
+    // Bits and duration of a symbol, preamble, and granularity of the PPDU duration, in ns.
     let ideal = |rate: &str, n: u64| {
         let (bits, symbol, preamble, grid) =
             if rate == VHT { (3_120, 3_600, 44_000, 4_000) } else { (16_333, 13_600, 50_400, 100) };
@@ -80,7 +80,7 @@ impl Sink for Tries {
 }
 
 #[test]
-fn what_is_lost_together_comes_again_together() {
+fn frames_lost_together_are_retransmitted_together() {
     let text = flooded("\"ath10k\"", "\"ath10k\"", "vht80-mcs9-nss2-sgi", ", error_rate = 0.2");
     let mut world = wire(&parse(&text, &[]), Seed { seed: 1, run: 0 }, |_| Tries::default()).world;
     world.run_until(Instant::from_nanos(300_000_000));
@@ -118,7 +118,7 @@ fn accounts_close_with_losses() {
 }
 
 #[test]
-fn a_station_with_ath9k_takes_none_in_a_session() {
+fn ath9k_station_accepts_no_amsdu_in_a_session() {
     let frames = |station: &str| {
         let text = flooded("\"mt76\"", station, "ht40-mcs15-sgi", "");
         let mut world = wire(&parse(&text, &[]), Seed { seed: 1, run: 0 }, |_| Tries::default()).world;
@@ -130,7 +130,7 @@ fn a_station_with_ath9k_takes_none_in_a_session() {
 }
 
 #[test]
-fn a_limit_of_bytes_where_nothing_is_joined_is_refused() {
+fn byte_limit_without_amsdus_is_rejected() {
     let scheme = "{ kind = \"mt76\", amsdu_frames = 1, amsdu_bytes = 7991 }";
     let text = flooded(scheme, "\"mt76\"", "he80-mcs11-nss2-gi0.8", "");
     let said = stillair_sim::scenario::parse(&text, "test.toml", &[]).expect_err("a mistake").to_string();
@@ -158,7 +158,7 @@ impl Sink for Inside {
 }
 
 #[test]
-fn mac80211_joins_packets_of_a_flow_and_firmware_what_it_has() {
+fn mac80211_merges_packets_of_a_flow_and_firmware_any() {
     // Two flows from a server behind the access point to one station: their packets alternate in the
     // firmware's queue, and mac80211 has merged them by twos and threes before. 3,895 bytes hold two packets,
     // and 7,991 bytes hold five, of which a device with three buffers uses three.
@@ -193,7 +193,7 @@ fn mac80211_joins_packets_of_a_flow_and_firmware_what_it_has() {
 }
 
 #[test]
-fn a_device_sets_scheme_and_numbers_and_keys_beside_it_go_before() {
+fn device_sets_scheme_and_numbers_and_explicit_keys_take_precedence() {
     let read = |device: &str| {
         let text = flooded("\"mt76\"", "\"mt76\"", "vht80-mcs9-nss2-sgi", "");
         let scenario = parse(&text.replacen("scheme = \"mt76\"", device, 1), &[]);

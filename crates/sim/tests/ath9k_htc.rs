@@ -32,7 +32,7 @@ fn the_air_of_a_saturated_station_is_aggregates_of_17_and_16() {
 }
 
 #[test]
-fn background_holds_video_back() {
+fn background_delays_video() {
     // A single count covers all categories, so queued background frames go first. ath9k has a count per
     // category.
     let delay = |scheme: &str| {

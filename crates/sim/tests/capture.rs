@@ -384,7 +384,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_written_reads_back(
+    fn written_file_reads_back(
         rate in prop::sample::select(vec!["ht20-mcs15-sgi", "ht40-mcs31-sgi", "ht40-mcs3-lgi", "ht20-mcs0-lgi", "ofdm-6"]),
         (errors, lost) in (0_u8..60, 0_u8..60),
         retry_limit in 1_u8..12,
@@ -414,7 +414,7 @@ proptest! {
 }
 
 #[test]
-fn a_frame_sent_again_after_a_lost_block_ack_is_the_same_frame() {
+fn frame_retransmitted_after_a_lost_block_ack_is_unchanged() {
     let station = "rate = \"ht20-mcs7-lgi\", ack_error_rate = 0.5";
     let (file, keeper) = captured(station, &udp("server", "sta1", 5_000, 700, 0), 1);
     assert!(compare(&file, &keeper) > 100);

@@ -37,7 +37,7 @@ fn seen(w: &World<common::Watcher>) -> (Vec<u64>, u64, u64) {
 }
 
 #[test]
-fn as_loud_as_the_other_is_as_without() {
+fn equal_levels_have_no_capture_effect() {
     // Both at 10 m from the access point, in range of each other. Only the run with capture simulates frame
     // by frame.
     let places = ["30 m, 20 m", "30 m, 40 m"];
@@ -47,7 +47,7 @@ fn as_loud_as_the_other_is_as_without() {
 }
 
 #[test]
-fn of_two_the_nearer_comes_through_collisions() {
+fn nearer_of_two_stations_survives_collisions() {
     // At 5 and 12 m, with 30 dB per decade: 11.4 dB stronger.
     let places = ["30 m, 25 m", "30 m, 42 m"];
     let (without, with) = (run("", places), run(CAPTURE, places));
@@ -67,7 +67,7 @@ fn of_two_the_nearer_comes_through_collisions() {
 }
 
 #[test]
-fn of_two_that_are_hidden_the_nearer_has_more_than_twice_as_much() {
+fn nearer_of_two_hidden_stations_gets_more_than_twice_as_much() {
     // 46.7 dB and 30 dB per decade: at 16 dBm they sense each other up to 51 m. At 6 and 47 m from the access
     // point.
     let places = ["30 m, 24 m", "30 m, 77 m"];

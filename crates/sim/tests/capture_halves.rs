@@ -144,7 +144,7 @@ fn blocks(file: &[u8]) -> Vec<(u32, &[u8])> {
 }
 
 #[test]
-fn what_finds_no_room_is_counted_and_the_rest_is_as_it_was() {
+fn omitted_frames_are_counted_and_the_rest_is_unchanged() {
     const FRAME: u32 = 6;
     const STATISTICS: u32 = 5;
     for (name, duration) in [("home", "1 s"), ("anomaly-web", "6 s")] {

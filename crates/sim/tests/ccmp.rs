@@ -62,7 +62,7 @@ fn every_data_frame_is_16_bytes_longer() {
 }
 
 #[test]
-fn it_costs_a_hundredth() {
+fn encryption_costs_one_percent() {
     let flood = flow("udp", "ap", "s", "rate = \"200 Mbit/s\"\npayload = 1472\nburst = 8");
     let goodput = |cipher: &str| of(&run(&parse(&text(cipher, "", &flood), &[]), 0), "s").goodput_mbps;
     let (none, ccmp) = (goodput(""), goodput(CCMP));
@@ -76,7 +76,7 @@ fn it_costs_a_hundredth() {
 }
 
 #[test]
-fn delimiters_without_a_cipher_are_refused() {
+fn delimiters_without_a_cipher_are_rejected() {
     let text = text("", ", cipher_delimiters = 10", "");
     let said = stillair_sim::scenario::parse(&text, "test.toml", &[]).expect_err("a mistake").to_string();
     assert!(

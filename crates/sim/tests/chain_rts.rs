@@ -52,7 +52,7 @@ fn an_entry_costs_rts_and_cts_at_the_control_rate() {
 }
 
 #[test]
-fn a_lost_rts_is_a_try() {
+fn lost_rts_counts_as_a_try() {
     // Out of range: two tries with the frame, three of only an RTS of 28 us.
     let path = "rate = \"ht20-mcs7-lgi\", snr = \"-10 dB\", retry_chain = [{ rate = \"mcs7\", tries = 2 }, \
                 { rate = \"mcs6\", tries = 3, rts = true }]";

@@ -32,7 +32,7 @@ fn hashes(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn twice_the_same_and_for_any_number_of_workers() {
+fn results_are_reproducible_for_any_number_of_workers() {
     let one = results(&request(1, None, 0));
     assert_eq!(one, results(&request(1, None, 0)));
     assert_eq!(one, results(&request(4, None, 0)));
@@ -94,7 +94,7 @@ fn pinned_traces() {
 }
 
 #[test]
-fn a_silent_station_changes_nobodys_draws() {
+fn silent_station_changes_no_random_streams() {
     let idle = station("idle", 9, "rate = \"ht20-mcs0-lgi\"");
     let seen = |before: &str, after: &str| {
         let summary = run(&parse(&busy("airtime", before, after), &[]), 0);

@@ -51,7 +51,7 @@ fn closes(s: &RunSummary) {
 }
 
 #[test]
-fn a_call_that_dies_has_a_loss_and_a_score() {
+fn dying_call_has_a_loss_and_a_score() {
     // The last 32 of 60 s, or 20 s in the middle; 50 packets are due per second.
     for (steps, lost) in [
         (
@@ -104,7 +104,7 @@ fn a_video_that_freezes_shows_it() {
 }
 
 #[test]
-fn a_socket_that_blocks_is_late_and_one_that_drops_loses() {
+fn blocking_socket_delays_and_dropping_socket_loses() {
     let udp = |when_full: &str| {
         let keys = "rate = \"2 Mbit/s\"\ngap = \"periodic\"\npayload = 1000\n";
         flow("udp", "a", "b", &format!("{keys}when_full = \"{when_full}\"")) + &stalls("1 kbit/s")
@@ -123,7 +123,7 @@ fn a_socket_that_blocks_is_late_and_one_that_drops_loses() {
 }
 
 #[test]
-fn what_is_held_up_at_the_end_is_under_way_and_not_lost() {
+fn delayed_packets_at_the_end_are_in_flight_and_not_lost() {
     // Twice the capacity of the wire: half is delayed, and at the end the oldest has waited for half the run.
     let keys = "rate = \"20 Mbit/s\"\ngap = \"periodic\"\npayload = 972\n";
     for (more, unsent) in [("", false), ("stop = \"10 s\"\n", true)] {
@@ -144,7 +144,7 @@ fn what_is_held_up_at_the_end_is_under_way_and_not_lost() {
 }
 
 #[test]
-fn what_was_due_in_the_warm_up_is_no_goodput_of_the_measured_time() {
+fn warm_up_backlog_is_not_goodput() {
     // The line stalls from 1 s to 3 s, with a warm-up of 2 s.
     let steps = "[[step]]\nat = \"1 s\"\nset = [\"link.lan.rate=1 kbit/s\"]\n\
                  [[step]]\nat = \"3 s\"\nset = [\"link.lan.rate=100 Mbit/s\"]\n";

@@ -34,7 +34,7 @@ fn beside(scheme: &str, path: &str, mbps: u32, mark: &str) -> String {
 }
 
 #[test]
-fn a_dead_path_gives_up_and_others_go_on() {
+fn dead_path_gives_up_and_others_continue() {
     for scheme in SCHEMES {
         let text = beside(scheme, "rate = \"ht20-mcs7-lgi\", error_rate = 1.0", 2, "CS0");
         let world = drained(&text);
@@ -91,7 +91,7 @@ fn losses(path: &str) -> Losses {
 }
 
 #[test]
-fn each_kind_of_loss_is_counted_apart() {
+fn each_kind_of_loss_is_counted_separately() {
     let fixed = "rate = \"ht20-mcs7-lgi\"";
     assert_eq!(losses(fixed), Losses::default());
     let broken = losses(&format!("{fixed}, error_rate = 0.2"));
@@ -124,7 +124,7 @@ fn errors_by_rate_follow_the_chain() {
 }
 
 #[test]
-fn a_table_of_chances_changes_at_its_times() {
+fn probability_table_changes_at_its_times() {
     // All frames are lost for a tenth of two seconds, or from then on.
     let lost = |to: &str| {
         let entries = format!(
@@ -140,7 +140,7 @@ fn a_table_of_chances_changes_at_its_times() {
 }
 
 #[test]
-fn longer_frames_are_broken_more_often() {
+fn longer_frames_are_lost_more_often() {
     let lost = |payload: u32, table: &str| {
         let text = cell("2 s", CHANNEL, "scheme = \"airtime\"")
             + &station("s", 0, &format!("rate = \"ht20-mcs7-lgi\", error_rate = [{table}]"))
@@ -160,7 +160,7 @@ fn longer_frames_are_broken_more_often() {
 }
 
 #[test]
-fn broken_frames_of_a_session_are_sent_again() {
+fn frames_lost_in_a_session_are_retransmitted() {
     // 30 tries with every other frame lost: none is given up in a thousand runs, so all arrive in order.
     let text = beside("airtime", "rate = \"ht20-mcs7-lgi\", error_rate = 0.5", 4, "CS0");
     let world = drained(&text);
@@ -183,7 +183,7 @@ fn the_retry_limit_is_counted_in_tries_of_the_hardware() {
 }
 
 #[test]
-fn a_block_ack_request_spares_the_receiver_the_wait() {
+fn block_ack_request_avoids_the_reorder_timeout() {
     // A quarter of the requests and of the replies is given up. Without a Block Ack request, each would delay
     // the frames behind it by the receiver's timeout of 100 ms.
     let path = "retry_limit = 2, rate = \"ht20-mcs7-lgi\", error_rate = 0.5";
@@ -240,7 +240,7 @@ fn without_a_cts_nothing_is_sent() {
 }
 
 #[test]
-fn a_frame_that_noise_took_costs_no_time_at_the_lowest_rate() {
+fn frame_lost_to_noise_costs_no_time_at_the_lowest_rate() {
     // Nothing is sent at the lowest rate: no beacons, and no session at 802.11g's 54 Mbit/s.
     let goodput = |lowest: &str| {
         let channel = format!(

@@ -14,7 +14,7 @@ use stillair_sim::world::{Entering, Refused, wire};
 use stillair_sim::{api, scenario};
 
 #[test]
-fn a_default_route_leads_to_what_no_interface_has() {
+fn default_route_leads_to_unknown_addresses() {
     let mut world = recorded(&text("external", "fq_codel", ", default_route = true"));
     let (elsewhere, far) = (world.elsewhere(), [192, 0, 2, 1]);
     assert_eq!(elsewhere, Addr(4));
@@ -87,7 +87,7 @@ fn a_packet_of_several_segments_is_split_on_its_way() {
 }
 
 #[test]
-fn what_cannot_come_in_is_refused() {
+fn invalid_packets_are_refused() {
     let mut world = recorded(&text("external", "fq_codel", ""));
     let good = ip(100, 0, 0, [SERVER_IP, STATION_IP]);
     let e = entering(&good, SERVER, Addr(STATION.0), None);
@@ -107,7 +107,7 @@ fn what_cannot_come_in_is_refused() {
 }
 
 #[test]
-fn the_summary_has_what_outside_hosts_sent_and_got() {
+fn summary_counts_packets_of_external_hosts() {
     let scenario = parse(&text("external", "fq_codel", ""), &[]);
     let says = api::run_once(&scenario, SEED).expect_err("nobody drives it");
     assert!(says.starts_with("run 0: node.server.host: found \"external\", and a driver must"), "{says}");
@@ -137,7 +137,7 @@ fn the_summary_has_what_outside_hosts_sent_and_got() {
 }
 
 #[test]
-fn a_capture_has_the_bytes() {
+fn capture_contains_the_bytes() {
     let scenario = parse(&text("external", "fq_codel", ""), &[]);
     let selection =
         Selection { points: vec!["all".into()], from: Instant::ZERO, until: Instant::NEVER, snaplen: 0 };
@@ -160,7 +160,7 @@ fn a_capture_has_the_bytes() {
 }
 
 #[test]
-fn what_has_no_effect_or_no_sense_is_an_error() {
+fn keys_without_effect_or_meaning_are_errors() {
     let says = |text: &str, sets: &[(&str, &str)]| {
         let sets: Vec<(String, String)> = sets.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
         scenario::parse(text, "doors.toml", &sets).expect_err("a mistake").to_string()

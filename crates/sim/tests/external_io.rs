@@ -78,7 +78,7 @@ impl Log {
 }
 
 #[test]
-fn what_comes_from_outside_goes_the_way_of_what_is_modelled() {
+fn external_packets_take_the_path_of_modelled_ones() {
     for scheme in ["fq_codel", "airtime", "mac80211"] {
         let end = at_ms(1_000);
         let modelled = parse(&(text("model", scheme, "") + FLOWS), &[]);
@@ -134,7 +134,7 @@ fn what_comes_from_outside_goes_the_way_of_what_is_modelled() {
 }
 
 #[test]
-fn bytes_come_out_with_their_marks_and_hops() {
+fn bytes_leave_with_their_tos_and_ttl() {
     let mut world = recorded(&text("external", "fq_codel", ""));
     let (mut marked, mut plain) = (0, 0);
     for n in 0..2_000 {
@@ -189,7 +189,7 @@ fn a_drop_and_a_duplicate_end_a_token_once() {
 }
 
 #[test]
-fn tokens_are_told_in_the_order_of_their_ends() {
+fn tokens_are_read_in_the_order_of_their_ends() {
     let mut world = recorded(&text("external", "fq_codel", ""));
     for token in [5, 9, 1, 7] {
         let bytes = ip(1_000, token, 0, [SERVER_IP, STATION_IP]);
@@ -202,7 +202,7 @@ fn tokens_are_told_in_the_order_of_their_ends() {
 }
 
 #[test]
-fn a_run_from_event_to_event_is_the_run_at_once() {
+fn run_event_by_event_equals_a_single_run() {
     let flows = r#"
 [[flow]]
 kind = "tcp"
@@ -241,7 +241,7 @@ proptest! {
     /// For any packets at any times: each token ends once, packets leave with the bytes that entered, and
     /// nothing is left behind.
     #[test]
-    fn all_that_comes_in_leaves_or_is_dropped(
+    fn every_entered_packet_leaves_or_is_dropped(
         scheme in prop::sample::select(vec!["fifo", "fq_codel", "fq_mac", "airtime", "mac80211"]),
         batches in prop::collection::vec((0_u64..3_000, prop::collection::vec((any::<bool>(), 28_u32..2_000, 0_u8..4, any::<bool>()), 0..40)), 1..60),
     ) {

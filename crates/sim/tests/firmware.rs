@@ -49,7 +49,7 @@ fn a_burst_is_one_aggregate() {
 }
 
 #[test]
-fn what_is_on_the_air_is_closed() {
+fn ppdu_on_the_air_takes_no_more_frames() {
     // A PPDU of eight frames takes 0.8 ms; packets arriving meanwhile are in the next one. Two frames every
     // 0.5 ms are all delivered, and no PPDU has frames that arrived after its start: never more than arrive
     // during one exchange and its contention.
@@ -169,7 +169,7 @@ fn without_airtime_queue_limits_the_firmware_is_the_queue() {
 }
 
 #[test]
-fn wide_channels_have_a_driver_of_their_day_unless_told() {
+fn wide_channels_default_to_a_contemporary_driver() {
     let scheme = |profile: &str, width: &str, more: &str| {
         let text = cell("1 s", &format!("band = \"5 GHz\"\nwidth = \"{width}\""), more)
             .replace("linux-4.6", profile)
@@ -183,9 +183,9 @@ fn wide_channels_have_a_driver_of_their_day_unless_told() {
     assert_eq!(scheme("linux-6.6", "80 MHz", "scheme = \"fifo\""), "fifo");
 }
 
-/// Undocumented firmware properties are assumed, and the notes say so.
+/// Undocumented firmware properties are assumed, with a note for each.
 #[test]
-fn what_is_assumed_is_said() {
+fn assumptions_have_notes() {
     let notes = |scheme: &str, rate: &str| {
         parse(&modern(scheme, RATES[0], 1).replace(&format!("rate = \"{}\"", RATES[0]), rate), &[]).notes()
     };

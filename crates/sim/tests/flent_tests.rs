@@ -94,7 +94,7 @@ fn other_tests_and_their_times() {
 }
 
 #[test]
-fn what_is_measured_is_the_load() {
+fn measured_goodput_is_the_load() {
     let run = |more: &[(&str, &str)]| run(&test("tcp_1up", &[&[("test.length", "1 s")], more].concat()), 0);
     let (load, all) = (run(&[]), run(&[("warm_up", "0 s"), ("cool_down", "0 s")]));
     assert_eq!(load.trace_hash, all.trace_hash);

@@ -28,7 +28,7 @@ interface.eth0 = { link = "lan", address = "10.0.0.2" }
 "#;
 
 #[test]
-fn a_delay_is_that_of_the_way_and_a_loss_that_of_the_queue() {
+fn delay_is_that_of_the_path_and_loss_that_of_the_queue() {
     // 1,000 bytes from the IP header on and 38 bytes of Ethernet take 0.83 ms at 10 Mbit/s; the propagation
     // delay is 5 ms.
     let udp = |rate: &str| format!("rate = \"{rate} Mbit/s\"\npayload = 972\ngap = \"periodic\"");
@@ -54,7 +54,7 @@ fn a_delay_is_that_of_the_way_and_a_loss_that_of_the_queue() {
 }
 
 #[test]
-fn what_a_station_downloads_and_uploads_is_told_apart() {
+fn downloads_and_uploads_of_a_station_are_separate() {
     let text = cell("3 s", "band = \"5 GHz\"\nwidth = \"20 MHz\"", "scheme = \"airtime\"")
         + &station("sta", 0, "rate = \"ht20-mcs7-sgi\"")
         + &flow("tcp", "ap", "sta", "name = \"down\"")

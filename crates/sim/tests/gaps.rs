@@ -53,7 +53,7 @@ const RATE: &str = "rate = \"ht40-mcs7-sgi\"";
 const QUIET: &str = "band = \"2.4 GHz\"\nwidth = \"40 MHz\"\nbeacon_interval = \"off\"";
 
 #[test]
-fn senders_wait_for_the_answer_and_listeners_for_more() {
+fn senders_wait_for_the_response_and_listeners_longer() {
     // SIFS 10 us and three slots of 9 us, with a backoff of 0; before that, a slot and 20 us, or the duration
     // of an ACK at 1 Mbit/s.
     for (listeners, quiet) in [(0, 37 + 29), (1, 37 + 314)] {
@@ -70,7 +70,7 @@ fn senders_wait_for_the_answer_and_listeners_for_more() {
 }
 
 #[test]
-fn a_transmit_opportunity_goes_on_with_what_is_in_the_hardware() {
+fn txop_continues_with_frames_in_the_hardware() {
     // Video: SIFS and a Block Ack of 38 us, then SIFS if a second aggregate was ready, plus two slots if the
     // hardware holds only one.
     for (scheme, gap) in [("fifo", 10 + 38 + 10), ("ath9k_htc", 10 + 38 + 10 + 2 * 9)] {

@@ -59,7 +59,7 @@ fn each_has_its_own_rates_and_equal_airtime() {
 }
 
 #[test]
-fn without_fairness_the_slowest_has_most_of_the_air() {
+fn without_fairness_the_slowest_station_uses_most_airtime() {
     // Round-robin with one aggregate each: the station without aggregation gets a single packet per turn, and
     // the least airtime.
     let all = flooded("fq_mac");
@@ -77,7 +77,7 @@ fn without_fairness_the_slowest_has_most_of_the_air() {
 }
 
 #[test]
-fn only_stations_without_ofdm_are_protected_from() {
+fn protection_only_for_stations_without_ofdm() {
     // 802.11g, n and ax at 2.4 GHz; with an 802.11b station, a CTS before each of their frames.
     let low = "band = \"2.4 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"";
     let of = |old: bool| {

@@ -33,7 +33,7 @@ fn run(text: &str, run: u64) -> World<common::Watcher> {
 const RUNS: core::ops::Range<u64> = 0..6;
 
 #[test]
-fn frame_by_frame_as_by_exchanges() {
+fn frame_by_frame_equals_by_exchange() {
     // Two additional silent stations are hidden from each other: results do not change, but the channel is
     // simulated frame by frame.
     let bystanders = station("x", 98, "rate = \"ofdm-54\"") + &station("y", 99, "rate = \"ofdm-54\"");
@@ -120,7 +120,7 @@ fn parts(rate: &str) -> (f64, f64) {
 }
 
 #[test]
-fn what_only_its_cts_met_comes_through_by_frames_and_by_exchanges() {
+fn ppdu_survives_if_only_its_cts_collided() {
     // A CTS at 1 Mbit/s takes 304 us, a short 802.11b frame 254 us: if both start at the same time, the PPDU
     // after the CTS does not collide.
     let low = "band = \"2.4 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nbasic_rate = \"dsss-1\"";
@@ -139,7 +139,7 @@ fn what_only_its_cts_met_comes_through_by_frames_and_by_exchanges() {
     let ((a, tries, collided), (b, frames_tries, frames_collided)) = (seen(&whole), seen(&by_frames));
     let near = |a: u64, b: u64, by: f64| (a as f64 / b as f64 - 1.0).abs() < by;
     assert!(a.iter().zip(&b).all(|(&a, &b)| near(a, b, 0.03)), "{a:?} {b:?}");
-    // Of two that start at the same time, one is lost; if both were, there would be twice as many.
+    // One of two frames that start at the same time is lost; if both were, losses would double.
     assert!(
         near(tries, frames_tries, 0.03) && near(collided, frames_collided, 0.25),
         "{collided} {frames_collided}"
@@ -147,7 +147,7 @@ fn what_only_its_cts_met_comes_through_by_frames_and_by_exchanges() {
 }
 
 #[test]
-fn a_receiver_between_two_that_do_not_hear_each_other() {
+fn receiver_between_two_hidden_senders() {
     // The second sender is heard by the first one's receiver and by no other node of the first cell, and
     // hears only its ACKs: every frame of the first cell that overlaps one of the second is lost. At 6 Mbit/s
     // an ACK is as long as EIFS allows for, so the first sender's start times do not depend on the second
@@ -231,7 +231,7 @@ fn hidden_stations_and_rts() {
 }
 
 #[test]
-fn positions_say_who_hears_whom() {
+fn positions_determine_audibility() {
     // 16 dBm and 46.7 dB for the first metre: -82 dBm is reached at 51.3 m with 30 dB per decade.
     let placed = |x: &str| {
         let places = [("ap", "30 m, 0 m"), ("s0", "0 m, 0 m"), ("s1", x)];
@@ -293,7 +293,7 @@ fn two_cells_of_two_hundred() {
 }
 
 #[test]
-fn who_begins_amid_a_frame_that_it_does_not_hear_is_counted() {
+fn starts_during_a_hidden_frame_are_counted() {
     let bystanders = station("x", 98, "rate = \"ofdm-54\"") + &station("y", 99, "rate = \"ofdm-54\"");
     let begun = |hidden: &str| {
         let text = upload(2, hidden, "rate = \"ofdm-54\"") + &bystanders;
@@ -306,7 +306,7 @@ fn who_begins_amid_a_frame_that_it_does_not_hear_is_counted() {
 }
 
 #[test]
-fn what_comes_over_another_channel_as_a_start_is_due_does_not_take_it_away() {
+fn arrival_over_another_channel_does_not_cancel_a_due_start() {
     // On both channels, slot boundaries are at 16 us and every 9 us after that. A frame with 460 bytes of
     // payload, due at 81,000 us, starts at 81,007 us, and its exchange takes 100 + 16 + 28 us: its packet
     // arrives at the relay's other radio at 81,151 us, when that radio starts to send a packet of another

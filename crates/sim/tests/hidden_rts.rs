@@ -97,7 +97,7 @@ fn above(n: u16, rate: &str, least: u32, most: u32) -> f64 {
 }
 
 #[test]
-fn with_a_window_that_stays_as_the_model_says() {
+fn with_a_fixed_window_as_in_the_model() {
     for n in [2, 3] {
         for rate in ["ofdm-6", "ofdm-24", "ofdm-54"] {
             for window in [127, 511] {
@@ -114,7 +114,7 @@ fn with_a_window_that_stays_as_the_model_says() {
 }
 
 #[test]
-fn with_a_window_that_doubles_near_the_model() {
+fn with_a_doubling_window_close_to_the_model() {
     // A station that has just succeeded has the smallest window and is likely to win again, while the others
     // have larger windows. The model has one probability for all of them.
     for n in [2, 5] {

@@ -33,7 +33,7 @@ fn goodput(summary: &RunSummary) -> f64 {
 const OVEN: &str = "pattern = { kind = \"cycle\", on = \"8 ms\", period = \"20 ms\", phase = \"0 s\" }";
 
 #[test]
-fn beside_a_loud_source_there_is_the_time_that_it_leaves() {
+fn strong_source_leaves_its_off_time() {
     // Expected: of 20 ms, 12 are free, with 406.5 us per frame: 252 data, 44 response, 43 AIFS and 67.5
     // backoff. A frame meets the start of the noise with probability 252 / 406.5, which costs the half of it
     // already sent, the AIFS and backoff before it, and 72 us of a doubled backoff: 191 us of each 12 ms. At
@@ -50,7 +50,7 @@ fn beside_a_loud_source_there_is_the_time_that_it_leaves() {
 }
 
 #[test]
-fn to_a_quiet_source_nobody_defers_and_what_it_meets_is_noisier() {
+fn no_station_defers_to_a_weak_source_which_adds_noise() {
     // No station defers at -70 dBm. A signal of -64 dBm is 6 dB above it: enough for 6 Mbit/s (10 % loss at
     // 4.0 dB), but not for 54 Mbit/s.
     let quiet = source("oven", &format!("power = \"-70 dBm\"\n{OVEN}"));
@@ -68,7 +68,7 @@ fn to_a_quiet_source_nobody_defers_and_what_it_meets_is_noisier() {
 }
 
 #[test]
-fn a_source_is_booked_as_long_as_it_is_on() {
+fn source_is_accounted_while_it_is_on() {
     let idle = |keys: &str| {
         let text =
             cell("2 s", QUIET, "scheme = \"fifo\"") + &station("s", 0, "rate = \"ofdm-54\", snr = \"60 dB\"");
@@ -86,7 +86,7 @@ fn a_source_is_booked_as_long_as_it_is_on() {
 }
 
 #[test]
-fn a_source_that_is_no_louder_than_nothing_changes_nothing() {
+fn source_below_the_noise_changes_nothing() {
     let two = |more: &str| {
         let mut text = cell("2 s", QUIET, "scheme = \"fifo\"");
         for n in 0..2 {
@@ -107,7 +107,7 @@ fn a_source_that_is_no_louder_than_nothing_changes_nothing() {
 }
 
 #[test]
-fn who_stands_near_a_source_waits_and_who_stands_far_does_not() {
+fn only_stations_near_a_source_defer() {
     // At 16 dBm and 30 dB per decade, -62 dBm is reached at 3.2 m. The station is 1 m from the source and 31
     // m from the access point, where the source is as strong as the station.
     let goodput = |source_at: &str, from: &str, to: &str| {
@@ -134,7 +134,7 @@ fn who_stands_near_a_source_waits_and_who_stands_far_does_not() {
 }
 
 #[test]
-fn a_record_says_when() {
+fn recording_switches_the_source() {
     let keys =
         |more: &str| format!("power = \"-50 dBm\"\npattern = {{ kind = \"trace\", file = \"x.csv\"{more} }}");
     let text = |more: &str| {

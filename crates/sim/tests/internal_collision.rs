@@ -48,7 +48,7 @@ impl Sink for Answers {
 }
 
 #[test]
-fn only_answers_are_booked_as_answers() {
+fn only_responses_are_accounted_as_responses() {
     let flow = |mark: &str| {
         format!(
             "[[flow]]\nkind = \"udp\"\nfrom = \"sta\"\nto = [\"server\"]\nrate = \"40 Mbit/s\"\n\

@@ -32,7 +32,7 @@ fn later(ap: &str, at: &str) -> Vec<u64> {
 }
 
 #[test]
-fn a_frame_that_comes_alone_waits_for_others() {
+fn single_frame_waits_for_others() {
     let chip = |name: &str| format!(", rx_mitigation = \"{name}\"");
     assert!(later("", &chip("none")).iter().all(|&us| us == 0));
     // The reply is delayed at the access point as the request is at the station. It finds the medium idle for
@@ -48,7 +48,7 @@ fn a_frame_that_comes_alone_waits_for_others() {
 }
 
 #[test]
-fn the_end_of_a_transmission_tells_of_what_has_come() {
+fn end_of_a_transmission_reports_received_frames() {
     // The first request is followed by an ADDBA Request, whose response reports both.
     let alone = &rtts("", LONG, "")[1..];
     assert!(alone.iter().all(|&us| us > 50_000), "{alone:?}");
@@ -59,7 +59,7 @@ fn the_end_of_a_transmission_tells_of_what_has_come() {
 }
 
 #[test]
-fn the_interrupt_is_the_radios() {
+fn devices_of_a_radio_share_its_interrupt() {
     // Pings to one device of a station whose other device is silent, saturates the channel, or is saturated.
     let beside = |flows: &str| {
         let second = format!(
@@ -80,7 +80,7 @@ fn the_interrupt_is_the_radios() {
 }
 
 #[test]
-fn a_broken_frame_tells_of_what_has_come() {
+fn frame_with_errors_reports_earlier_frames() {
     // Half of 800 frames per second are received with errors first, so waits are short; without them, the
     // wait ends 60 ms after some frame.
     let lossy =

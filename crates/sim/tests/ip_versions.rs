@@ -40,7 +40,7 @@ fn summary(text: &str) -> RunSummary {
 
 // spec: ieee8023 3.1 - preamble 8, header 14, FCS 4 and interpacket gap 12 around each packet: 38 bytes.
 #[test]
-fn a_full_segment_is_what_mtu_and_headers_leave() {
+fn full_segment_is_mtu_minus_headers() {
     for (ip, mtu, segment) in [
         (4, 1500, 1500 - 20 - 20 - 12),
         (6, 1500, 1500 - 40 - 20 - 12),
@@ -74,7 +74,7 @@ fn a_ping_is_longer_by_its_header() {
 }
 
 #[test]
-fn bands_do_not_know_the_traffic_class() {
+fn pfifo_fast_bands_ignore_the_traffic_class() {
     let flows = |ip| {
         flow("udp", "a", "b", "rate = \"120 Mbit/s\"\ngap = \"periodic\"")
             + &flow("ping", "a", "b", &format!("ip = {ip}\nmark = 4\ninterval = \"10 ms\""))
@@ -97,7 +97,7 @@ fn bands_do_not_know_the_traffic_class() {
 
 /// Each kind of flow in both directions, over the air and a router.
 #[test]
-fn every_kind_goes_over_ipv6() {
+fn every_kind_of_flow_runs_over_ipv6() {
     let mut text = cell("5 s", "band = \"5 GHz\"\nwidth = \"20 MHz\"", "scheme = \"mac80211\"")
         + &station("s", 0, "rate = \"ht20-mcs7-sgi\"")
         + "[link.lan]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n[node.ap.interface.eth0]\nlink = \"lan\"\n\
@@ -133,7 +133,7 @@ fn every_kind_goes_over_ipv6() {
 }
 
 #[test]
-fn flows_of_both_versions_are_told_apart() {
+fn flows_of_both_ip_versions_are_distinguished() {
     let text = road(LINE, "", &(flow("tcp", "a", "b", "ip = 6") + &flow("tcp", "a", "b", "")));
     let resolved = parse(&text, &[]).resolved();
     assert!(resolved.contains("\"address6\":\"fd00::a80:1\"") && resolved.matches("\"ip\":6").count() == 1);

@@ -51,7 +51,7 @@ fn both(a: &str, b: &str, one_server: bool) -> String {
         .flat_map(|table| table.keys().cloned())
         .filter(|name| !(one_server && name == "server"))
         .collect();
-    // Events need a single world that stops as a whole.
+    // Scenario events need a single world that stops as a whole.
     a.remove("step");
     for kind in THINGS {
         let Some(Value::Table(more)) = b.remove(kind) else { continue };

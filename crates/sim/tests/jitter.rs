@@ -82,7 +82,7 @@ fn arrivals(scenario: &Scenario, run: u64) -> Vec<(u64, u32)> {
 }
 
 #[test]
-fn off_is_not_there() {
+fn disabled_jitter_equals_no_jitter() {
     let flows = ping("0.2 s") + &flow("udp", "a", "b", "rate = \"50 Mbit/s\"");
     let hash = |a: &str| run(&wired(a, "", "", &flows), 0).trace_hash;
     assert_eq!(hash("jitter = \"none\""), hash(""));
@@ -128,7 +128,7 @@ fn a_constant_delay_is_added_once_at_each_end() {
 }
 
 #[test]
-fn what_comes_while_the_host_wakes_is_taken_in_with_it_and_in_order() {
+fn packets_arriving_during_wake_up_are_received_together_in_order() {
     let flows = flow("udp", "a", "b", "rate = \"500 Mbit/s\"\ngap = \"periodic\"");
     let delay = only("softirq = \"exponential 50 us..500 us\"");
     for link in ["", "nic = \"e1000e\"", "nic = \"tg3\""] {

@@ -35,7 +35,7 @@ fn airtime_is_shared_by_weight() {
 }
 
 #[test]
-fn limits_of_airtime_keep_a_deep_hardware_queue_short() {
+fn airtime_queue_limits_keep_a_deep_hardware_queue_short() {
     let ping = |aql: &str| {
         let deep = format!("{{ kind = \"mac80211\", hw_aggregates = 32, aql = {aql} }}");
         let s = flooded(&[(SCHEME, &deep)]);
@@ -56,7 +56,7 @@ fn limits_of_airtime_keep_a_deep_hardware_queue_short() {
 }
 
 #[test]
-fn queues_are_those_of_the_kernel_unless_told_otherwise() {
+fn queues_default_to_the_kernels() {
     let queues = |s: &Scenario| match &s.nodes[1].interfaces[1].medium {
         Attachment::Wifi(wifi) => match &wifi.driver {
             DriverConfig::Fq(queues, _) => queues.clone(),

@@ -39,7 +39,7 @@ fn throughput_over_hops_on_a_channel_each() {
 }
 
 #[test]
-fn the_first_and_the_third_hop_do_not_hear_each_other() {
+fn first_and_third_hop_are_hidden_from_each_other() {
     // Frames of the second relay destroy those from the gateway at the first relay: again no two hops are
     // served at the same time, and at most a third gets through. The gateway's losses keep it from filling
     // the relays' queues.

@@ -51,7 +51,7 @@ fn share(summary: &RunSummary) -> f64 {
 const BOOKED: f64 = EXCHANGE / (EXCHANGE - 16.0);
 
 #[test]
-fn a_load_is_what_it_takes_while_there_is_room() {
+fn load_is_the_airtime_used_if_available() {
     for load in [0.1, 0.4, 0.6] {
         let alone = summary(&beside(4, 1, false, &neighbour(&load.to_string(), 1)));
         // Three standard deviations of the number of PPDUs.
@@ -74,7 +74,7 @@ fn a_load_is_what_it_takes_while_there_is_room() {
 }
 
 #[test]
-fn without_room_it_has_the_share_of_its_senders() {
+fn without_free_airtime_it_gets_the_share_of_its_senders() {
     // By Bianchi's model, saturated senders with equal frame lengths send equally often.
     for senders in [1, 2, 4] {
         let together = summary(&beside(4, 1, true, &neighbour("1.0", senders)));
@@ -91,7 +91,7 @@ fn without_room_it_has_the_share_of_its_senders() {
 }
 
 #[test]
-fn a_load_changes_in_time() {
+fn load_changes_over_time() {
     // A quarter of 4 s at 0.2 and one at 0.6.
     let steps = "[0, { at = \"1 s\", load = 0.2 }, { at = \"2 s\", load = 0.6 }, { at = \"3 s\", load = 0 }]";
     let got = share(&summary(&beside(4, 1, false, &neighbour(steps, 2)))) / BOOKED;
@@ -117,7 +117,7 @@ fn a_load_changes_in_time() {
 }
 
 #[test]
-fn its_frames_are_in_no_capture() {
+fn neighbour_frames_are_not_captured() {
     let scenario = parse(&beside(1, 1, false, &neighbour("0.5", 2)), &[]);
     let selection = Selection { points: Vec::new(), from: Instant::ZERO, until: Instant::NEVER, snaplen: 0 };
     let mut file = Vec::new();

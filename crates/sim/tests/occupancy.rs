@@ -67,7 +67,7 @@ fn layer(queues: &Value, interface: &str, layer: &str) -> [Vec<u64>; 2] {
 }
 
 #[test]
-fn samples_agree_with_what_else_is_known() {
+fn samples_agree_with_other_records() {
     let both = [("record.ss", "20 ms"), ("record.queues", "20 ms")];
     let fine = run(&both);
     let queues = &fine["queues"];

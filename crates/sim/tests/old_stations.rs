@@ -30,7 +30,7 @@ fn flooded(channel: &str, stations: &[&str]) -> String {
 }
 
 #[test]
-fn one_station_by_the_parts_of_its_exchange() {
+fn single_station_matches_the_parts_of_its_exchange() {
     // A frame of 1,538 bytes at 11 Mbit/s: 192 + 1,119 us; response 10 + 203 us; slots of 20 us, so AIFS is
     // 10 + 3 * 20 us, and the mean backoff 7.5 slots.
     let air = air(&flooded(SILENT, &["rate = \"cck-11\""]));
@@ -44,7 +44,7 @@ fn one_station_by_the_parts_of_its_exchange() {
 }
 
 #[test]
-fn others_are_protected_from_it() {
+fn other_stations_are_protected_from_it() {
     // The OFDM station without it: no CTS, no long slots.
     let alone = air(&flooded(SILENT, &["rate = \"ofdm-54\""]));
     assert_eq!(alone(AirUse::Protection), 0);
@@ -59,7 +59,7 @@ fn others_are_protected_from_it() {
 }
 
 #[test]
-fn beacons_go_at_the_lowest_basic_rate() {
+fn beacons_use_the_lowest_basic_rate() {
     // 157 bytes at 1 Mbit/s: 1,448 us, 19 times in two seconds; at 6 Mbit/s 236 + 6 us.
     let quiet = |channel: &str| {
         air(&(cell("2 s", channel, "scheme = \"fifo\"") + &station("s", 0, "rate = \"ofdm-6\"")))
@@ -86,7 +86,7 @@ fn rts_by_length() {
 }
 
 #[test]
-fn one_slow_station_holds_up_all_but_not_with_airtime() {
+fn one_slow_station_slows_all_except_with_airtime_fairness() {
     // paper: ending-the-anomaly 2.1 - the anomaly, with a station at 1 Mbit/s without HT.
     let udp = "rate = \"60 Mbit/s\"\nburst = 4\npayload = 1472";
     let shares = |scheme: &str| {

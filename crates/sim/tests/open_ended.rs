@@ -16,7 +16,7 @@ fn open_ended() -> Scenario {
 }
 
 #[test]
-fn the_length_of_a_run_with_outside_hosts_may_be_left_open() {
+fn run_with_external_hosts_may_have_no_fixed_end() {
     assert!(open_ended().is_open_ended());
     let text = text("model", "fq_codel", "").replace("duration = \"1 s\"\n", "");
     let modelled = scenario::parse(&text, "model.toml", &[]).expect("a good scenario");
@@ -24,7 +24,7 @@ fn the_length_of_a_run_with_outside_hosts_may_be_left_open() {
 }
 
 #[test]
-fn what_was_seen_until_a_stop_is_reported() {
+fn stopped_run_reports_its_records() {
     let scenario = open_ended();
     let mut session = Session::driven(&scenario, SEED, |recorder| recorder).expect("a run").with_series();
     for n in 0..10_u32 {
@@ -50,7 +50,7 @@ fn what_was_seen_until_a_stop_is_reported() {
 }
 
 #[test]
-fn of_a_long_run_the_last_hours_are_kept() {
+fn long_run_keeps_the_last_hours() {
     let scenario = open_ended();
     let mut session = Session::driven(&scenario, SEED, |recorder| recorder).expect("a run").with_series();
     let hours = 5 * 3_600_000;
@@ -69,7 +69,7 @@ fn of_a_long_run_the_last_hours_are_kept() {
     let series = &report["series"];
     let (steps, gone) =
         (series["steps"].as_u64().expect("a number"), series["gone"].as_u64().expect("a number"));
-    // Of 90,000 steps, the first half is discarded whenever 36,000 are kept.
+    // The first half is discarded whenever 36,000 steps are kept.
     assert_eq!((steps + gone, gone % 18_000), (90_000, 0));
     assert!((18_000..36_000).contains(&steps), "{steps}");
     // Each row belongs to its step: one packet per second, five steps apart.

@@ -36,8 +36,7 @@ fn a_ping_waits_for_the_beacon() {
     const EXCHANGE: f64 = 0.9;
     #[rustfmt::skip]
     let table = [
-        // power_save                                       DTIM period, beacons between two that the station
-        // receives
+        // power_save                                       DTIM period, beacon intervals per beacon received
         ("\"mac80211\"",                                             3, 1),
         ("{ kind = \"mac80211\", listen_interval = 3 }",             1, 3),
         ("{ kind = \"mac80211\", listen_interval = \"dtim\" }",      2, 2),
@@ -62,7 +61,7 @@ fn a_ping_waits_for_the_beacon() {
 
 /// A station that is pinged more often than its timeout never falls asleep.
 #[test]
-fn who_is_busy_stays_awake() {
+fn busy_station_stays_awake() {
     let text = pinged("mac80211", "", ", power_save = \"mac80211\"", "90 ms");
     let report = run(&parse(&text, &[("warm_up", "1 s")]), 0);
     let (mean, ..) = rtt(&report);
@@ -72,7 +71,7 @@ fn who_is_busy_stays_awake() {
 
 /// The station is awake for the timeout and a little more per ping, and sleeps for the rest of the time.
 #[test]
-fn it_sleeps_the_rest_of_the_time() {
+fn station_sleeps_the_rest_of_the_time() {
     let text = pinged("mac80211", "", ", power_save = \"mac80211\"", "1 s");
     let power = run(&parse(&text, &[]), 0).power["s.wlan0"];
     assert!((59..=61).contains(&power.sleeps), "{power:?}");
@@ -102,7 +101,7 @@ fn presets_sleep_after_their_own_time() {
 /// Frames not retrieved by a sleeping station are still buffered at the end, at most 64 per category, and
 /// nothing else is lost.
 #[test]
-fn what_waits_is_accounted_for() {
+fn waiting_frames_are_accounted_for() {
     let flood = flow("udp", "ap", "s", "rate = \"3 Mbit/s\"\nburst = 100\nstart = \"0.5 s\"\nstop = \"5 s\"");
     for scheme in ["fifo", "fq_codel", "fq_mac", "airtime", "mac80211", "ath10k", "ath11k", "mt76"] {
         for power_save in [
@@ -229,7 +228,7 @@ fn frames(text: &str, ms: u64) -> Vec<String> {
 }
 
 #[test]
-fn what_is_said_on_the_air() {
+fn power_save_signalling_on_the_air() {
     let two = "rate = \"240 kbit/s\"\nburst = 3\npayload = 1000\nstart = \"100 ms\"\nstop = \"250 ms\"\ngap = \"periodic\"";
     let text = |power_save: &str| {
         cell("1 s", CHANNEL, "scheme = \"fq_mac\"")
@@ -285,7 +284,7 @@ fn to_group(scheme: &str, dtim: u32, keys: &str, more: &str) -> String {
 /// If no station sleeps, group-addressed frames are sent immediately; if any does, all wait for the DTIM,
 /// half its period on average.
 #[test]
-fn frames_to_a_group_wait_for_the_dtim() {
+fn group_frames_wait_for_the_dtim() {
     let slow = "rate = \"10.94 kbit/s\"\ngap = \"periodic\""; // one every 731.3 ms
     for scheme in ["fifo", "mac80211", "mt76"] {
         for (keys, dtim, wait) in [
@@ -327,7 +326,7 @@ fn each_member_has_its_own_losses() {
 /// At most 128 frames wait. If there is more data than fits after a DTIM, the excess is dropped, not kept
 /// forever.
 #[test]
-fn too_much_for_a_group_is_dropped() {
+fn excess_group_frames_are_dropped() {
     // Each socket holds 92 datagrams.
     let mut text = to_group("mac80211", 3, ", power_save = \"iwlwifi\"", "rate = \"4 Mbit/s\"");
     text += "[[flow]]\nkind = \"udp\"\nfrom = \"ap\"\nto = [\"a\", \"b\"]\nmulticast = true\npayload = 1000\nrate = \"4 Mbit/s\"\n";
@@ -341,7 +340,7 @@ fn too_much_for_a_group_is_dropped() {
 /// a limit for group-addressed frames, most of them stay in mac80211.
 // linux: net/mac80211/tx.c ieee80211_txq_airtime_check (commit 836c1addd3bf of July 2026).
 #[test]
-fn a_flood_to_a_group() {
+fn saturating_multicast_flow() {
     for scheme in ["mt76", "ath10k"] {
         let pings = |limit: &str| {
             let ap = format!("scheme = {{ kind = \"{scheme}\", frames = 256, aql_multicast = \"{limit}\" }}");
@@ -366,7 +365,7 @@ fn a_flood_to_a_group() {
 /// A sleeping station with a backlog: the host passes down as much as airtime queue limits allow, which stays
 /// charged. Other stations are not affected.
 #[test]
-fn a_backlog_for_a_sleeper_holds_up_nobody() {
+fn backlog_of_a_sleeping_station_delays_no_other() {
     for scheme in ["mt76", "ath10k", "ath11k"] {
         let rate = |keys: &str, more: &str| {
             let load = "rate = \"40 Mbit/s\"\npayload = 1470";
@@ -388,7 +387,7 @@ fn a_backlog_for_a_sleeper_holds_up_nobody() {
 
 /// The kernel decides how group-addressed frames are charged; the key overrides it, and changes nothing else.
 #[test]
-fn each_kernel_counts_frames_to_groups_in_its_own_way() {
+fn each_kernel_charges_group_frames_in_its_own_way() {
     let hash = |profile: &str, limit: &str| {
         let ap = format!("scheme = {{ kind = \"mt76\", frames = 256{limit} }}");
         let group = "[[flow]]\nkind = \"udp\"\nfrom = \"ap\"\nto = [\"a\", \"b\"]\nmulticast = true\npayload = 1000\nrate = \"1 Mbit/s\"\n";
@@ -415,7 +414,7 @@ fn each_kernel_counts_frames_to_groups_in_its_own_way() {
 /// An access point that scans like mac80211: away for all channels, without beacons. Frames to its stations
 /// wait for its return, and frames from them are lost after futile tries.
 #[test]
-fn an_access_point_looks_at_other_channels() {
+fn access_point_scans() {
     // 19 channels of 60 ms and 16 of 111 ms in a single trip; or two at a time with 200 ms between: nine
     // trips of 120 ms, one of 60 ms and 16 of 111 ms.
     for scheme in ["fifo", "fq_mac", "mac80211", "mt76"] {
@@ -441,15 +440,15 @@ fn an_access_point_looks_at_other_channels() {
             let up = run(&parse(&text("s", "ap"), &[]), 0);
             lost.push(dropped(&up));
         }
-        // Of the 292 packets that a station sends meanwhile, those whose tries end before the access point
-        // returns are lost: most of them, and fewer with short trips.
+        // A station sends 292 packets meanwhile. Those whose tries end before the access point returns are
+        // lost: most of them, and fewer with short trips.
         assert!((150..292).contains(&lost[0]) && lost[1] < lost[0], "{scheme}: {lost:?}");
     }
 }
 
 /// Buffered frames expire at the second check even if nothing else happens: after 10 to 20 s.
 #[test]
-fn what_nobody_fetches_expires() {
+fn buffered_frames_expire() {
     for scheme in ["fifo", "fq_mac", "mac80211"] {
         let away = ", scan = { kind = \"ath10k\", start = \"1 s\", active_channels = 100, passive_channels = 0, dwell_active = \"400 ms\", max_off_channel = \"100 s\" }";
         let text = cell("25 s", CHANNEL, &format!("scheme = \"{scheme}\""))

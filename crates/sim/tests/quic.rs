@@ -17,7 +17,7 @@ fn with(overrides: &[(&str, &str)]) -> RunSummary {
 }
 
 #[test]
-fn ten_megabytes_over_wifi_by_every_preset() {
+fn ten_megabytes_over_wifi_with_every_preset() {
     for preset in [
         "chromium39",
         "chromium39-strict",
@@ -41,7 +41,7 @@ fn ten_megabytes_over_wifi_by_every_preset() {
 
 /// Runs are reproducible although the congestion controls use random numbers.
 #[test]
-fn ten_megabytes_over_wifi_by_controls_of_tcps() {
+fn ten_megabytes_over_wifi_with_tcp_controls() {
     for control in ["tcp_cubic", "tcp_vegas", "tcp_bbr", "tcp_westwood"] {
         let set = [("flow.0.congestion_control", control), ("duration", "10 s")];
         let [summary, again] = [with(&set), with(&set)];
@@ -89,9 +89,9 @@ fn losses_in_the_senders_own_queue() {
     assert!((1.5..2.5).contains(&percent), "{percent}");
 }
 
-/// CPU time per datagram sets the gaps between datagrams if there is no pacer.
+/// CPU time per datagram sets the gaps between datagrams without a pacer.
 #[test]
-fn a_hosts_work_spaces_its_datagrams() {
+fn cpu_time_of_a_host_spaces_its_datagrams() {
     let bursts = [
         ("flow.0.preset", "bquic39"),
         ("flow.0.tx_cpu_per_packet", "30 us"),
@@ -106,7 +106,7 @@ fn a_hosts_work_spaces_its_datagrams() {
 /// A receiver works sequentially: with 300 us per datagram and per acknowledgement, acknowledging every
 /// second datagram costs 900 us per two datagrams, every tenth 3300 us per ten.
 #[test]
-fn a_receivers_work_is_the_bottleneck() {
+fn cpu_time_of_a_receiver_is_the_bottleneck() {
     let bits_per_us = 1350.0 * 8.0;
     for (preset, datagrams, work_us) in [("chromium39", 2.0, 900.0), ("bquic39", 10.0, 3300.0)] {
         let costs = [
@@ -152,7 +152,7 @@ fn all_kinds_of_transfers() {
 /// A page: connection, list, and all objects in parallel. With a round trip of 10 ms: two for the handshake,
 /// one for the list, one for objects that fit in the window; the pacer spreads the rest.
 #[test]
-fn a_page_takes_its_round_trips() {
+fn page_takes_the_expected_round_trips() {
     let host = |name: &str, n: u8| {
         format!(
             "[node.{name}]\nprofile = \"linux-4.14\"\ninterface.eth0 = {{ link = \"lan\", address = \"10.0.0.{n}\" }}\n"

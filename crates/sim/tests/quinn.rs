@@ -7,7 +7,7 @@ mod common;
 
 #[cfg(not(feature = "quinn"))]
 #[test]
-fn a_program_without_it_says_so() {
+fn program_without_quinn_reports_it() {
     let text = common::cell("1 s", "band = \"5 GHz\"\nwidth = \"20 MHz\"", "scheme = \"fifo\"")
         + &common::station("sta", 1, "rate = \"ht20-mcs7-sgi\"")
         + &common::flow("quic", "ap", "sta", "stack = \"quinn\"");
@@ -45,7 +45,7 @@ mod with_it {
     }
 
     #[test]
-    fn ten_megabytes_over_wifi_by_every_control() {
+    fn ten_megabytes_over_wifi_with_every_control() {
         for control in ["cubic", "newreno", "bbr", "model"] {
             let summary = with(&format!("{{ kind = \"quinn\", congestion_control = \"{control}\" }}"));
             let q = one(&summary);
@@ -60,7 +60,7 @@ mod with_it {
     /// The end of slow start is reported only if it occurs: not with the first window, and not by a control
     /// without a threshold.
     #[test]
-    fn the_end_of_slow_start_by_every_control() {
+    fn end_of_slow_start_with_every_control() {
         for (control, told) in [("cubic", true), ("newreno", true), ("model", true), ("bbr", false)] {
             let summary = with(&format!("{{ kind = \"quinn\", congestion_control = \"{control}\" }}"));
             let q = one(&summary);
@@ -75,7 +75,7 @@ mod with_it {
     /// Windows of two packets are sufficient; if the model's window is also quinn's, it respects the limits
     /// of both.
     #[test]
-    fn the_least_first_window() {
+    fn minimum_initial_window() {
         let text = wifi("rate = \"ht20-mcs7-sgi\"") + &flow("quic", "ap", "sta", "bytes = \"100 kB\"");
         for control in ["cubic", "newreno", "bbr", "model"] {
             for more in ["initial_window = 2400", "initial_window = 2904, packet = 1452"] {
@@ -114,7 +114,7 @@ mod with_it {
 
     /// A user-defined controller decides when data is sent.
     #[test]
-    fn a_controller_of_ones_own_runs_on_wifi() {
+    fn user_defined_controller_runs_on_wifi() {
         let mut scenario = parse(SHIPPED, &[]);
         let cubic = run(&scenario, 0);
         let FlowKind::Quic(quic) = &mut scenario.flows[0].kind else { panic!("a flow over QUIC") };
@@ -140,7 +140,7 @@ mod with_it {
     }
 
     #[test]
-    fn the_same_seed_makes_the_same_trace_and_the_same_capture() {
+    fn same_seed_gives_the_same_trace_and_capture() {
         for stack in ["\"quinn\"", "{ kind = \"quinn\", pacing = false, congestion_control = \"bbr\" }"] {
             let [a, b, other] = [0, 0, 1].map(|run| captured(Seed { seed: 1, run }, stack));
             assert!(a.1.len() > 1_000_000);
@@ -176,7 +176,7 @@ mod with_it {
     /// A page of 300 objects over consecutive connections: with up to 100 streams at a time, with 10, and all
     /// in parallel.
     #[test]
-    fn pages_have_more_objects_than_streams_may_be_open() {
+    fn pages_with_more_objects_than_allowed_streams() {
         let page = "page = { list = 4000, objects = [{ count = 300, size = 2000 }] }\ninterval = \"50 ms\"";
         let loads = ["", ", streams = 10", ", streams = 1000"].map(|streams| {
             let more = format!("stack = {{ kind = \"quinn\"{streams} }}\n{page}");
@@ -282,7 +282,7 @@ mod with_it {
 
     /// Two hosts that both send and receive, in one world with the model and TCP.
     #[test]
-    fn beside_others() {
+    fn quinn_next_to_other_traffic() {
         let text = wifi("rate = \"ht20-mcs7-sgi\"")
             + &flow("quic", "ap", "sta", "stack = \"quinn\"")
             + &flow("quic", "sta", "ap", "stack = \"quinn\"")
@@ -295,7 +295,7 @@ mod with_it {
     }
 
     #[test]
-    fn mistakes_about_its_keys() {
+    fn errors_in_its_keys() {
         let said = |stack: &str| {
             let sets = [("flow.0.stack".to_owned(), stack.to_owned())];
             stillair_sim::scenario::parse(SHIPPED, "q.toml", &sets).unwrap_err().to_string()

@@ -68,7 +68,7 @@ fn goodput(path: &str, seconds: u32) -> f64 {
 }
 
 #[test]
-fn by_noise_it_comes_near_the_best_fixed_rate() {
+fn with_noise_it_is_close_to_the_best_fixed_rate() {
     // SNRs in the slopes of some rates and between them.
     for snr in [8, 14, 20, 27, 33] {
         let fixed = |mcs: u32| goodput(&format!("rate = \"ht20-mcs{mcs}-sgi\", snr = \"{snr} dB\""), 2);
@@ -79,7 +79,7 @@ fn by_noise_it_comes_near_the_best_fixed_rate() {
 }
 
 #[test]
-fn with_given_errors_it_finds_the_rate_that_carries_most() {
+fn with_configured_errors_it_finds_the_best_rate() {
     // Two streams never work, and with one stream only MCS 0 to 4: an error table unlike any from noise.
     let rates = |mcs: std::ops::Range<u32>| mcs.map(|n| format!("\"mcs{n}\"")).collect::<Vec<_>>().join(", ");
     let table = format!(
@@ -98,7 +98,7 @@ fn with_given_errors_it_finds_the_rate_that_carries_most() {
 }
 
 #[test]
-fn a_probe_goes_alone() {
+fn probe_is_a_single_frame() {
     let text = flooded("rate = \"minstrel_ht\"", 4);
     let mut world = wire(&parse(&text, &[]), Seed { seed: 1, run: 0 }, |_| Seen::default()).world;
     world.run_until(Instant::from_nanos(4_000_000_000));
@@ -109,7 +109,7 @@ fn a_probe_goes_alone() {
 }
 
 #[test]
-fn rate_control_hears_of_ppdus_that_end_a_frame() {
+fn rate_control_gets_feedback_on_ppdus_that_end_a_frame() {
     // Nothing is ever received. While all frames are retried, rate control gets no feedback; when some are
     // given up, it gets feedback on those PPDUs.
     let attempts = |limit: u32| {
@@ -156,7 +156,7 @@ fn stations_without_ht_have_minstrel() {
 }
 
 #[test]
-fn a_station_may_send_at_rates_of_its_own() {
+fn station_may_have_its_own_uplink_rates() {
     // Frames lost downstream and upstream, and the links with rate control.
     let both = |path: &str| {
         let text = flooded(path, 2)

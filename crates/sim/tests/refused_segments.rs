@@ -55,7 +55,7 @@ fn hears_nothing(read: u64, sender: &TcpInfo) -> bool {
 
 /// All data arrives unless the sender is stuck, and nothing is retried endlessly at the same instant.
 #[test]
-fn all_data_arrives_over_a_shaper_that_splits_and_refuses() {
+fn all_data_arrives_over_a_splitting_and_dropping_shaper() {
     for (qdisc, seed, flows) in [
         ("rate = \"5 Mbit/s\", child = { kind = \"fq_codel\", limit = 3 }", 0, 8),
         ("rate = \"5 Mbit/s\", child = { kind = \"fq_codel\", limit = 10 }", 2, 8),

@@ -109,14 +109,14 @@ fn compare(n: usize, hidden: bool) {
 }
 
 #[test]
-fn they_collide_as_often_as_back_offs_of_their_window_are_equal() {
+fn collisions_are_as_frequent_as_equal_backoffs() {
     for n in [2, 3, 5, 8, 13, 20] {
         compare(n, false);
     }
 }
 
 #[test]
-fn frame_by_frame_too() {
+fn also_frame_by_frame() {
     for n in [2, 8] {
         compare(n, true);
     }
@@ -125,7 +125,7 @@ fn frame_by_frame_too() {
 /// Radios that only draw a backoff after their own transmissions have none left when they reply: all replies
 /// start at the same time.
 #[test]
-fn radios_without_a_back_off_for_a_busy_medium_all_answer_at_once() {
+fn radios_without_backoff_on_busy_medium_reply_at_the_same_time() {
     for hidden in [false, true] {
         assert_eq!(measured_on("busy_backoff = false", 3, hidden), (1.0, 3.0), "hidden {hidden}");
     }

@@ -33,8 +33,8 @@ fn test(s: &RunSummary) -> &ResponsivenessSummary {
 const FQ_CODEL: &str = "\"fq_codel\"";
 const FIFO: &str = "{ kind = \"pfifo\", limit = 1000 }";
 
-// By hand: each part of a probe takes one round trip of 20 ms and a little for transmission at 1 Gbit/s: 3000
-// round trips per minute.
+// Each part of a probe takes one round trip of 20 ms plus a short transmission time at 1 Gbit/s: 3000 round
+// trips per minute.
 #[test]
 fn an_idle_wire_has_the_round_trips_of_its_delay() {
     let s = summary(&wired(10, "1 Gbit/s", FQ_CODEL, "load = \"none\""));
@@ -75,7 +75,7 @@ impl Sink for Probes {
 // A FIFO of 1000 packets at 20 Mbit/s adds up to 600 ms; flow queueing protects new connections from this,
 // and CoDel also protects loaded ones. TCP small queues limit an upload's share of its own host's FIFO.
 #[test]
-fn what_bloats_shows_where_it_does() {
+fn bufferbloat_appears_where_it_occurs() {
     let of = |load: &str, qdisc: &str, more: &str| {
         test(&summary(&wired(60, "20 Mbit/s", qdisc, &format!("load = \"{load}\"\n{more}")))).clone()
     };
@@ -97,7 +97,7 @@ fn what_bloats_shows_where_it_does() {
 
 // From the raw probes of the last four intervals, as defined by the draft.
 #[test]
-fn the_figure_is_that_of_the_raw_probes() {
+fn result_matches_the_raw_probes() {
     let text = wired(60, "20 Mbit/s", FQ_CODEL, "load = \"both\"");
     let scenario = parse(&text, &[]);
     let s = run(&scenario, 0);
@@ -151,7 +151,7 @@ fn home(shaper: bool, load: &str) -> ResponsivenessSummary {
 // which waits for retransmissions of lost segments. cake in front of it allows almost as many as without an
 // upload, where a round trip takes 20 ms on the line and a few ms on Wi-Fi.
 #[test]
-fn a_home_with_and_without_a_shaper() {
+fn home_with_and_without_a_shaper() {
     let all = |t: &ResponsivenessSummary| {
         [t.rpm, t.foreign_rpm, t.loaded_rpm].map(|rpm| rpm.expect("there are probes"))
     };

@@ -63,7 +63,7 @@ fn measured(n: usize, band: &str, run: u64) -> (f64, f64) {
 }
 
 #[test]
-fn several_stations_as_bianchi_says() {
+fn several_stations_match_bianchi() {
     for (n, name, band) in [
         (2, "5 GHz", Band::Ghz5),
         (5, "5 GHz", Band::Ghz5),
@@ -80,7 +80,7 @@ fn several_stations_as_bianchi_says() {
 }
 
 #[test]
-fn one_station_as_the_parts_of_its_exchange_say() {
+fn one_station_matches_the_parts_of_its_exchange() {
     for (name, band) in [("5 GHz", Band::Ghz5), ("2.4 GHz", Band::Ghz2)] {
         let d = durations(band);
         // A mean backoff of 7.5 slots between exchanges.
@@ -102,7 +102,7 @@ fn stations_share_alike() {
 }
 
 #[test]
-fn the_account_of_the_air_of_one_station() {
+fn airtime_account_of_one_station() {
     let mut world = watched(&parse(&upload(1, "5 GHz"), &[]), 0).world;
     run_to(&mut world, Duration::from_secs(SECONDS)).expect("accounts close");
     let accounts = world.books().air_accounts();

@@ -197,7 +197,7 @@ fn parameters_of_new_vegas() {
 }
 
 #[test]
-fn a_second_interface_on_a_radio() {
+fn second_interface_on_a_radio() {
     let at = |node, interface| InterfaceRef { node, interface };
     let s = with_virtual(&[
         ("node.fast1.interface.wlan0.scheme", "{ kind = \"fifo\", hw_aggregates = 1 }"),
@@ -223,7 +223,7 @@ fn a_second_interface_on_a_radio() {
 }
 
 #[test]
-fn mistakes_about_radios() {
+fn errors_in_radios() {
     let wrong =
         |sets: &[(&str, &str)]| with_virtual(sets).map_or_else(|e| e.to_string(), |_| "no error".to_owned());
     let radio = "node.fast1.interface.wlan1.radio";
@@ -355,7 +355,7 @@ fn shipped_scenarios() {
 }
 
 #[test]
-fn resolved_names_defaults_and_tells_scenarios_apart() {
+fn resolved_text_has_defaults_and_distinguishes_scenarios() {
     let text = with(&[]).unwrap().resolved();
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(json["nodes"][1]["interfaces"][1]["medium"]["driver"]["airtime"]["quantum_ns"], 300_000);
@@ -457,7 +457,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn damaged_text_is_read_or_refused_with_a_line(all in prop::collection::vec(damage(), 1..5)) {
+    fn corrupted_text_is_read_or_rejected_with_a_line(all in prop::collection::vec(damage(), 1..5)) {
         let text = damaged(&all);
         let lines = 1 + text.matches('\n').count() as u32;
         if let Err(e) = scenario::parse(&text, "f.toml", &[]) {
@@ -473,7 +473,7 @@ proptest! {
     }
 
     #[test]
-    fn any_override_is_taken_or_refused(
+    fn any_override_is_accepted_or_rejected(
         path in "(node|flow|channel|seed|sweep)(\\.(ap|0|wifi|interface|wlan0|scheme|to|x|sparse)){0,6}",
         value in "(fifo|airtime|1|\\[\\]|true|\\PC{0,20})",
     ) {

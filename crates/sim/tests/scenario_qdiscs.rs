@@ -28,7 +28,7 @@ fn of(text: &str) -> QdiscConfig {
 }
 
 #[test]
-fn whoever_names_no_discipline_has_the_default_of_the_kernel() {
+fn default_qdisc_is_the_kernels() {
     for kind in ["pfifo_fast", "pfifo", "codel", "fq_codel", "cake", "fq", "pie", "sfq"] {
         let s = with(&[
             ("node.server.sysctl", &format!("{{ \"net.core.default_qdisc\" = \"{kind}\" }}")),
@@ -104,7 +104,7 @@ fn pie_measures_the_drain_rate_before_linux_5_5() {
 }
 
 #[test]
-fn sfq_cuts_what_follows_from_what_is_given() {
+fn sfq_adjusts_derived_limits() {
     let sfq = |text: &str| match of(text) {
         QdiscConfig::Sfq(params) => params,
         other => panic!("{other:?}"),
@@ -161,7 +161,7 @@ fn shaping_and_emulation_under_tc_names() {
 }
 
 #[test]
-fn disciplines_stand_inside_each_other() {
+fn nested_qdiscs() {
     let text = "{ kind = \"netem\", delay = \"5 ms\", child = { kind = \"tbf\", rate = \"10 Mbit/s\", burst = 4000, \
                 child = { kind = \"htb\", rate = \"9 Mbit/s\", child = \"cake\" } } }";
     let QdiscConfig::Netem(p, Some(tbf)) = of(text) else { panic!("netem") };

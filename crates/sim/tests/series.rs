@@ -97,7 +97,7 @@ fn pings_are_kept_one_by_one() {
 }
 
 #[test]
-fn backlogs_tell_the_layers_apart() {
+fn backlogs_distinguish_layers() {
     let layer = |scheme: &str, layer: &str| {
         let run = run(&[("node.ap.interface.wlan0.scheme", scheme)]);
         let queues = list(&run["series"], "queues").clone();

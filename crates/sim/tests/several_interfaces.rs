@@ -44,7 +44,7 @@ interface.two = {{ link = "two", address = "10.0.3.3" }}
 }
 
 #[test]
-fn a_node_alone_has_the_address_of_the_route() {
+fn node_without_interface_uses_the_address_of_the_route() {
     // from, to, interfaces with the addresses of the packets
     let table = [
         ("ap", "sta", "ap.wlan0", "sta.wlan0"),
@@ -73,7 +73,7 @@ fn a_node_alone_has_the_address_of_the_route() {
 }
 
 #[test]
-fn a_socket_is_given_the_device_that_it_sends_with() {
+fn socket_uses_the_features_of_its_output_device() {
     let goodput = |ap: [&str; 2], from: &str, to: &str| {
         run(&parse(&text(&ap.concat(), &flow("tcp", from, to, "")), &[]), 0)
     };

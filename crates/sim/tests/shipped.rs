@@ -35,7 +35,7 @@ fn every_shipped_file_and_its_sweep() {
 
 /// Overrides are applied before the sweep's settings, whose values depend on them.
 #[test]
-fn a_sweep_over_what_is_overridden() {
+fn sweep_with_overrides() {
     let text = GOOD.replacen(
         "\"node.ap.interface.wlan0.scheme\" = [\"fifo\", \"fq_codel\", \"fq_mac\", \"airtime\"]",
         "warm_up = [\"40 s\"]",

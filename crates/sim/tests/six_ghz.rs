@@ -32,7 +32,7 @@ fn the_air_is_that_of_5_ghz() {
 }
 
 #[test]
-fn what_is_not_at_6_ghz_is_refused() {
+fn features_missing_at_6_ghz_are_rejected() {
     let he = "a fixed rate such as \"he80-mcs11-nss2-gi0.8\"";
     for (rate, why) in [
         (
@@ -55,7 +55,7 @@ fn what_is_not_at_6_ghz_is_refused() {
 }
 
 #[test]
-fn captures_say_6_ghz() {
+fn captures_contain_6_ghz() {
     let text = flooded("6 GHz", "", "he80-mcs0-nss1-gi0.8");
     let scenario = parse(&text, &[("duration", "150 ms")]);
     let mut file = Vec::new();

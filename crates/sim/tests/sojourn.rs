@@ -73,7 +73,7 @@ fn cases() -> u32 {
 }
 
 #[test]
-fn the_recorder_says_what_a_follower_of_each_packet_does() {
+fn recorder_agrees_with_the_follower() {
     let config = Config { rng_seed: RngSeed::Fixed(30), ..Config::default() };
     let mut runner = TestRunner::new(config);
     let (mut packets, mut wrong) = (0, Vec::new());

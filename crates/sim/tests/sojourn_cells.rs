@@ -116,7 +116,7 @@ fn the_wire() {
 }
 
 #[test]
-fn the_ring_the_modem_and_who_holds_back() {
+fn ring_modem_and_delaying_qdisc() {
     let mut s = Script::new();
     let (a, b, c) = (s.queued(0, 1, 0, None), s.queued(0, 1, 1, None), s.queued(0, 1, 0, None));
     s.wired(0, a, [0, 10, 20], None);
@@ -260,7 +260,7 @@ fn another_flow_of_the_same_station_above_the_device() {
 }
 
 #[test]
-fn sleep_and_what_is_given_back() {
+fn sleep_and_returned_frames() {
     let mut s = Script::new();
     let p = s.pushed(0, 0);
     s.step(0, Step::InHardware { p });
@@ -402,7 +402,7 @@ fn order() {
 }
 
 #[test]
-fn segments_copies_and_answers_have_had_what_came_before() {
+fn segments_copies_and_replies_inherit_earlier_stays() {
     let mut s = Script::new();
     let whole = s.queued(0, 1, 0, None);
     let segment = s.packets.duplicate(whole);
@@ -432,7 +432,7 @@ fn a_reply_in_the_slot_of_its_request_has_the_time_of_both() {
 }
 
 #[test]
-fn what_does_not_add_up_is_told() {
+fn inconsistent_sums_are_reported() {
     let mut s = Script::new();
     let p = s.queued(0, 1, 0, None);
     s.step(10, Step::Delivered { p });

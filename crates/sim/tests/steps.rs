@@ -25,7 +25,7 @@ fn run(text: &str) -> RunSummary {
 }
 
 #[test]
-fn what_changes_before_the_measured_time_is_as_if_it_had_been_so() {
+fn change_before_the_measurement_equals_an_initial_setting() {
     for (flows, set, tells) in [
         (UDP, "link.lan.rate=5 Mbit/s", "goodput"),
         (UDP, "node.sta.interface.wlan0.rate=ht20-mcs0-lgi", "goodput"),
@@ -49,7 +49,7 @@ fn what_changes_before_the_measured_time_is_as_if_it_had_been_so() {
 }
 
 #[test]
-fn another_discipline_is_as_if_it_had_been_there() {
+fn changed_qdisc_behaves_like_an_initial_one() {
     // The whole path: the server's packets are shaped, lost or delayed where they leave.
     let qdisc = |of: &str| format!("node.server.interface.eth0.qdisc={of}");
     for (flows, set, tells) in [
@@ -77,7 +77,7 @@ fn another_discipline_is_as_if_it_had_been_there() {
 }
 
 #[test]
-fn what_waits_in_a_discipline_that_is_replaced_is_dropped_and_sent_again() {
+fn packets_in_a_replaced_qdisc_are_dropped_and_retransmitted() {
     let slow = "interface.eth0 = { link = \"lan\", address = \"10.0.0.2\", qdisc = { kind = \"tbf\", rate = \"10 Mbit/s\", burst = \"5 KiB\", limit = \"200 KiB\" } }";
     let text = NETWORK.replacen("interface.eth0 = { link = \"lan\", address = \"10.0.0.2\" }", slow, 1) + TCP;
     for to in ["fq_codel", "{ kind = \"cake\", bandwidth = \"20 Mbit/s\" }", "{ kind = \"bfifo\" }"] {
@@ -94,7 +94,7 @@ fn what_waits_in_a_discipline_that_is_replaced_is_dropped_and_sent_again() {
 }
 
 #[test]
-fn a_step_that_changes_nothing_has_the_trace_of_none() {
+fn event_without_change_keeps_the_trace() {
     let same = ["link.lan.rate=100 Mbit/s", "node.sta.interface.wlan0.rate=ht20-mcs7-lgi"];
     let text = NETWORK.to_owned() + TCP + PING;
     assert_eq!(run(&(text.clone() + &step("1 s", &same))).trace_hash, run(&text).trace_hash);
@@ -115,7 +115,7 @@ fn a_wire_that_becomes_shorter_keeps_the_order_of_packets() {
 }
 
 #[test]
-fn who_drives_changes_the_same() {
+fn driver_makes_the_same_changes() {
     let text = NETWORK.to_owned() + UDP;
     let by_step = run(&(text.clone() + &step("2 s", &["link.lan.rate=5 Mbit/s"])));
     let before = parse(&text, &[]);
@@ -132,7 +132,7 @@ fn who_drives_changes_the_same() {
 }
 
 #[test]
-fn what_cannot_change_is_refused() {
+fn unchangeable_keys_are_rejected() {
     let says = |steps: &str| {
         let text = NETWORK.to_owned() + UDP + steps;
         scenario::parse(&text, "steps.toml", &[]).expect_err("a mistake").to_string()
@@ -242,7 +242,7 @@ proptest! {
 }
 
 #[test]
-fn a_place_out_of_hearing_is_refused_by_its_name() {
+fn out_of_range_position_is_rejected_by_its_key() {
     let text = placed("10 m, 0 m") + &step("100 ms", &["node.sta.position=300 m, 0 m"]);
     let says = scenario::parse(&text, "steps.toml", &[]).expect_err("too far").to_string();
     assert!(
@@ -303,7 +303,7 @@ const BQL: &str = "rate = \"1 Mbit/s\"\nbql = true";
 const MODEM: &str = "kind = \"access\"\nrate = \"1 Mbit/s\"\nbuffer = \"1 MB\"\ncpe = \"s\"";
 
 #[test]
-fn what_waits_before_a_wire_leaves_at_the_new_rate() {
+fn queued_packets_leave_at_the_new_wire_rate() {
     for link in [ETHERNET, BQL, MODEM] {
         let summary = run(&(slow(link) + &rates(&[("10 s", "100 Mbit/s")])));
         // The backlog of 5 s of 2 Mbit/s into 1 Mbit/s is waiting at 10 s, and gone 0.1 s later: pings see an
@@ -368,7 +368,7 @@ fn a_line_that_starts_down_works_once_it_is_up() {
 }
 
 #[test]
-fn a_buffer_of_a_time_keeps_its_bytes_when_the_rate_changes() {
+fn buffer_given_as_time_keeps_its_bytes_when_the_rate_changes() {
     // 100 ms at 1 Mbit/s are 12,500 bytes: the maximum backlog after an outage of 2 s.
     let text = slow(&MODEM.replace("1 MB", "100 ms"));
     let summary = run(&(text.clone() + &rates(&[("6 s", "0 bit/s"), ("8 s", "100 Mbit/s")])));
@@ -382,7 +382,7 @@ fn a_buffer_of_a_time_keeps_its_bytes_when_the_rate_changes() {
 }
 
 #[test]
-fn the_delay_of_packets_that_a_step_times_again_adds_up() {
+fn delay_of_rescheduled_packets_adds_up() {
     for link in [ETHERNET, MODEM] {
         let text = slow(link)
             + &rates(&[
@@ -408,7 +408,7 @@ fn shaped(qdisc: &str) -> String {
 }
 
 #[test]
-fn shapers_keep_what_waits_and_send_it_at_the_new_rate() {
+fn shapers_keep_queued_packets_and_send_them_at_the_new_rate() {
     let htb = |rate: u64| {
         format!(
             "{{ kind = \"htb\", rate = \"{rate} Mbit/s\", child = {{ kind = \"pfifo\", limit = 1000 }} }}"

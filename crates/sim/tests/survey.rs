@@ -45,7 +45,7 @@ fn survey(text: &str, set: &[(&str, &str)]) -> Result<Value, String> {
 }
 
 #[test]
-fn who_hears_whom_and_how_loud() {
+fn audibility_and_levels() {
     let found = survey(ROW, &[]).expect("a good scenario");
     let channel = &found["channels"][0];
     assert_eq!((&channel["width_mhz"], &channel["radios"][2]), (&json!(40), &json!("left.wlan0")));
@@ -91,7 +91,7 @@ fn rates_that_work_at_the_signal_of_a_path() {
 }
 
 #[test]
-fn keys_without_effect_are_told_apart_from_notes() {
+fn keys_without_effect_are_separate_from_notes() {
     let idle = [("node.server.module", "{ \"tcp_vegas.alpha\" = 3 }")];
     let found = survey(GOOD, &idle).expect("a good scenario");
     let without_effect = found["without_effect"].as_array().expect("a list");
@@ -100,7 +100,7 @@ fn keys_without_effect_are_told_apart_from_notes() {
 }
 
 #[test]
-fn mistakes_that_do_not_depend_on_each_other_are_told_at_once() {
+fn independent_errors_are_reported_together() {
     let text = GOOD
         .replace("kind = \"udp\"", "kind = \"upd\"")
         .replace("band = \"5 GHz\"", "band = \"6 GHz\"\nwidht = \"20 MHz\"");
@@ -132,7 +132,7 @@ fn widths_and_bands_may_be_written_without_a_blank() {
 }
 
 #[test]
-fn disciplines_and_sockets_at_an_instant() {
+fn qdiscs_and_sockets_at_one_instant() {
     let at = |at: &str| SsRequest {
         text: GOOD.to_owned(),
         file: "good.toml".to_owned(),

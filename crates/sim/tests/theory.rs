@@ -48,9 +48,9 @@ fn eifs() -> f64 {
 ///
 /// `n` stations have windows of 16 to 1024 and at most `tries` tries per frame, after which the window is
 /// reset. A try takes `on_air` us, and its response `answer`; `bits` is the payload.
-// paper: bianchi-2000 - the fixed point of eq. 7 and 9 and the throughput of eq. 13; with a limit of tries as
-// paper: wu-2002 (Performance of reliable transport protocol over IEEE 802.11 WLAN) eq. 7 and 8 - stage j is
-// reached with p^j, and takes (W_j + 1) / 2 slots.
+// paper: bianchi-2000 - the fixed point of eq. 7 and 9 and the throughput of eq. 13.
+// paper: wu-2002 (Performance of reliable transport protocol over IEEE 802.11 WLAN) eq. 7 and 8 - the limit
+// of tries: stage j is reached with probability p^j and takes (W_j + 1) / 2 slots.
 fn bianchi(n: u32, tries: u32, on_air: f64, answer: f64, bits: f64) -> (f64, f64) {
     let tau_of = |p: f64| {
         let stages = |f: &dyn Fn(f64) -> f64| {
@@ -152,7 +152,7 @@ fn aggregates() {
 }
 
 #[test]
-fn forty_stations_that_are_flooded_from_one_instant() {
+fn forty_stations_saturated_from_one_instant() {
     let mut text = cell(
         "10 s",
         "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"",

@@ -34,7 +34,7 @@ fn rates_and_losses_hold_in_their_time() {
 }
 
 #[test]
-fn opportunities_begin_anew() {
+fn trace_repeats_after_its_end() {
     let trace =
         |more: &str| format!("{{ kind = \"mahimahi\", file = \"tests/traces/cell.mahimahi\"{more} }}");
     // 24 Mbit/s is mcs2 (19.5), an outage of one second, 6 Mbit/s is the slowest rate.
@@ -71,7 +71,7 @@ fn lines_of_theaterq_hold_at_their_end() {
 }
 
 #[test]
-fn what_a_file_says_is_part_of_the_scenario() {
+fn named_files_are_part_of_the_scenario() {
     let path = "rate = \"ht20-mcs7-lgi\", trace = { kind = \"rates\", file = \"tests/traces/walk.csv\" }";
     let text = cell("1 s", CHANNEL, "scheme = \"fifo\"") + &station("sta", 0, path);
     let resolved = parse(&text, &[]).resolved();

@@ -27,7 +27,7 @@ impl Sink for Frames {
 }
 
 #[test]
-fn the_reply_bears_the_mark_of_the_request() {
+fn reply_has_the_mark_of_the_request() {
     let scenario = parse(&pinged(&flow("udp_ping", "ap", "s", "dscp = \"EF\"\ninterval = \"0.1 s\"")), &[]);
     let mut world = wire(&scenario, Seed { seed: 1, run: 0 }, |_| Frames::default()).world;
     let end = Instant::ZERO + scenario.duration;
@@ -42,7 +42,7 @@ fn the_reply_bears_the_mark_of_the_request() {
 }
 
 #[test]
-fn counted_apart_from_icmp() {
+fn udp_pings_are_counted_separately() {
     // The default size of a UDP ping is 4 bytes more than that of ICMP; with equal sizes, they take equally
     // long.
     let text = pinged(

@@ -43,7 +43,7 @@ fn frames(flows: &str) -> [u32; 3] {
 }
 
 #[test]
-fn packets_go_by_the_interface_that_a_flow_names() {
+fn packets_use_the_interface_named_by_a_flow() {
     // Ten pings in each direction.
     let every = "interval = \"0.2 s\"";
     assert_eq!(frames(&flow("ping", "ap", "s", every)), [10, 10, 0]);
@@ -53,7 +53,7 @@ fn packets_go_by_the_interface_that_a_flow_names() {
 }
 
 #[test]
-fn a_station_of_its_own_in_results() {
+fn separate_station_in_results() {
     let down = "rate = \"100 Mbit/s\"\nburst = 8";
     let flows = flow("udp", "ap", "s", down) + &flow("udp", "ap", "s.wlan1", down);
     let s = run(&parse(&virtual_station("", &flows), &[]), 0);

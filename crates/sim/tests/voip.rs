@@ -29,7 +29,7 @@ fn near(is: Option<f64>, right: f64, within: f64) -> bool {
 }
 
 #[test]
-fn a_call_of_which_nothing_comes_has_a_row() {
+fn call_without_received_packets_has_a_row() {
     let s = wired(", qdisc = { kind = \"netem\", limit = 9000, loss = 1.0 }", "");
     let call = &s.voip["voip-0.b"];
     assert_eq!((call.packets, call.lost, call.loss, call.delay_ms), (0, 500, 1.0, None));
@@ -37,7 +37,7 @@ fn a_call_of_which_nothing_comes_has_a_row() {
 }
 
 #[test]
-fn alone_on_a_cable() {
+fn single_call_on_a_cable() {
     let s = wired("", "");
     let call = &s.voip["voip-0.b"];
     assert_eq!((call.packets, call.lost, call.jitter_ms), (500, 0, Some(0.0)));
@@ -49,7 +49,7 @@ fn alone_on_a_cable() {
 }
 
 #[test]
-fn what_a_network_does_to_it_shows() {
+fn network_effects_appear_in_the_summary() {
     let netem = |options: &str| format!(", qdisc = {{ kind = \"netem\", limit = 9000, {options} }}");
     let late = &wired(&netem("delay = \"200 ms\""), "").voip["voip-0.b"];
     assert!(near(late.delay_ms, 203.019, 0.001) && late.lost == 0);

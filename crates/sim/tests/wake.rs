@@ -80,7 +80,7 @@ interface.wlan0 = {{ channel = "wifi", role = "station", ap = "ap.wlan0", addres
 // read, a segment is acknowledged only if that may advance the window, and segments that share a buffer leave
 // more room for that; reading triggers the remaining acknowledgements.
 #[test]
-fn an_aggregate_is_read_at_once_and_acknowledged_a_few_times() {
+fn aggregate_is_read_together_and_acknowledged_a_few_times() {
     #[rustfmt::skip]
     let table = [
         // buffer, wake-up delay; acknowledgements and reads per ten aggregates of 32

@@ -34,7 +34,7 @@ fn page<'a>(s: &'a RunSummary, name: &str) -> &'a WebSummary {
 }
 
 #[test]
-fn a_load_takes_its_round_trips() {
+fn page_load_takes_the_expected_round_trips() {
     for (objects, round_trips) in [
         // Lookup, handshake, list, one object on the same connection.
         ("[1000]", 4),
@@ -77,7 +77,7 @@ fn the_next_load_waits_for_the_interval_or_for_the_last() {
 }
 
 #[test]
-fn a_lost_question_costs_five_seconds_and_an_unfinished_load_is_told() {
+fn lost_query_costs_five_seconds_and_an_unfinished_load_is_reported() {
     // The client's first packet is lost on a wire that then stays silent.
     let lossy = ", qdisc = { kind = \"netem\", loss = 1.0 }";
     let s = summary(&wired(8, lossy, "page = \"small\""));
@@ -88,7 +88,7 @@ fn a_lost_question_costs_five_seconds_and_an_unfinished_load_is_told() {
 }
 
 #[test]
-fn pages_come_through_loss_and_their_sockets_end() {
+fn pages_load_despite_loss_and_their_sockets_close() {
     let lossy = ", qdisc = { kind = \"netem\", loss = 0.03 }";
     let text = wired(
         30,

@@ -131,7 +131,7 @@ fn minstrel_ht_fills_80_mhz() {
 }
 
 #[test]
-fn by_noise_minstrel_ht_comes_near_the_best_rate_of_80_mhz() {
+fn with_noise_minstrel_ht_is_close_to_the_best_80_mhz_rate() {
     for decibels in [14, 24, 34] {
         let noisy = |rate: &str, seconds| {
             flooded_by("linux-6.12", &format!("rate = {rate}, snr = \"{decibels} dB\""), seconds)

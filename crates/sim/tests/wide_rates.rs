@@ -142,7 +142,7 @@ fn within_1_percent(what: &str, got: f64, want: f64) {
 }
 
 #[test]
-fn data_rates_and_durations_are_the_standard_s() {
+fn data_rates_and_durations_match_the_standard() {
     let mut count = 0;
     for spec in Spec::all() {
         let name = spec.name();
@@ -169,7 +169,7 @@ fn data_rates_and_durations_are_the_standard_s() {
 }
 
 #[test]
-fn what_the_standard_has_not_is_refused() {
+fn rates_missing_in_the_standard_are_rejected() {
     for (width, streams, mcs) in NOT_VALID {
         for gi in ["lgi", "sgi"] {
             let text =
@@ -216,7 +216,7 @@ fn udp_at_every_rate() {
 
 /// The same with the default CW, at the fastest rate of each width and number of streams.
 #[test]
-fn udp_with_the_back_off_of_best_effort() {
+fn udp_with_the_backoff_of_best_effort() {
     let fastest = |spec: &Spec| match spec.he {
         true => spec.mcs == 11 && spec.gi < 1.0,
         false => spec.mcs == 8 && spec.gi < 0.5,

@@ -42,7 +42,7 @@ fn by_the_standard(window: u64) -> (f64, f64) {
 }
 
 #[test]
-fn a_flood_is_what_the_standard_allows() {
+fn saturated_goodput_matches_the_standard() {
     let mut found = Vec::new();
     for (key, window) in [(", block_ack_window = 64", 64), (", block_ack_window = 128", 128), ("", 256)] {
         let report = run(&flooded(key, key, HE), 0);
@@ -84,11 +84,10 @@ impl Sink for Seen {
 }
 
 #[test]
-fn the_less_of_both_ends_counts() {
+fn smaller_window_of_both_ends_is_used() {
     #[rustfmt::skip]
     let table = [
-        // access point's            station's                    rate                   asked granted frames
-        // wide
+        // access point                station                      rate asked granted frames, long bitmap
         ("",                         "",                          HE,                    256,  256,    256,   true),
         ("",                         ", block_ack_window = 100",  HE,                    256,  100,    100,   true),
         ("",                         ", block_ack_window = 64",   HE,                    256,  64,     64,    false),
@@ -109,7 +108,7 @@ fn the_less_of_both_ends_counts() {
 }
 
 #[test]
-fn what_cannot_be_had_is_said() {
+fn unavailable_windows_have_a_note() {
     let said = |ap: &str, sta: &str, rate: &str| {
         let all = flooded(ap, sta, rate).notes();
         all.into_iter()

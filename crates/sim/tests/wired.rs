@@ -56,7 +56,7 @@ fn measured(text: &str, flood: u32) -> (RunSummary, Vec<u64>) {
 }
 
 #[test]
-fn a_shaper_has_its_rate_and_its_class_counts_for_itself() {
+fn shaper_has_its_rate_and_its_class_has_own_counters() {
     for child in ["{ kind = \"pfifo\", limit = 20 }", "\"fq_codel\""] {
         let htb = format!("{{ kind = \"htb\", rate = \"10 Mbit/s\", child = {child} }}");
         let (s, rtts) = measured(&network(VETH, VETH, &htb), 20);
@@ -125,7 +125,7 @@ fn coalesced_arrivals_wait_for_each_other() {
 }
 
 #[test]
-fn chance_in_disciplines_is_by_seed_and_run() {
+fn random_qdiscs_depend_on_seed_and_run() {
     let qdisc = "{ kind = \"htb\", rate = \"10 Mbit/s\", child = { kind = \"netem\", delay = \"5 ms\", jitter = \"2 ms\", \
                  loss = 0.1, duplicate = 0.05 } }";
     let text = format!("{}{}", network(VETH, VETH, qdisc), flow("ping", "client", "server", PING));
@@ -150,7 +150,7 @@ impl Sink for Largest {
 }
 
 #[test]
-fn large_packets_are_split_where_the_device_takes_none_whatever_the_queue() {
+fn large_packets_are_split_for_devices_without_tso_whatever_the_queue() {
     for qdisc in ["noqueue", "pfifo_fast"] {
         for tso in [true, false] {
             let more = format!("\"{qdisc}\", tso = {tso}");
@@ -199,8 +199,8 @@ fn a_packet_lives_for_64_hops() {
 
 #[test]
 fn a_receiver_whose_memory_is_all_overhead_offers_no_window() {
-    // Of 131,072 bytes of memory, the window is 65,536 bytes with a scale of 1 and 32 bytes with -12; with
-    // -31, the kernel's minimum, it is zero.
+    // With 131,072 bytes of memory, the window is 65,536 bytes at a scale of 1, 32 bytes at -12, and zero at
+    // -31, the kernel's minimum.
     let read = |scale: &str| {
         let text = network(WIRE, WIRE, "\"pfifo\"") + &flow("tcp", "client", "server", "");
         let sets = [("node.server.sysctl.net.ipv4.tcp_adv_win_scale", scale)];
@@ -217,7 +217,7 @@ fn a_receiver_whose_memory_is_all_overhead_offers_no_window() {
 /// when reordering is detected.
 // linux: net/ipv4/tcp_input.c tcp_update_reordering, tcp_disable_fack (4.4).
 #[test]
-fn fack_makes_no_difference_where_packets_overtake_each_other() {
+fn fack_makes_no_difference_with_reordering() {
     let jitter = "{ kind = \"netem\", delay = \"20 ms\", jitter = \"5 ms\", limit = 10000 }";
     let text = network("rate = \"100 Mbit/s\"\ndelay = \"0.1 ms\"", VETH, jitter);
     let text = format!("{text}{}", flow("tcp", "client", "server", ""));

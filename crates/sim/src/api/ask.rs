@@ -166,14 +166,14 @@ mod tests {
     }
 
     #[test]
-    fn a_capture_is_the_bytes_of_the_file() {
+    fn capture_equals_the_file() {
         let file = asked("capture", json!({ "points": ["all"] }), &[]).expect("a capture");
         assert_eq!(file[..4], [0x0a, 0x0d, 0x0d, 0x0a]);
         assert!(file.len() > 10_000);
     }
 
     #[test]
-    fn mistakes_have_their_lines_and_requests_their_words() {
+    fn errors_have_lines_and_bad_requests_have_messages() {
         let error = asked("survey", json!({}), &[("duration", "soon")]).unwrap_err();
         assert_eq!((&error["kind"], &error["mistakes"][0]["key"]), (&json!("scenario"), &json!("duration")));
         let error = ask(r#"{"do":"resolve","of":{"text":"\nname = 1","file":"x.toml"}}"#).unwrap_err();

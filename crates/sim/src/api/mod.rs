@@ -50,7 +50,7 @@ impl<'a> Output<'a> {
     }
 }
 
-/// Reason for the lack of a result.
+/// Reason why a request failed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ApiError {
     /// The request is invalid.

@@ -185,7 +185,7 @@ mod tests {
 
     // paper: retry-out figure 3 (b).
     #[test]
-    fn the_idea_of_figure_3() {
+    fn idea_of_figure_3() {
         let one = |seq: u16, errors: &[u16]| json!({ "received": [seq], "crc_error": errors });
         let events = json!({ "index": 1, "first": 3, "ampdus": [one(3, &[3]), one(4, &[]), one(3, &[3]), one(3, &[])] });
         let rows = told(events);
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn without_an_index_it_goes_by_the_smoothed_rate() {
+    fn without_an_index_the_smoothed_rate_decides() {
         let at = |rate: u64| json!({ "received": [1, 2], "crc_error": [1], "rate_bps": rate });
         let rows = told(
             json!({ "first": 1, "ampdus": [at(26_000_000), at(26_000_000), at(6_500_000), at(300_000_000)] }),

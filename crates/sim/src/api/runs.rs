@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shape_of_a_result() {
+    fn structure_of_a_result() {
         let text = run(&request(3, &[]), &|_, _| true).expect("a good scenario");
         let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         assert_eq!((&json["version"], &json["scenario"]), (&VERSION.into(), &"anomaly-udp".into()));
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn each_run_is_handed_over_and_kept_ones_are_left_out() {
+    fn each_run_is_passed_on_except_kept_ones() {
         let whole = run(&request(4, &[]), &|_, _| true).expect("a good scenario");
         let seen = Mutex::new(Vec::new());
         let head = run_each(&request(4, &[]), &[6], &|_| true, &|finished, report| {
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_scenario_is_an_input_error() {
+    fn invalid_scenario_is_an_input_error() {
         let Err(ApiError::Scenario(says)) = run(&request(1, &[("duration", "soon")]), &|_, _| true) else {
             panic!("it was run")
         };

@@ -86,7 +86,7 @@ pub struct MemoryFile {
     peers: Vec<Vec<DevId>>,
     /// Links by device, then by peer and TID.
     links: Vec<Vec<Option<Box<Link>>>>,
-    /// By device: next sequence number of a management frame, and sequence number of the last ADDBA frame.
+    /// Next sequence number of a management frame, and that of the last ADDBA frame, by device.
     management: Vec<(u16, u16)>,
     references: u32,
 }

@@ -97,7 +97,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn all_is_written_in_order_until_there_is_no_room(
+        fn data_is_written_in_order_until_the_output_is_full(
             lengths in proptest::collection::vec(prop_oneof![0..2_000_usize, 0..2 * CHUNK, Just(CHUNK)], 0..12),
             room in prop_oneof![0..2 * CHUNK, Just(usize::MAX)],
         ) {

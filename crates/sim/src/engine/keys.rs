@@ -100,7 +100,7 @@ mod tests {
     proptest! {
         /// Behaves like a single sorted list, with more keys than the list holds.
         #[test]
-        fn as_a_sorted_list(ops in prop::collection::vec((any::<bool>(), 0_u64..1_000), 0..600), soon in 1_u64..1_000) {
+        fn keys_equal_a_sorted_list(ops in prop::collection::vec((any::<bool>(), 0_u64..1_000), 0..600), soon in 1_u64..1_000) {
             let (mut keys, mut all) = (Keys::default(), Vec::new());
             let mut now = 0;
             for (adds, ahead) in ops {

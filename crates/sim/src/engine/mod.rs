@@ -142,7 +142,7 @@ mod tests {
     proptest! {
         /// Behaves like a scan over all timers, however many are armed between two events.
         #[test]
-        fn as_by_a_scan(
+        fn timers_equal_a_scan(
             slots in 1_u32..40,
             ops in prop::collection::vec((0_u8..10, 0_u32..40, 0_u64..30), 0..400),
         ) {

@@ -24,8 +24,7 @@ pub struct Datagrams {
     longest: Duration,
     /// Due times and counts of datagrams skipped since the source sent the last one received.
     skipped: VecDeque<(Instant, u32)>,
-    /// By sequence number: copies in flight of a packet that a network has duplicated, and true if one has
-    /// arrived.
+    /// Copies in flight of duplicated packets, and true if a copy has arrived, by sequence number.
     copies: BTreeMap<u32, (u32, bool)>,
 }
 

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn of_nothing_there_is_no_quantile() {
+    fn empty_histogram_has_no_quantile() {
         assert_eq!(delays(&[]).quantile_ms(0.5), None);
         assert_eq!(delays(&[0]).quantile_ms(0.99), Some(0.0));
     }
@@ -140,7 +140,7 @@ mod tests {
     proptest! {
         /// For any delays in any order, a quantile is the middle of the bucket with the value of that rank.
         #[test]
-        fn a_quantile_is_right_to_a_per_cent(all in prop::collection::vec((0_u32..40).prop_flat_map(|bits| 0_u64..=1 << bits), 1..200)) {
+        fn quantile_is_accurate_to_one_percent(all in prop::collection::vec((0_u32..40).prop_flat_map(|bits| 0_u64..=1 << bits), 1..200)) {
             let (found, mut sorted) = (delays(&all), all);
             sorted.sort_unstable();
             for part in [0.5, 0.95, 0.99] {

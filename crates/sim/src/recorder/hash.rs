@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_differs_shows() {
+    fn any_difference_changes_the_hash() {
         let one = |what| hash(&[(1_000, what)]);
         let mut all = vec![
             hash(&[]),

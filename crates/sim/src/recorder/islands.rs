@@ -223,7 +223,7 @@ mod tests {
         /// However islands are divided among worlds and turns, the hash is that of a single world. Most
         /// events share an instant with others.
         #[test]
-        fn the_one_order_comes_back(
+        fn merged_order_is_that_of_a_single_world(
             acts in prop::collection::vec(
                 prop::collection::vec((0_u8..3, 0_u8..20, 0_u64..3, prop_oneof![4 => Just(0), 1 => 1_u32..3]), 0..30), 1..6),
             worlds in prop::collection::vec(0_usize..3, 6),

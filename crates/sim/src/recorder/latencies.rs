@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn few_are_kept_and_many_are_counted() {
+    fn few_latencies_are_exact_and_many_are_binned() {
         let few = times([3_000_000, 1_000_000, 2_000_000].into_iter());
         assert_eq!(
             (few.count(), few.mean_ns(), few.quantiles_ns([0.0, 0.5, 1.0])),
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn together_they_are_what_one_would_have_seen() {
+    fn merged_records_equal_a_single_one() {
         let mut both = times(1..=10);
         both.extend(&times(11..=20));
         assert_eq!((both.count(), both.quantiles_ns([0.5])), (20, times(1..=20).quantiles_ns([0.5])));

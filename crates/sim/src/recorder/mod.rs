@@ -99,7 +99,7 @@ pub struct FlowRecord {
     pub packets: u64,
     /// Dropped packets of the flow, in either direction, that were sent or due in the measurement interval.
     pub lost: u64,
-    /// Of these, packets that a member of a multicast group missed on the air.
+    /// Packets counted in `lost` that a member of a multicast group missed on the air.
     pub missed: u64,
     /// Datagrams due in the measurement interval; set at the end of the run.
     pub due: Due,
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_of_it() {
+    fn summary_of_a_recorded_run() {
         let mut account =
             PacketAccount { created: 20, delivered: 8, consumed: 2, merged: 0, dropped: vec![] };
         account.dropped = vec![[0; Reason::COUNT]; 2];

@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sent_answered_lost_and_under_way() {
+    fn sent_answered_lost_and_in_flight() {
         let mut record = PingRecord::default();
         // Number 3 was sent before the measurement interval; neither its reply nor its loss counts.
         record.answered(3);

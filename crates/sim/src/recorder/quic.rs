@@ -363,7 +363,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gaps_and_throughput_of_the_transfer_alone() {
+    fn gaps_and_throughput_cover_only_the_transfer() {
         let ms = |n| Instant::ZERO + Duration::from_millis(n);
         let us = |n| Instant::ZERO + Duration::from_micros(n);
         let (server, client) = (Addr(1), Addr(2));

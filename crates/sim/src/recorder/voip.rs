@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_comes_is_lost_or_late_or_not_known_yet() {
+    fn missing_packets_are_lost_late_or_unknown() {
         let half: Vec<_> = (1..=500).map(|seq| (seq, 10)).collect();
         // Lost in the network, skipped, or queued until the end: the same score.
         for (dropped, skipped, late) in [(500, 0, 0.0), (100, 400, 0.0), (0, 0, 0.5)] {
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_of_which_nothing_comes() {
+    fn call_without_received_packets() {
         let s = call(7, &[], (7, 0), 0).expect("packets were dropped");
         assert_eq!(
             (s.packets, s.lost, s.loss, s.late, s.delay_ms, s.jitter_ms),
@@ -273,7 +273,7 @@ mod tests {
     proptest! {
         /// More loss or more delay never improves the score, and no fixed buffer beats the chosen one.
         #[test]
-        fn the_best_buffer(delays in prop::collection::vec(0_u64..3_000, 1..60), lost in 0_u64..30) {
+        fn chosen_buffer_is_the_best(delays in prop::collection::vec(0_u64..3_000, 1..60), lost in 0_u64..30) {
             let packets: Vec<_> = (1..).zip(delays.iter().copied()).collect();
             let due = packets.len() as u64 + lost;
             let s = call(due, &packets, (lost, 0), 5_000).expect("a call");

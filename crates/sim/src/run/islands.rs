@@ -26,8 +26,8 @@ pub(super) const INTERRUPTED: &str = "interrupted";
 
 type Logged = Tee<Recorder, Log>;
 
-/// Returns the islands of a scenario if it can run by islands. Sampling during the run and events need a
-/// single world that stops as a whole.
+/// Returns the islands of a scenario if it can run by islands. Sampling and scenario events need a single
+/// world that stops as a whole.
 pub(super) fn islands(scenario: &Scenario) -> Option<Islands> {
     let record = &scenario.record;
     let samples = record.ss.is_some() || record.queues.is_some() || record.sojourn.is_some();

@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_in_steps_is_the_run_at_once() {
+    fn run_in_steps_equals_a_single_run() {
         let scenario = scenario::parse(TEXT, "good.toml", &[]).expect("a good scenario");
         let seed = Seed { seed: 7, run: 0 };
         let session =

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_wrong() {
+    fn invalid_lines() {
         for (text, says) in [
             ("", "line 1: found the end, expected a line of the trace"),
             ("1,1", "line 1: found \"1\", expected 0: a trace begins at 0 s"),

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_series_of_dumps() {
+    fn invalid_survey_dumps() {
         let says = |text: &str| read_survey(text).unwrap_err().to_string();
         let two = "at least two dumps of the channel in use, with active and busy time, one after the other";
         assert_eq!(says(""), format!("line 1: found the end, expected {two}"));

@@ -13,7 +13,7 @@ fn shown(steps: &Steps) -> Vec<(u64, PathRate, f64)> {
 }
 
 #[test]
-fn opportunities_of_a_tenth_of_a_second_are_a_rate() {
+fn opportunities_in_100_ms_give_a_rate() {
     // Ten packets in the first 100 ms, none in the second, one in the remaining 50 ms.
     let mut text: String = (0..10).map(|n| format!("{}\n", n * 11)).collect();
     text += "# a pause\n\n250\n";
@@ -118,11 +118,11 @@ proptest! {
     /// Any text is either read as steps in order of time from 0 on, with losses between 0 and 1, or refused
     /// with the bad line.
     #[test]
-    fn any_text_is_read_or_refused(text in "([0-9a-z,.#%-]{0,12}\n){0,12}|\\PC{0,200}", format in 0..3usize) {
+    fn any_text_is_read_or_rejected(text in "([0-9a-z,.#%-]{0,12}\n){0,12}|\\PC{0,200}", format in 0..3usize) {
         check(format, &text)?;
     }
     #[test]
-    fn lines_of_numbers_are_read_or_refused(
+    fn lines_of_numbers_are_read_or_rejected(
         lines in prop::collection::vec(prop::collection::vec(0..5000u64, 1..10), 0..40), format in 0..3usize,
     ) {
         let line = |fields: &Vec<u64>| fields.iter().map(u64::to_string).collect::<Vec<_>>().join(",");

@@ -1,4 +1,4 @@
-//! The world: air, network and hosts, and the effects of each event on them. None of the three accesses the
+//! The world: air, network and hosts, and the effects of each event on them. None of them accesses the
 //! internals of another.
 //!
 //! Path of a packet through this folder: an application in `hosts` creates it; `network` routes it and queues

@@ -164,7 +164,7 @@ pub fn run_to(world: &mut World<Watcher>, until: Duration) -> Result<(), String>
     world.trace_mut().disorder.take().map_or(Ok(()), Err)
 }
 
-/// Returns the use of the first channel's air in thousandths of the booked time, in the order of
+/// Returns the use of the first channel's air in thousandths of the accounted time, in the order of
 /// [`AirUse::ALL`].
 pub fn air_permille(account: &AirAccount) -> [u64; AirUse::COUNT] {
     AirUse::ALL

@@ -181,7 +181,7 @@ fn minstrel_ht_has_vht_to_80_mhz() {
 }
 
 #[test]
-fn what_minstrel_ht_has_no_rates_for_is_refused() {
+fn rates_missing_in_minstrel_ht_are_rejected() {
     for (band, channel, keys, says) in [
         ("5 GHz", 160, "", "minstrel_ht on a channel of 160 MHz, of which its rates fill 80"),
         (
@@ -208,7 +208,7 @@ fn what_minstrel_ht_has_no_rates_for_is_refused() {
 }
 
 #[test]
-fn groups_of_vht_that_a_kernel_may_not_have_are_noted() {
+fn missing_vht_groups_of_a_kernel_have_a_note() {
     let noted = |profile: &str, streams: u8| {
         let rate = format!("{{ kind = \"minstrel_ht\", streams = {streams} }}");
         let sets = [
@@ -235,7 +235,7 @@ fn groups_of_vht_that_a_kernel_may_not_have_are_noted() {
 }
 
 #[test]
-fn rate_control_that_a_driver_has_not_is_noted() {
+fn rate_control_missing_in_a_driver_has_a_note() {
     let noted = |rate: &str, scheme: &str| {
         let sets = [
             ("channel.wifi.band", "2.4 GHz"),
@@ -263,7 +263,7 @@ fn rate_control_that_a_driver_has_not_is_noted() {
 }
 
 #[test]
-fn a_rate_that_the_signal_cannot_carry_is_noted() {
+fn rate_above_the_snr_has_a_note() {
     let noted = |sets: &[(&str, &str)]| {
         let (chain, fixed) =
             (format!("{WLAN}.retry_chain"), sets.iter().find(|(key, _)| key.ends_with(".rate")));
@@ -389,7 +389,7 @@ const QUIC: &str = "{ kind = \"quic\", from = \"server\", to = \"slow\", bytes =
 
 /// Keys that a scenario may keep for later experiments: each has one note.
 #[test]
-fn what_another_host_or_stack_would_look_at_is_noted() {
+fn keys_for_another_host_or_stack_have_a_note() {
     let tcp = |control: &str| {
         format!("{{ kind = \"tcp\", from = \"server\", to = \"slow\", congestion_control = \"{control}\" }}")
     };
@@ -487,7 +487,7 @@ fn what_another_host_or_stack_would_look_at_is_noted() {
 }
 
 #[test]
-fn places_and_hearing_that_say_nothing() {
+fn positions_and_audibility_without_effect() {
     let refused = |sets: &[(&str, &str)], says: &str| {
         let said = with(sets).expect_err("a mistake").to_string();
         assert!(said.contains(says), "{said}");
@@ -509,7 +509,7 @@ fn places_and_hearing_that_say_nothing() {
 
 /// An empty list removes an inherited chain, also with a fixed rate.
 #[test]
-fn a_chain_that_was_inherited_is_undone() {
+fn inherited_chain_is_removed() {
     let fast2 = "node.fast2.interface.wlan0";
     let (rate, chain) = (format!("{fast2}.rate"), format!("{fast2}.retry_chain"));
     let beside = with(&[(&rate, "ht20-mcs7-sgi")]).expect_err("a mistake").to_string();

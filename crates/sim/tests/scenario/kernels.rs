@@ -5,7 +5,7 @@ use super::*;
 /// Truesize of segments on a station's kernel: a full segment in its own buffer and in page fragments, and
 /// whether packets of several segments are built over Wi-Fi.
 #[test]
-fn what_packets_weigh_is_the_kernels() {
+fn truesize_depends_on_the_kernel() {
     let weighs = |sets: &[(&str, &str)]| {
         let found = with(sets).unwrap();
         let node = found.nodes.iter().find(|node| node.name == "fast1").unwrap();
@@ -49,7 +49,7 @@ fn the_pacing_shift_over_wifi_is_the_drivers() {
 }
 
 #[test]
-fn a_scheme_is_the_kernels_unless_said() {
+fn scheme_defaults_to_the_kernels() {
     let said = |profile: &str, scheme: &[(&str, &str)]| {
         let sets = [&[("node.fast1.profile", profile)], scheme].concat();
         let found = with(&sets).unwrap_or_else(|e| panic!("{profile}: {e}"));
@@ -105,7 +105,7 @@ fn a_scheme_is_the_kernels_unless_said() {
 // sta_update_codel_params (4.12, 6.16), include/net/fq_impl.h fq_flow_drop (5.12), net/mac80211/tx.c
 // ieee80211_next_txq (5.1, 5.14, 6.0).
 #[test]
-fn what_a_scheme_leaves_unsaid_is_the_kernels() {
+fn scheme_defaults_are_the_kernels() {
     let kind = |profile: &str, scheme: &str| {
         let sets = [("node.fast1.profile", profile), ("node.fast1.interface.wlan0.scheme", scheme)];
         let DriverConfig::Fq(queues, scheduler) = wifi(&with(&sets).unwrap(), "fast1").driver else {

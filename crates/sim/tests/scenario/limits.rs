@@ -4,7 +4,7 @@ use super::*;
 
 /// Ids of the world are limited; without the check, building it would panic.
 #[test]
-fn a_scenario_of_too_many_interfaces() {
+fn scenario_with_too_many_interfaces() {
     let one = |n: usize| {
         format!("interface.i{n} = {{ link = \"lan\", address = \"10.1.{}.{}\" }}\n", n / 250, n % 250 + 1)
     };
@@ -20,7 +20,7 @@ fn a_scenario_of_too_many_interfaces() {
 
 /// Sockets of page loads are allocated at the start; too many would exceed memory.
 #[test]
-fn a_scenario_of_too_many_pages() {
+fn scenario_with_too_many_pages() {
     let flow =
         "[[flow]]\nkind = \"web\"\nfrom = \"fast1\"\nto = \"server\"\npage = \"small\"\ninterval = \"1 ms\"";
     let text = format!("{GOOD}\n{flow}\n");
@@ -31,7 +31,7 @@ fn a_scenario_of_too_many_pages() {
 
 /// Samples and replies stay in memory until the end of a run, whatever their number.
 #[test]
-fn a_scenario_of_too_many_samples() {
+fn scenario_with_too_many_samples() {
     let tcp = "[[flow]]\nkind = \"tcp\"\nfrom = \"server\"\nto = [\"fast1\", \"slow\"]";
     let said = |flows: &str, sets: &[(&str, &str)]| {
         let sets: Vec<_> = sets.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();

@@ -45,7 +45,7 @@ fn told(text: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn each_is_told_whatever_else_is_wrong() {
+fn each_error_is_reported_whatever_else_is_wrong() {
     let alone: Vec<BTreeSet<String>> = EACH.iter().map(|change| told(&with([change]))).collect();
     for (change, said) in EACH.iter().zip(&alone) {
         assert_eq!(said.len(), 1, "{change:?}: {said:?}");
@@ -67,7 +67,7 @@ fn each_is_told_whatever_else_is_wrong() {
 }
 
 #[test]
-fn they_are_told_in_the_order_of_the_file() {
+fn errors_are_reported_in_the_order_of_the_file() {
     let e = scenario::parse(&with(&EACH), "f.toml", &[]).expect_err("mistakes");
     let lines: Vec<Option<u32>> =
         [e.line].into_iter().chain(e.others.iter().map(|other| other.line)).collect();
@@ -76,7 +76,7 @@ fn they_are_told_in_the_order_of_the_file() {
 
 /// Parts that depend on each other: an error in one does not stop the others from being read.
 #[test]
-fn what_parts_mean_together_is_looked_at_in_each() {
+fn dependent_parts_are_all_checked() {
     for (changes, lines) in [
         // A flow that starts too late, and a flow to its own sender.
         (
@@ -110,7 +110,7 @@ fn what_parts_mean_together_is_looked_at_in_each() {
 }
 
 #[test]
-fn all_missing_keys_of_a_table_are_told_at_once() {
+fn all_missing_keys_of_a_table_are_reported_together() {
     let said = |text: &str| scenario::parse(text, "f.toml", &[]).expect_err("mistakes").to_string();
     let bare = format!("{}\n[[flow]]\nkind = \"udp\"\n", GOOD.split("[sweep]").next().expect("a scenario"));
     let keys = |text: &str| {
@@ -128,7 +128,7 @@ fn all_missing_keys_of_a_table_are_told_at_once() {
 }
 
 #[test]
-fn of_many_twenty_are_told() {
+fn twenty_of_many_errors_are_reported() {
     for (flows, told, last) in
         [(20, 20, None), (21, 21, Some("and 1 more mistake")), (300, 21, Some("and 280 more mistakes"))]
     {
@@ -143,7 +143,7 @@ fn of_many_twenty_are_told() {
 }
 
 #[test]
-fn several_overrides_that_are_none() {
+fn several_invalid_overrides() {
     let sets = [("node.app.forward", "true"), ("seed", "2"), ("link.wan.rate", "1 Mbit/s")];
     let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
     let said = scenario::parse(GOOD, "f.toml", &sets).expect_err("mistakes").to_string();

@@ -31,7 +31,7 @@ fn a_shaper_faster_than_its_line() {
 
 /// A line with a shaper in only one direction queues in the other.
 #[test]
-fn a_line_that_is_shaped_one_way() {
+fn line_shaped_in_one_direction() {
     let told = |shaper: &str, qdisc: &str| -> Vec<String> {
         let line = "{ kind = \"access\", rate = { down = \"50 Mbit/s\", up = \"10 Mbit/s\" }, buffer = \"100 ms\", delay = \"5 ms\", cpe = \"ap\" }";
         let sets = [
@@ -62,7 +62,7 @@ fn a_line_that_is_shaped_one_way() {
 /// An overridden width changes the driver of devices without an explicit one, with a note; the width in the
 /// file is considered intended.
 #[test]
-fn a_width_that_is_set_changes_drivers() {
+fn overridden_width_changes_drivers() {
     let of = |sets: &[(&str, &str)]| -> Vec<String> {
         let all = with(sets).unwrap_or_else(|e| panic!("{e}")).notes();
         all.into_iter().filter(|note| note.contains(".width")).collect()

@@ -69,21 +69,21 @@ type Held = Vec<(u64, u64, bool)>;
 /// All steps reported.
 pub struct Follower {
     world: SojournWorld,
-    /// By slot: the packet, and its events with time and flow.
+    /// Packet in each slot, and its events with time and flow.
     packets: BTreeMap<usize, (Pkt, Steps)>,
     /// Uses by channel (0), wire (1) or line (2) of an interface.
     did: BTreeMap<(u8, usize), Vec<Did>>,
-    /// By interface and queue: time of the report, end of the hold, and pacing flag.
+    /// Holds by interface and queue: time of the report, end of the hold, and pacing flag.
     held: BTreeMap<(usize, u8), Held>,
-    /// By device and peer: time of the report, and state.
+    /// Sleep reports by device and peer: time and state.
     sleeps: BTreeMap<(usize, usize), Vec<(u64, bool)>>,
-    /// By device, peer and TID: time of the report, and reason to withhold frames.
+    /// Reports of withheld frames by device, peer and TID: time and reason.
     withheld: BTreeMap<(usize, usize, u8), Reasons>,
-    /// By socket: time of each action, end of the data written by then, and reason for waiting.
+    /// Actions of each socket: time, end of the data written by then, and reason for waiting.
     sockets: BTreeMap<usize, Vec<(u64, u32, Option<SocketWait>)>>,
-    /// By socket: index of the action with which the connection started, and end of the data sent.
+    /// Current connection of each socket: index of its first action, and end of the data sent.
     sent: BTreeMap<usize, (usize, u32)>,
-    /// By radio and queue: end times of exchanges.
+    /// End times of exchanges by radio and queue.
     ended: BTreeMap<(usize, usize), Vec<u64>>,
 }
 
@@ -318,7 +318,7 @@ impl Follower {
                     if whole {
                         cells.add(Layer::Air, Cause::SlowRate, slow.min(at - begun));
                         cells.add(Layer::Air, Cause::Own, (at - begun).saturating_sub(slow));
-                        // That the packet is in order may be reported repeatedly.
+                        // The in-order event may be reported more than once.
                         cells.add(Layer::Reorder, Cause::Missing, next - at);
                     } else {
                         cells.add(Layer::Tries, Cause::Failed, at - begun);

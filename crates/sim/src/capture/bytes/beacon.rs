@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn maps_of_who_sleeps() {
+    fn tim_elements() {
         let tim = |bitmap: (usize, &[u8])| map(TimView { count: 1, period: 2, group: true, bitmap });
         assert_eq!(tim((0, &[0x82])), [5, 4, 1, 2, 1, 0x82]);
         // AIDs 24 and 60: the partial bitmap starts at byte 2, so the offset is 1.
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_channel_at_6_ghz_is_told_by_its_centres() {
+    fn six_ghz_channel_is_described_by_its_centres() {
         // Channel 5 belongs to the 40 MHz channel centred on 3, the 80 MHz channel on 7, and the 160 MHz
         // channel on 15.
         let told = |width| told_by(Band::Ghz6, width).he_operation()[7..11].to_vec();

@@ -155,7 +155,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_frame_is_what_its_parts_are(
+        fn frame_equals_its_parts(
             head in 0_usize..120, phase: u8, payload in 0_usize..2_000, pad in 0_usize..50,
             limit in prop_oneof![128_usize..2_200, Just(usize::MAX)], broken: bool,
         ) {

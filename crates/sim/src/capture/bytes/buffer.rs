@@ -96,7 +96,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn all_that_is_appended_is_there(pieces in proptest::collection::vec((0_u8..4, 0_usize..5_000), 0..40)) {
+        fn appended_bytes_are_stored(pieces in proptest::collection::vec((0_u8..4, 0_usize..5_000), 0..40)) {
             let (mut room, mut right) = (Buffer::default(), Vec::new());
             for (kind, len) in pieces {
                 match kind {

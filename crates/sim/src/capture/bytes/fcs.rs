@@ -78,7 +78,7 @@ pub struct PayloadRegister {
 #[derive(Debug)]
 struct Known {
     len: usize,
-    /// By first byte: register after the payload, starting from zero, once computed.
+    /// Register after the payload, starting from zero, by first byte; `None` until computed.
     from_zero: Box<[Option<u32>; PERIOD]>,
     /// Effect of `len` zero bytes on each byte of the register.
     zeros: Box<[[u32; 256]; 4]>,
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_beyond_those_remembered_are_right_too() {
+    fn uncached_lengths_are_correct() {
         let mut register = PayloadRegister::default();
         for len in (0..2 * REMEMBERED).chain(0..2 * REMEMBERED) {
             let right = update(0x1234_5678, pattern(7, len));
@@ -146,7 +146,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_remembered_payload_does_what_its_bytes_do(
+        fn cached_payload_equals_its_bytes(
             len in 0_usize..3_000, payloads in any::<[(u32, u8); 8]>()
         ) {
             let mut register = PayloadRegister::default();

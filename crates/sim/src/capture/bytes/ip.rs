@@ -328,7 +328,7 @@ mod tests {
 
     // spec: rfc791 3.1, rfc9293 3.1 - headers of 20 and 32 bytes.
     #[test]
-    fn a_packet_of_several_segments_is_shown_with_one_header_and_the_payload_of_its_first() {
+    fn captured_packet_of_several_segments_has_one_header_and_the_first_payload() {
         let mut segment = vec![7; 152];
         segment[0] = 0x45;
         segment[9] = TCP;
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_an_external_host_are_shown_as_they_are_by_now() {
+    fn external_bytes_are_captured_in_their_current_state() {
         let mut sent: Vec<u8> = (0..100).collect();
         sent[0] = 0x60;
         let new = NewPacket { len: 100, tos: 3, kind: PacketKind::External, ..NewPacket::PLAIN };

@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_are_differences_wherever_the_ends_are() {
+    fn sums_are_differences_for_any_interval() {
         let mut track = Track::default();
         for (until, kind) in [(10, 0), (15, 1), (15, 2), (40, 0), (50, 0), (60, 3)] {
             track.push(until, kind);
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_leaves_what_was_before_it() {
+    fn cut_keeps_earlier_use() {
         let mut track = Track::default();
         for (until, kind) in [(10, 0), (20, 2), (30, 0), (50, 2)] {
             track.push(until, kind);
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_what_was_added_once() {
+    fn share_counts_each_span_once() {
         let mut share = Share::default();
         for (from, until) in [(10, 20), (10, 20), (20, 25), (40, 50)] {
             share.push(from, until);
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_near_is_what_is_found_from_anywhere() {
+    fn near_finds_the_same_from_any_hint() {
         let all: VecDeque<u64> = (0..40).map(|n| 3 * n).collect();
         for hint in 0..45 {
             for t in 0..130 {
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn holds_end_when_they_are_told_to() {
+    fn holds_end_when_set() {
         let mut holds = Holds::default();
         holds.set(10, Some(20));
         holds.set(15, Some(30));

@@ -6,7 +6,7 @@ use super::cells::Layer;
 use super::resource::Whose;
 use super::socket::InSocket;
 
-/// What a packet waits for in a layer.
+/// Reason why a packet waits in a layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Waits {
     /// Resource `resource` in transmit queue `queue`, not before the departure time `paced`.

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_that_nobody_holds_is_missed() {
+    fn lost_packet_is_detected() {
         let mut w = world();
         w.core.packets.create(packet(SockId::NONE));
         let says = w.close(END).unwrap_err();
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_charge_without_its_socket_is_missed() {
+    fn charge_without_packet_is_detected() {
         let mut w = world();
         let p = w.core.packets.create(packet(SockId(1)));
         w.core.packets.free(p, Fate::Dropped(Reason::Codel, PlaceId(0)));
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn air_that_is_booked_beyond_the_end_is_missed() {
+    fn airtime_booked_beyond_the_end_is_detected() {
         let mut w = world();
         w.air.book_ahead(END + Duration::from_nanos(1));
         assert!(w.close(END).unwrap_err().starts_with("air of channel wifi: "));

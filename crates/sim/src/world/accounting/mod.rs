@@ -69,7 +69,7 @@ impl<'a, S> Accounts<'a, S> {
         self.hosts.loads_under_way()
     }
 
-    /// Payload of external hosts' packets delivered during the measurement interval.
+    /// Returns the payload of external hosts' packets delivered during the measurement interval.
     pub fn external_payload(self) -> &'a Payload {
         self.hosts.external().payload()
     }

@@ -128,7 +128,7 @@ impl Air {
         })
     }
 
-    /// Corrupts the account for a test: books the first channel's airtime beyond the present.
+    /// Corrupts the account for a test: accounts the first channel's airtime beyond the present.
     #[cfg(test)]
     pub(in crate::world) fn book_ahead(&mut self, until: Instant) {
         self.channels[0].account.book(stillair_model::wifi::air::account::AirUse::Ack, until);

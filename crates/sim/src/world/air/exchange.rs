@@ -123,7 +123,7 @@ impl Air {
     /// sender knows the outcome. RTS losses by noise are drawn now, because an unanswered RTS shortens the
     /// exchange.
     // deviation: after an unanswered RTS, its sender and the listeners resume when the CTS would have ended.
-    // By the standard, a sender waits a slot and about 20 us; a listener waits two SIFS, the CTS and two
+    // In the standard, a sender waits a slot and about 20 us; a listener waits two SIFS, the CTS and two
     // slots.
     fn alone<S: Sink>(
         &mut self,
@@ -260,7 +260,7 @@ impl Air {
         let comes = got.whole.any();
         let acknowledged = comes && self.answer_comes(at.start, &ppdu);
         // deviation: if no frame is received, there is no response, and all radios resume when the response
-        // would have ended, as do listeners that decoded the PPDU. By the standard, the receiver waits EIFS
+        // would have ended, as do listeners that decoded the PPDU. In the standard, the receiver waits EIFS
         // and the sender ACKTimeout: longer by a slot, or shorter by less than an ACK.
         let after = if comes { AirUse::Ack } else { AirUse::Contention };
         self.channels[at.index].account.book(after, above.core().now);

@@ -34,7 +34,7 @@ pub(super) struct PartlyConnected {
     under_way: Vec<u16>,
     /// Copy of `under_way` for an event that iterates over all exchanges.
     was_under_way: Vec<u16>,
-    /// Use of the air since it was last booked.
+    /// Use of the air since it was last accounted.
     pub(super) using: AirUse,
     /// Radios that start now, by number on the channel, with their queues.
     starting: Vec<(usize, usize)>,

@@ -50,7 +50,7 @@ impl UpperLayer for Listener {
 }
 
 #[test]
-fn what_is_pushed_into_a_device_comes_up_at_the_other() {
+fn pushed_packets_arrive_at_the_other_device() {
     let scenario = scenario::parse(TEXT, "air.toml", &[]).expect("a good scenario");
     let World { core, mut air, .. } = wire(&scenario, Seed { seed: 1, run: 0 }, |_| NoSink).world;
     let mut listener = Listener { core, heard: Vec::new(), woken: 0 };

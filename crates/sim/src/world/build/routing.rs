@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_that_bear_an_address_leave_by_its_interface() {
+    fn packets_leave_through_the_interface_of_their_source_address() {
         let tables = network().tables();
         assert!(tables.bound[0].is_none(), "a node with one interface needs none");
         let second = tables.bound[4].as_ref().unwrap();
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_interface_has_is_reached_through_one() {
+    fn unknown_addresses_are_reached_through_one_interface() {
         let tables = Graph { elsewhere: Some(at(0, 0)), ..network() }.tables();
         let elsewhere = Addr(5);
         assert_eq!([1, 2].map(|node| tables.nodes[node].get(elsewhere)), [via(1, 0), via(3, 0)]);
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_forward_is_no_way() {
+    fn only_forwarding_nodes_are_routes() {
         let tables = Graph { forward: vec![false; 3], ..network() }.tables();
         assert_eq!(tables.nodes[0].get(Addr(3)), None);
         assert_eq!(tables.nodes[0].get(Addr(2)), via(0, 0));
@@ -290,7 +290,7 @@ mod tests {
     proptest! {
         /// Leaving end nodes out of the search changes no route.
         #[test]
-        fn ends_need_no_search(network in networks()) {
+        fn routes_do_not_depend_on_leaving_out_ends(network in networks()) {
             let all = network.addresses().count();
             let shown = |tables: &Tables| {
                 let of = |routes: &Routes| (0..all).map(|n| routes.get(Addr::from_index(n))).collect::<Vec<_>>();

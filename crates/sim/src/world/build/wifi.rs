@@ -53,7 +53,7 @@ impl Plan<'_> {
         };
         let mut channels: Vec<AirChannel> = self.scenario.channels.iter().map(channel).collect();
         let (mut radios, mut wlans) = (Vec::new(), Vec::new());
-        // By channel: its radios, and one medium per radio if there are hidden stations.
+        // Radios of each channel, and one medium per radio if there are hidden stations.
         let mut on: Vec<Vec<(InterfaceRef, usize)>> = vec![Vec::new(); channels.len()];
         let mut media: Vec<Vec<Medium>> = channels.iter().map(|_| Vec::new()).collect();
         for n in 0..self.interfaces_of_devs.len() {

@@ -47,7 +47,7 @@ pub(in crate::world) struct External {
     left: VecDeque<Waiting>,
     /// Interface and time of reception of the packet that the driver read last.
     last: Option<(IfId, Instant)>,
-    /// By token: true from entry until the driver has read its end.
+    /// True for each token from entry until the driver has read its end.
     held: Vec<bool>,
     /// Measurement interval.
     measured: Range<Instant>,
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn payload_is_what_follows_the_headers() {
+    fn payload_follows_the_headers() {
         // TCP with 12 bytes of options.
         let tcp = [0, 80, 0, 81, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0x10];
         let udp = [0, 80, 0, 81, 0, 80, 0, 0];

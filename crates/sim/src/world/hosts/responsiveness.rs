@@ -361,7 +361,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_ends_behind_what_was_written_before() {
+    fn message_ends_after_earlier_data() {
         let mut stream = Stream { bulk: true, ..Stream::default() };
         assert_eq!(stream.wants(), FRAME);
         stream.wrote(10_000);

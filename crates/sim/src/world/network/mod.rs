@@ -294,7 +294,7 @@ impl Network {
         p: Pkt,
     ) {
         if let RxHandler::Shaper(_) = self.interfaces[at.index()].rx_handler {
-            // Drops by this queue are reported to nobody.
+            // Drops by this queue are not reported to the sender.
             let _ = self.transmit(core, air, at, Ac::Be, p);
         } else {
             self.come_out(core, hosts, at, p);

@@ -180,7 +180,7 @@ impl Network {
         !self.softirq.is_empty()
     }
 
-    /// Runs a queue that had used up its quota. Returns false if there is none.
+    /// Runs a queue that had used up its quota. Returns false if no such queue is left.
     #[inline]
     pub(in crate::world) fn run_softirq<S: Sink>(&mut self, core: &mut SimState<S>, air: &mut Air) -> bool {
         let Some((interface, ac)) = self.softirq.pop() else { return false };

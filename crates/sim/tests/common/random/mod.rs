@@ -103,7 +103,7 @@ pub struct Case {
     beacons: bool,
     /// RTS threshold in bytes; 0 for none.
     rts: u32,
-    /// 0: stations hear each other; otherwise they are hidden, or only sense each other.
+    /// 0 if all stations hear each other; 1 if they are hidden, 2 if they only sense each other.
     hearing: usize,
     /// Other users of the channel.
     foreign: usize,

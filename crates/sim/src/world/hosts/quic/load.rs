@@ -35,7 +35,7 @@ pub(in crate::world) struct LoadState {
     open: usize,
 }
 
-/// What is loaded.
+/// Kind of a load.
 #[derive(Clone, Debug)]
 pub(in crate::world) enum Job {
     /// `bytes` split over `streams`, each requested with `request` bytes if given.
@@ -85,7 +85,7 @@ impl LoadState {
         true
     }
 
-    /// For a page: start time of the current load, if one is in progress.
+    /// For a page, returns the start time of the current load, or `Some(None)` between loads.
     pub(in crate::world) fn page_under_way(&self) -> Option<Option<Instant>> {
         matches!(self.job, Job::Page { .. }).then_some(self.began)
     }
