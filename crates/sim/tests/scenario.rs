@@ -416,7 +416,6 @@ fn lines_of(e: &ScenarioError) -> usize {
     1 + e.others.len() + usize::from(e.more > 0)
 }
 
-/// Corruption of a file.
 #[derive(Clone, Debug)]
 enum Damage {
     Delete(usize, usize),

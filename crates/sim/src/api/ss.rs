@@ -147,7 +147,6 @@ fn counted(i: &TcpInfo) -> Value {
     })
 }
 
-/// Addresses of all interfaces.
 struct Addresses(Vec<(Ipv4Addr, Ipv6Addr)>);
 
 impl Addresses {
@@ -295,7 +294,6 @@ fn share(name: &str, us: u64, busy_us: u64) -> String {
     format!("{name}:{}ms({:.1}%)", us / 1_000, 100.0 * us as f64 / busy_us as f64)
 }
 
-/// Converts microseconds to milliseconds.
 fn ms(us: u32) -> f64 {
     six_digits(f64::from(us) / 1e3)
 }

@@ -221,12 +221,10 @@ impl FrameBatch {
         self.begun.iter().map(KeptHeaders::get)
     }
 
-    /// Returns all frames.
     pub(super) fn frames(&self) -> &[TakenFrame] {
         &self.frames
     }
 
-    /// Returns a packet by index.
     pub(super) fn packet(&self, n: usize) -> Headers<'_> {
         let TakenPacket { packet, at, len } = &self.packets[n];
         let (at, len) = (*at as usize, *len as usize);

@@ -21,7 +21,6 @@ impl Default for Far {
 }
 
 impl Far {
-    /// Returns the number of keys.
     pub(super) fn len(&self) -> usize {
         self.len
     }

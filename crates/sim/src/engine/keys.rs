@@ -11,7 +11,6 @@ const NEAR: usize = 32;
 /// Number of keys that stay in a full list, and that move from the heap to an empty list.
 const HALF: usize = NEAR / 2;
 
-/// A set of keys.
 #[derive(Debug)]
 pub(super) struct Keys {
     /// Sorted list, greatest key first.

@@ -7,7 +7,6 @@ use super::latencies::Latencies;
 /// Counters of the requests that a ping sent in the measurement interval.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PingRecord {
-    /// Requests sent.
     sent: u64,
     /// First sequence number, and one past the last.
     numbers: [u32; 2],

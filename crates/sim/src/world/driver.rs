@@ -1,11 +1,12 @@
-//! The interface of the world for a driver: time, and packets of external hosts.
+//! Driver interface of the world: time, and packets of external hosts.
 //!
-//! The driver owns time. It advances the world to an instant, enters the packets that have arrived by then,
-//! and processes them. Then it takes the packets that have left and the charges that have ended, and waits
-//! until the next event or the next packet from outside:
+//! The driver controls the time. It advances the world to an instant, enters the packets that have arrived by
+//! then, and processes them. Then it reads the packets that have left and the charges that have ended, and
+//! waits until the next event or the next external packet:
 //!
 //! ```text
-//! advance(now); enter(...) for each packet; put_through(); left() and ended() until there are none; wait until next_event()
+//! advance(now); enter(...) for each packet; put_through(); left() and ended() until both are empty;
+//! wait until next_event()
 //! ```
 
 use stillair_model::qdisc::Enqueue;
@@ -16,13 +17,13 @@ use super::external_io::{Entering, Left, Refused};
 use super::hosts::LowerLayers;
 
 impl<S: Sink> World<S> {
-    /// The current time: all events before it have been handled.
+    /// Returns the current time. All events before it have been handled.
     pub fn now(&self) -> Instant {
         self.core.now
     }
 
-    /// The time of the next event, if no packet enters earlier. This changes nothing. It may be called at any
-    /// time after [`World::put_through`].
+    /// Returns the time of the next event, if no packet enters earlier. May be called at any time after
+    /// [`World::put_through`]; does not change the world.
     pub fn next_event(&mut self) -> Option<Instant> {
         self.core.timers.earliest()
     }

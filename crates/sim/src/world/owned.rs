@@ -7,17 +7,12 @@ pub struct Islands {
     pub count: u16,
     /// Island of each interface of the scenario, followed by those of the ifbs.
     pub(super) interfaces: Vec<u16>,
-    /// Island of each device.
     pub(super) devs: Vec<u16>,
-    /// Island of each radio.
     pub(super) radios: Vec<u16>,
-    /// Island of each channel.
     pub(super) channels: Vec<u16>,
-    /// Island of each wire.
     pub(super) wires: Vec<u16>,
     /// Island of each application. Each flow has one application.
     pub(super) apps: Vec<u16>,
-    /// Island of each station.
     pub(super) stations: Vec<u16>,
 }
 

@@ -28,7 +28,6 @@ pub const UPPER: [&str; 8] = [
     ", qdisc = { kind = \"pie\", target = \"1 ms\", limit = 4, mq = false }",
 ];
 
-/// TCP congestion controls.
 const CONTROLS: [&str; 4] = ["reno", "cubic", "bbr", "westwood"];
 
 /// Returns the `n`th congestion control. BBR exists since 4.9.

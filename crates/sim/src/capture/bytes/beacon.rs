@@ -10,7 +10,6 @@ use super::radiotap::Tuning;
 
 /// SSID of all networks.
 const SSID: &[u8; 8] = b"stillair";
-/// Time unit (TU).
 // spec: ieee80211-2016 3.1 - 1024 us.
 const TIME_UNIT: Duration = Duration::from_micros(1_024);
 
@@ -113,7 +112,6 @@ impl Beacon {
         [36, 0, 0, 0x02, 1, 0xfc, 0xff, number, self.width as u8, first, second, 6]
     }
 
-    /// Returns the WMM parameter element.
     // spec: ieee80211-2016 9.4.2.29 - one record per category: AIFSN and index, exponents of CWmin and CWmax,
     // TXOP limit in units of 32 us. The Wi-Fi Alliance's element wraps these records in its own header.
     fn wmm(&self) -> [u8; 24] {

@@ -11,9 +11,7 @@ use super::mac::Mac;
 use super::tcp::{CapturedSegment, Connections, segment_headers};
 use crate::capture::ports::ports;
 
-/// Bytes of an IPv4 header.
 const IPV4: usize = Ip::V4.header() as usize;
-/// Bytes of an IPv6 header.
 const IPV6: usize = Ip::V6.header() as usize;
 
 /// Protocol numbers in IP headers.
@@ -25,7 +23,6 @@ const ICMPV6: u8 = 58;
 
 /// EtherType of IPv4.
 pub const ETHERTYPE_IPV4: u16 = 0x0800;
-/// EtherType of IPv6.
 const ETHERTYPE_IPV6: u16 = 0x86dd;
 
 /// Returns the EtherType of a packet.
@@ -37,7 +34,6 @@ pub fn ethertype(p: &Headers) -> u16 {
 /// Minimum payload of an Ethernet frame; shorter payloads are padded with zeros.
 const ETHERNET_MIN_PAYLOAD: usize = 46;
 
-/// Don't Fragment bit.
 // linux: net/ipv4/ip_output.c (4.4) - set on UDP and echo requests, because path MTU discovery is on by
 // default.
 const DONT_FRAGMENT: u32 = 0x4000;

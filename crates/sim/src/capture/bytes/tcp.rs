@@ -87,7 +87,6 @@ pub struct CapturedSegment {
     words: [u32; MOST / 4],
     /// Number of used words.
     len: usize,
-    /// Sum of the words.
     sum: u64,
     /// Length of the payload in bytes.
     pub payload: usize,

@@ -44,7 +44,6 @@ struct Sender {
     exchange: Option<(Phase, Instant)>,
 }
 
-/// A neighbouring network.
 #[derive(Debug)]
 pub(in crate::world) struct Neighbour {
     name: String,

@@ -113,7 +113,6 @@ impl PartlyConnected {
         on_air.or_else(|| self.all().next()).map(|(n, e)| (n, e.queue))
     }
 
-    /// Returns the radio with this number.
     pub(super) fn radio(&self, number: usize) -> usize {
         self.radios[number]
     }

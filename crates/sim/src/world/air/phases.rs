@@ -16,7 +16,6 @@ pub(super) enum Step {
     Answer,
 }
 
-/// Phase of an exchange.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Phase {
     /// Gap before a frame.

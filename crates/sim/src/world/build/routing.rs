@@ -8,13 +8,11 @@ use crate::scenario::InterfaceRef;
 /// Link from an interface to a neighbour's.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
-    /// Sending interface.
     pub(super) from: InterfaceRef,
     /// Number of the sending interface.
     pub(super) out: IfId,
     /// Number of the neighbour among the device's peers.
     pub(super) peer: PeerId,
-    /// Receiving interface.
     pub(super) to: InterfaceRef,
 }
 
@@ -39,7 +37,6 @@ impl Tables {
     }
 }
 
-/// The network graph.
 #[derive(Debug)]
 pub(super) struct Graph {
     /// Forwarding flag of each node.

@@ -49,7 +49,6 @@ pub(in crate::world) struct External {
     last: Option<(IfId, Instant)>,
     /// True for each token from entry until the driver has read its end.
     held: Vec<bool>,
-    /// Measurement interval.
     measured: Range<Instant>,
     payload: Payload,
 }
@@ -259,7 +258,6 @@ impl Hosts {
         Some(token)
     }
 
-    /// Returns the external hosts.
     pub(in crate::world) fn external(&self) -> &External {
         &self.external
     }

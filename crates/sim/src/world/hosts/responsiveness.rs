@@ -56,7 +56,6 @@ pub(in crate::world) struct Connection {
     streams: [Stream; 2],
 }
 
-/// Purpose of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Purpose {
     /// A single probe on its own connection.
@@ -166,7 +165,6 @@ impl ResponsivenessFlow {
 }
 
 impl Hosts {
-    /// Handles the timer of the test.
     pub(super) fn responsiveness_timer<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize) {
         let mut actions = Vec::new();
         let now = below.core.now;

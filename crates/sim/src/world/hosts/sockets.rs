@@ -19,20 +19,16 @@ use crate::engine::Slot;
 pub(in crate::world) struct Socket {
     /// Application that writes to or reads from the socket.
     pub(in crate::world) app: u32,
-    /// Node of the socket.
     pub(in crate::world) node: NodeId,
-    /// Protocol of the socket.
     pub(in crate::world) protocol: SocketProtocol,
     /// The process was woken and has not run yet.
     pub(in crate::world) woken: bool,
 }
 
-/// Protocol of a socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::world) enum SocketProtocol {
     /// UDP. The application holds the state.
     Udp,
-    /// TCP.
     Tcp,
     /// QUIC. The application holds the stack.
     Quic,
@@ -155,7 +151,6 @@ impl Hosts {
         }
     }
 
-    /// Handles a socket timer.
     pub(in crate::world) fn socket_timer<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, sock: SockId) {
         match self.sockets[sock.index()].protocol {
             SocketProtocol::Quic => self.quic_timer(below, sock),

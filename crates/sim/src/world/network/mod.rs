@@ -50,24 +50,19 @@ pub(super) struct NetNode {
 /// Device below an interface.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum NetDevice {
-    /// A wire.
     Wire(WireId),
-    /// A Wi-Fi device.
     Wifi(DevId),
 }
 
 /// Handler of packets received by an interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum RxHandler {
-    /// A modelled host.
     Host,
-    /// An external host.
     External,
     /// Ifb of a shaper, which passes packets on to the interface with this number.
     Shaper(IfId),
 }
 
-/// An interface of a node.
 #[derive(Debug)]
 pub(super) struct NetInterface {
     pub(super) node: NodeId,
@@ -83,7 +78,6 @@ pub(super) struct NetInterface {
     pub(super) timer: u32,
     /// `timer`, if a qdisc of the interface delays packets.
     pub(super) watchdog: Option<u32>,
-    /// Handler of received packets.
     pub(super) rx_handler: RxHandler,
     /// Received packets have passed an ifb.
     pub(super) behind_ifb: bool,
@@ -146,7 +140,6 @@ impl Network {
         owned.take(&mut self.wires, other.wires, &owned.islands.wires);
     }
 
-    /// Returns the node of an address.
     #[inline]
     pub(super) fn node_of(&self, addr: Addr) -> NodeId {
         // Addresses are numbered like their interfaces.

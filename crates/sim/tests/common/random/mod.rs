@@ -32,10 +32,8 @@ fn has_flows(scheme: usize) -> bool {
     scheme > 1 && scheme != HTC
 }
 
-/// QUIC presets.
 const PRESETS: [&str; 4] = ["chromium39", "bquic39", "chromium-now", "rfc9002"];
 
-/// Block Ack windows.
 const WINDOWS: [u32; 4] = [256, 64, 256, 100];
 
 #[derive(Clone, Debug)]

@@ -210,7 +210,6 @@ impl Hosts {
         below.core.tell(&TraceEvent::Quic { flow, what });
     }
 
-    /// Closes the open connection.
     pub(super) fn quic_close<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize) {
         let now = below.core.now;
         let quic = self.quic(app);
