@@ -127,7 +127,7 @@ fn capture(parts: &Parts, arguments: &Arguments) -> Result<String, Failure> {
     };
     let captured = api::capture_by(&Reader { parts, files: &files }, &request);
     if captured.is_err() {
-        // If the scenario is invalid, the file does not exist.
+        // With an invalid scenario, the file does not exist.
         let _ = fs::remove_file(&part);
     }
     let captured = value(&captured?)?;

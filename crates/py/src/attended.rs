@@ -15,8 +15,8 @@ use crate::errors::{self, RunError};
 /// Interval between checks for signals while waiting for news.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Maximum number of unread news. The engine then waits for the reader, because the reports of many runs do
-/// not fit in memory.
+/// Maximum number of unread news items. The engine then waits for the reader, because the reports of many
+/// runs do not fit in memory.
 const UNREAD: usize = 4;
 
 /// Runs `work` on its own thread, while the calling thread passes its news to `hear` and checks for signals.

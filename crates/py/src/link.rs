@@ -62,7 +62,7 @@ impl Link {
 
 #[pymethods]
 impl Link {
-    /// Creates a link over a scenario as text, or over the preset named `file` without one.
+    /// Creates a link over the scenario `text`, or over the preset named `file` if `text` is `None`.
     #[new]
     #[pyo3(signature = (text, file, overrides, seed))]
     fn new(text: Option<&str>, file: &str, overrides: Vec<(String, String)>, seed: u64) -> PyResult<Self> {

@@ -33,7 +33,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// Starts a turn of an island, after which the time may be earlier than before.
+    /// Starts a turn of an island, whose time may be earlier than that of the last event.
     pub fn turns(&mut self) {
         self.at = Instant::NEVER;
     }

@@ -2,8 +2,8 @@
 //! carry no packets.
 //!
 //! All PPDUs have the same duration, and a receiver that hears what the senders hear acknowledges them after
-//! SIFS. A PPDU that overlaps another frame at that receiver is retransmitted, up to seven times. The load is
-//! therefore the demanded airtime, not the used airtime.
+//! SIFS. A PPDU that overlaps another frame at that receiver is retransmitted, up to seven tries in total.
+//! The load is therefore the demanded airtime, not the used airtime.
 
 use stillair_model::types::{Duration, Instant, RandomStream};
 use stillair_model::wifi::air::medium::{EdcafId, TxOutcome};
