@@ -21,7 +21,7 @@ const TIMES: u32 = 9;
 fn network(host: &str, flow: &str) -> Result<Scenario, String> {
     let text = format!(
         r#"
-name = "external-io"
+name = "external_io"
 duration = "5 s"
 [link.lan]
 rate = "1 Gbit/s"

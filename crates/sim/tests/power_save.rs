@@ -419,9 +419,10 @@ fn access_point_scans() {
     // trips of 120 ms, one of 60 ms and 16 of 111 ms.
     for scheme in ["fifo", "fq_mac", "mac80211", "mt76"] {
         let mut lost = Vec::new();
-        for (scan, p99, trips) in
-            [("\"mac80211\"", 2_796.0, 1), ("{ kind = \"mac80211\", max_off_channel = \"125 ms\" }", 109.4, 26)]
-        {
+        for (scan, p99, trips) in [
+            ("\"mac80211\"", 2_796.0, 1),
+            ("{ kind = \"mac80211\", max_off_channel = \"125 ms\" }", 109.4, 26),
+        ] {
             let text = |from: &str, to: &str| {
                 cell("12 s", CHANNEL, &format!("scheme = \"{scheme}\", scan = {scan}"))
                     + &station("s", 0, RATE)

@@ -30,7 +30,7 @@ const KEY: &[u8] = include_bytes!("../tls/server.key.der");
 const LEAST: u32 = 607;
 
 impl QuinnParts {
-    /// The same parts with TLS. The server's messages after ServerHello have `server_handshake` bytes, or more if
+    /// The same parts with TLS. The server's messages after ServerHello have `certificates` bytes, or more if
     /// its own certificate needs more: an unused certificate pads them, like a chain.
     pub fn with_tls(self, certificates: u32) -> Self {
         let made = crypto(certificates.saturating_sub(LEAST));

@@ -3,8 +3,8 @@
 use super::{BytesId, Fate, NewPacket, Packet, PacketKind, Packets, Pkt, SockId};
 
 impl Packets {
-    /// Creates a packet of an external host, like [`Packets::create`], with the given TTL. The bytes, from the
-    /// IP header on, are copied. Panics if they are longer than
+    /// Creates a packet of an external host, like [`Packets::create`], with the given TTL. The bytes, from
+    /// the IP header on, are copied. Panics if they are longer than
     /// [`LONGEST_PACKET`](super::super::LONGEST_PACKET).
     pub fn create_external(&mut self, p: NewPacket, ttl: u8, bytes: &[u8]) -> Pkt {
         let kept = self.buffers.keep(bytes);
