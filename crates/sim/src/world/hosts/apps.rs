@@ -190,8 +190,9 @@ impl Hosts {
         below.core.timers.set(Slot(self.slots.apps + index as u32), at.map(|t| t.max(below.core.now)));
     }
 
-    /// Returns when an application timer set for `at` actually fires. Periodic senders follow the drift of the
-    /// host's clock over the whole run; a single start, or one that follows the end of something, does not.
+    /// Returns when an application timer set for `at` actually fires. Periodic senders follow the drift of
+    /// the host's clock over the whole run. A single start, or one that follows the end of something, does
+    /// not.
     #[inline(never)]
     fn fires(&self, index: usize, at: Option<Instant>) -> Option<Instant> {
         let clock = &self.clocks[index];

@@ -138,8 +138,8 @@ impl LoadState {
         write(&mut self.asking, now, stack);
     }
 
-    /// Ends a load. Returns the duration of a page load, and schedules the next one an interval after the start
-    /// of this one, or immediately if that has passed.
+    /// Ends a load. Returns the duration of a page load and schedules the next one an interval after the
+    /// start of this one, or immediately if that has passed.
     fn ended(&mut self, now: Instant) -> Option<Duration> {
         let began = self.began.take()?;
         match &self.job {
