@@ -74,7 +74,9 @@ fn absent(key: &Key) -> String {
         (Some(text), _, ValueType::Boolean | ValueType::Integer(..) | ValueType::Fraction) => {
             format!("`{text}`")
         }
-        (Some(text), _, ValueType::Bytes(..) | ValueType::Either(_)) if text.parse::<u32>().is_ok() => {
+        (Some(text), _, ValueType::Bytes(..) | ValueType::Number(..) | ValueType::Either(_))
+            if text.parse::<f64>().is_ok() =>
+        {
             format!("`{text}`")
         }
         (Some(text), ..) => format!("`\"{text}\"`"),
