@@ -71,12 +71,14 @@ fn absent(key: &Key) -> String {
     match (key.absent.default(), &key.absent, &key.form) {
         (None, DefaultValue::Words(words), _) => (*words).to_owned(),
         (None, ..) => "required".to_owned(),
-        (Some(text), _, ValueType::Boolean | ValueType::Integer(..) | ValueType::Fraction) => {
+        (
+            Some(text),
+            _,
+            ValueType::Boolean | ValueType::Integer(..) | ValueType::Number(..) | ValueType::Fraction,
+        ) => {
             format!("`{text}`")
         }
-        (Some(text), _, ValueType::Bytes(..) | ValueType::Number(..) | ValueType::Either(_))
-            if text.parse::<f64>().is_ok() =>
-        {
+        (Some(text), _, ValueType::Bytes(..) | ValueType::Either(_)) if text.parse::<u32>().is_ok() => {
             format!("`{text}`")
         }
         (Some(text), ..) => format!("`\"{text}\"`"),
