@@ -75,22 +75,22 @@ def figures(to: str) -> str:
     cost = costs()
     less = [ns3 / own for ns3, own in zip(cost["ns-3"], cost["stillair"], strict=True)]
     rows = [
-        ("speed", f"{_span(cost['stillair'])} us of CPU time a delivered packet, with all of Linux's TCP and the MAC; ns-3 takes "
-         f"{_span(cost['ns-3'])} ({min(less):.0f} to {max(less):.0f} times as long for the same stations and flows)", "ns3-comparison.md"),
-        ("beside the Linux kernel", f"{kernel[0]} of {kernel[1]} quantities of {kernel[2]} measurements within bounds (3 % of goodput, 10 % of median delay)", "validation.md"),
-        ("beside the real mac80211", f"{wifi[0]} of {wifi[1]} quantities of {wifi[2]} configurations within bounds fixed before any result was seen (10 % of goodput, 20 % of ping)", "validation-wifi.md"),
-        ("beside real kernels over the modelled air", f"{air()} figures within bounds (3 % of goodput, 10 % of delay)", "kernels-air.md"),
-        (f"{count} claims of {papers} papers", f"{found['reproduced']} reproduced, {found['not-reproduced']} not reproduced, {found['undecided']} undecided, {found['not-judged']} not judged, by one rule; each difference with its cause, or what was tried", "judging.md"),
+        ("Speed", f"{_span(cost['stillair'])} us of CPU time per delivered packet, with Linux TCP and the MAC; ns-3 takes "
+         f"{_span(cost['ns-3'])} us ({min(less):.0f} to {max(less):.0f} times as long) for the same stations and flows", "ns3-comparison.md"),
+        ("Compared with the Linux kernel", f"{kernel[0]} of {kernel[1]} quantities from {kernel[2]} measurements are within bounds (3 % of goodput, 10 % of median delay)", "validation.md"),
+        ("Compared with the real mac80211", f"{wifi[0]} of {wifi[1]} quantities from {wifi[2]} configurations are within bounds that were fixed in advance (10 % of goodput, 20 % of ping)", "validation-wifi.md"),
+        ("Compared with real kernels over the modelled air", f"{air()} figures are within bounds (3 % of goodput, 10 % of delay)", "kernels-air.md"),
+        (f"{count} claims from {papers} papers", f"{found['reproduced']} reproduced, {found['not-reproduced']} not reproduced, {found['undecided']} undecided, {found['not-judged']} not judged, all by one rule; each difference is explained, or the attempts to explain it are listed", "judging.md"),
     ]  # fmt: skip
     lines = [f"| [{name}]({to}{page}) | {text} |" for name, text, page in rows]
     return (
         "\n".join(
             [
-                "| what | figure |",
+                "| What | Result |",
                 "|---|---|",
                 *lines,
                 "",
-                f"Kept results of Stillair {__version__}; CI repeats first runs of them and compares trace hash and figures.",
+                f"Results of Stillair {__version__}. CI repeats the first run of each and compares trace hashes and figures.",
             ]
         )
         + "\n"
