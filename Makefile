@@ -15,39 +15,39 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
 WEB := build/page
 SERVED := python/stillair/cli/explore/page
-WEB_INPUTS := web/build.mjs web/papers.mjs web/package-lock.json THIRD-PARTY-NOTICES.txt $(shell find web/src web/labs scenarios crates/sim/paths python/stillair/papers/data -type f)
+WEB_INPUTS := web/build.mjs web/papers.mjs web/papers.json web/package-lock.json THIRD-PARTY-NOTICES.txt $(shell find web/src web/labs scenarios crates/sim/paths -type f)
 RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name '*.rs' -o -name '*.toml' \))
 
-.PHONY: help crosscheck-kernels guest-verdicts run fresh pages site test-live test-live-kills bench-live crosscheck papers why faq tune kernels jitter retry-out validate-wifi describe test test-rust test-python wheel sdist test-sdist test-wheel test-crate test-adapters header fuzz fuzz-link fuzz-readers bench bench-qdiscs bench-ccs bench-doors bench-link bench-pgo bench-startup bench-sweeps bench-wheel bench-ns3 ns3-examples web test-web bench-web clean prerequisites live-hour test-kernels bench-scale bench-htsim soak-link stages
+.PHONY: help crosscheck-kernels guest-verdicts run fresh pages site test-live test-live-kills bench-live crosscheck papers why faq tune kernels jitter retry-out validate-wifi describe test test-rust test-python wheel lab-wheel sdist test-sdist test-wheel test-crate test-adapters header fuzz fuzz-link fuzz-readers bench bench-qdiscs bench-ccs bench-doors bench-link bench-pgo bench-startup bench-sweeps bench-wheel bench-ns3 ns3-examples web test-web bench-web clean prerequisites live-hour test-kernels bench-scale bench-htsim soak-link stages test-worked-examples
 .DEFAULT_GOAL := help
 
 help: ## show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1 - \2/p' $(MAKEFILE_LIST)
 
-run: $(STAMPS)/native ## set up, then regenerate Table 1 of Ending the Anomaly
+run: $(STAMPS)/lab ## set up, then regenerate Table 1 of Ending the Anomaly
 	$(BIN)/stillair paper ending-the-anomaly/table1
 
-# The page with all pictures stays in build/; what is small is kept beside the documents, with the version, the seeds and
-# the trace hashes that made it (runs.json).
-papers: $(STAMPS)/native ## run the papers' experiments, judge every claim, renew docs/results
+# The page with all pictures stays in build/; reports are kept, with the version, the seeds and the trace hashes that made
+# them (runs.json). Of the figures git has only those that pages show.
+papers: $(STAMPS)/lab ## run the papers' experiments, judge every claim, renew lab/results
 	$(BIN)/stillair paper all -o build/papers --force
 	@for paper in build/papers/*/; do \
 	  set -- $$paper*.svg; [ -e "$$1" ] || continue; \
-	  kept=docs/results/$$(basename $$paper); mkdir -p $$kept; \
+	  kept=lab/results/$$(basename $$paper); mkdir -p $$kept; \
 	  cp $$paper*.svg $${paper}claims.json $${paper}report.txt $${paper}runs.json $$kept/; \
 	done
-	$(BIN)/python scripts/golden.py note
-	$(BIN)/python scripts/verdicts.py --write
-	$(BIN)/python scripts/anomaly_rates.py --claims --write
-	$(BIN)/python scripts/readme_figures.py --write
+	$(BIN)/python lab/scripts/golden.py note
+	$(BIN)/python lab/scripts/verdicts.py --write
+	$(BIN)/python lab/scripts/anomaly_rates.py --claims --write
+	$(BIN)/python lab/scripts/readme_figures.py --write
 	@echo "the page: build/papers/report.html"
 
 # Each pair takes up to a minute; one that does not show what is kept of its claim stops it, when all have been written.
-why: $(STAMPS)/native ## every claim that is not reproduced, as judged and with the one change of its cause, into docs/results/why.txt
-	COLUMNS=200 $(BIN)/stillair paper all --why >docs/results/why.txt
+why: $(STAMPS)/lab ## every claim that is not reproduced, as judged and with the one change of its cause, into lab/results/why.txt
+	COLUMNS=200 $(BIN)/stillair paper all --why >lab/results/why.txt
 
 test: ## set up, then run every check: format, lints, types, tests
-	@+scripts/parts.sh test-rust test-python
+	@+scripts/parts.sh test-rust test-python test-worked-examples
 
 # The bindings are built against the environment's Python, so that comes first.
 test-rust: $(STAMPS)/venv | prerequisites
@@ -62,15 +62,22 @@ test-rust: $(STAMPS)/venv | prerequisites
 	scripts/no-std.sh
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 
-test-python: $(STAMPS)/native $(STAMPS)/flent-venv $(STAMPS)/browser $(STAMPS)/ray $(STAMPS)/site
-	$(BIN)/ruff check python tests/python tests/live tests/kernels crates/live/programs bench scripts
-	$(BIN)/ruff format --check python tests/python tests/live tests/kernels crates/live/programs bench scripts
+PYTHON_SOURCES = python lab tests/python tests/live tests/kernels crates/live/programs bench scripts
+test-python: $(STAMPS)/lab $(STAMPS)/flent-venv $(STAMPS)/browser $(STAMPS)/ray $(STAMPS)/site
+	$(BIN)/ruff check $(PYTHON_SOURCES)
+	$(BIN)/ruff format --check $(PYTHON_SOURCES)
 	$(BIN)/mypy
-	$(BIN)/mypy bench
+	$(BIN)/mypy bench lab/bench
 	$(BIN)/mypy scripts
-	MYPYPATH=python:scripts/website $(BIN)/mypy scripts/website
+	$(BIN)/mypy lab/scripts
+	MYPYPATH=python:lab/src:scripts/website $(BIN)/mypy scripts/website
 	$(BIN)/python -m mypy.stubtest stillair._native
 	$(BIN)/python -m pytest -q
+
+# As one build of the workspace, so that cargo takes what `make test` has built.
+test-worked-examples: $(STAMPS)/lab ## ask the receiver again about the worked examples that the lab keeps its answers to
+	cargo build --locked --workspace --example retry_out
+	$(BIN)/python lab/scripts/worked_examples.py $(TARGET)/debug/examples/retry_out
 
 # A test is beside it, as cargo takes what `make test` has built then; alone it would be built anew, with the features that it needs.
 LIVE_BINARY = cargo build --locked --workspace --bin stillair-live --test steps
@@ -101,59 +108,61 @@ bench-live: | prerequisites ## CPU time and lateness of live runs beside a bare 
 	cargo build --release --locked -p stillair-live
 	$(PYTHON) bench/live.py $(TARGET)/release/stillair-live
 
-live-hour: $(STAMPS)/flent-venv ## an hour of Flent's rrul_be between live hosts: whether memory stays as it is, into docs/results/live
+live-hour: $(STAMPS)/flent-venv ## an hour of Flent's rrul_be between live hosts: whether memory stays as it is, into lab/results/live
 	cargo build --release --locked -p stillair-live
-	@mkdir -p docs/results/live
-	$(PYTHON) bench/live_hour.py $(TARGET)/release/stillair-live build/flent-venv/bin/flent >docs/results/live/hour.txt
+	@mkdir -p lab/results/live
+	$(PYTHON) bench/live_hour.py $(TARGET)/release/stillair-live build/flent-venv/bin/flent >lab/results/live/hour.txt
 
-crosscheck: $(STAMPS)/native ## cubic and bbr, up and down, small queues on and off: live beside virtual time, into docs/results/live
-	@mkdir -p docs/results/live
-	$(BIN)/stillair crosscheck scenarios/live/crosscheck.toml --runs 3 >docs/results/live/crosscheck.txt
+crosscheck: $(STAMPS)/native ## cubic and bbr, up and down, small queues on and off: live beside virtual time, into lab/results/live
+	@mkdir -p lab/results/live
+	$(BIN)/stillair crosscheck scenarios/live/crosscheck.toml --runs 3 >lab/results/live/crosscheck.txt
 
-crosscheck-kernels: $(STAMPS)/native ## the model beside a real kernel over the air, into docs/results/guests; needs 'stillair kernel build 6.12'
-	$(BIN)/python scripts/crosscheck_kernels.py
+crosscheck-kernels: $(STAMPS)/lab ## the model beside a real kernel over the air, into lab/results/guests; needs 'stillair kernel build 6.12'
+	$(BIN)/python lab/scripts/crosscheck_kernels.py
 
-guest-verdicts: $(STAMPS)/native ## what a real kernel says of two papers' claims, into guests.toml of their folders; needs 'stillair kernel build 6.12'
-	$(BIN)/python scripts/guest_verdicts.py towards-1ms
-	$(BIN)/python scripts/guest_verdicts.py tsq-pacing
+guest-verdicts: $(STAMPS)/lab ## what a real kernel says of two papers' claims, into guests.toml of their folders; needs 'stillair kernel build 6.12'
+	$(BIN)/python lab/scripts/guest_verdicts.py towards-1ms
+	$(BIN)/python lab/scripts/guest_verdicts.py tsq-pacing
 
-kernels: $(STAMPS)/native ## the grid of the 1 ms paper under four kernels, into docs/results/kernels
-	$(BIN)/python scripts/golden.py make kernels
+kernels: $(STAMPS)/lab ## the grid of the 1 ms paper under four kernels, into lab/results/kernels
+	$(BIN)/python lab/scripts/golden.py make kernels
 
-jitter: $(STAMPS)/native ## which verdicts depend on exact hosts and on Ethernet devices, into docs/results/jitter.md
-	$(BIN)/python scripts/golden.py make jitter
+jitter: $(STAMPS)/lab ## which verdicts depend on exact hosts and on Ethernet devices, into lab/results/jitter.md
+	$(BIN)/python lab/scripts/golden.py make jitter
 
-retry-out: $(STAMPS)/native ## who gives up and when: retry-out, fewer tries, both, under two kernels, into docs/results/retry-out
-	$(BIN)/python scripts/golden.py make remedies
+retry-out: $(STAMPS)/lab ## who gives up and when: retry-out, fewer tries, both, under two kernels, into lab/results/retry-out
+	$(BIN)/python lab/scripts/golden.py make remedies
 
-faq: $(STAMPS)/native ## the pages of 'stillair faq', into docs/faq
-	$(BIN)/python scripts/faq.py
+faq: $(STAMPS)/lab ## the pages of 'stillair faq', into docs/faq
+	$(BIN)/python lab/scripts/faq.py
 
-tune: $(STAMPS)/native ## the five networks with one setting that is wrong, tuned, into docs/results/tune
-	@mkdir -p docs/results/tune
-	$(BIN)/python scripts/tune_problems.py >docs/results/tune/problems.txt
+tune: $(STAMPS)/lab ## the five networks with one setting that is wrong, tuned, into lab/results/tune
+	@mkdir -p lab/results/tune
+	$(BIN)/python lab/scripts/tune_problems.py >lab/results/tune/problems.txt
 
-validate-wifi: $(STAMPS)/native ## the model beside the real mac80211, into docs/results/validate-wifi; a run that fails stops it
+validate-wifi: $(STAMPS)/lab ## the model beside the real mac80211, into lab/results/validate-wifi; a run that fails stops it
 	@mkdir -p build
-	$(BIN)/stillair validate wifi -o docs/results/validate-wifi --force >build/validate-wifi.txt
+	$(BIN)/stillair validate wifi -o lab/results/validate-wifi --force >build/validate-wifi.txt
 	@sed -n '$$p' build/validate-wifi.txt
 
 # What pages show of runs. Each script says without --write what is stale.
-fresh: $(STAMPS)/native ## repeat the first run of every kept cell, and say what is stale
-	$(BIN)/python scripts/golden.py check --all
-	$(BIN)/python scripts/readme_figures.py
+fresh: $(STAMPS)/lab ## repeat the first run of every kept cell, and say what is stale
+	$(BIN)/python lab/scripts/golden.py check --all
+	$(BIN)/python lab/scripts/readme_figures.py
+	$(BIN)/python lab/scripts/page_settings.py
 	$(BIN)/python scripts/render_console.py
 	$(BIN)/python scripts/animation.py
 	$(BIN)/python scripts/gallery.py
 
-pages: $(STAMPS)/native ## renew what pages show of commands, sweeps, kept results and pictures of the gallery
-	$(BIN)/python scripts/golden.py make tables
-	$(BIN)/python scripts/readme_figures.py --write
+pages: $(STAMPS)/lab ## renew what pages show of commands, sweeps, kept results and pictures of the gallery
+	$(BIN)/python lab/scripts/golden.py make tables
+	$(BIN)/python lab/scripts/readme_figures.py --write
+	$(BIN)/python lab/scripts/page_settings.py --write
 	$(BIN)/python scripts/render_console.py --write
 	$(BIN)/python scripts/animation.py --write
 	$(BIN)/python scripts/gallery.py --write
 
-site: $(STAMPS)/native $(STAMPS)/site ## build docs/ as a site into build/site: strict, and no page asks another host (STILLAIR_REPOSITORY=URL for links)
+site: $(STAMPS)/lab $(STAMPS)/site ## build docs/ as a site into build/site: strict, and no page asks another host (STILLAIR_REPOSITORY=URL for links)
 	$(BIN)/python scripts/website/build.py build/site-venv/bin/zensical
 
 describe: $(STAMPS)/native ## write the scenario's JSON Schema and reference anew, from the tables that the reader reads by
@@ -162,13 +171,16 @@ describe: $(STAMPS)/native ## write the scenario's JSON Schema and reference ane
 
 web: $(WEB)/index.html ## build the page that runs in the browser: the folder, and stillair.html, which is all of it in one file
 
-test-web: web $(STAMPS)/native ## the page: types, trace hashes equal to native, in Chromium, and 'stillair explore'
+test-web: web $(STAMPS)/lab ## the page: types, trace hashes equal to native, in Chromium, and 'stillair explore'
 	cd web && npx --no-install tsc --noEmit
 	cd web && node --test --test-reporter=spec tests/*.test.mjs
 	$(BIN)/python -m pytest -q tests/python/test_explore.py
 
 bench-web: web $(STAMPS)/native ## CPU time of runs in the browser's engine beside native, and the time from a knob to a picture
 	PYTHON=$(CURDIR)/$(BIN)/python node web/tests/bench.mjs
+
+lab-wheel: $(STAMPS)/venv ## build the wheel of stillair-lab into wheels/
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir wheels lab
 
 wheel: $(STAMPS)/venv ## build the wheel into wheels/, with a profile of runs (some ten minutes); PGO=no builds without one
 	scripts/wheel.sh $(CURDIR)/$(BIN)/maturin wheels $(PGO)
@@ -207,7 +219,7 @@ fuzz: | prerequisites ## look for scenarios, packets and messages of the kernel 
 	$(FUZZERS)
 	scripts/fuzz.sh $(TARGET)/debug/examples/fuzz $(FUZZ_SECONDS) $(FUZZ_SEED)
 
-fuzz-readers: $(STAMPS)/native ## look for files that break a reader in Python (captures, imports, results, ...), FUZZ_SECONDS each; FUZZ_SEED=N begins there
+fuzz-readers: $(STAMPS)/lab ## look for files that break a reader in Python (captures, imports, results, ...), FUZZ_SECONDS each; FUZZ_SEED=N begins there
 	PYTHONPATH=tests/python $(BIN)/python scripts/fuzz_readers.py $(FUZZ_SECONDS) $(FUZZ_SEED)
 
 fuzz-link: | prerequisites ## look for calls that break a link, FUZZ_SECONDS; FUZZ_SEED=N begins there
@@ -233,7 +245,7 @@ bench-wheel: wheel ## instructions and CPU time of a TCP segment in the wheel, w
 	$(PYTHON) bench/wheel.py build/bench-wheel/bin/python $(TARGET)/release/examples/bench build/bench-wheel/*.toml \
 	  $(filter-out %anomaly-udp.toml,$(BENCH)) scenarios/bench/reno.toml
 
-bench-startup: $(STAMPS)/native ## CPU time of commands before they do anything, and what they import
+bench-startup: $(STAMPS)/lab ## CPU time of commands before they do anything, and what they import
 	$(BIN)/python bench/startup.py --imports
 
 bench-qdiscs: | prerequisites ## CPU time and instructions per packet in each queueing discipline, with 1, 100 and 10,000 flows
@@ -278,21 +290,21 @@ bench-scale: | prerequisites ## a delivered packet and memory with 3 to 1,000 st
 	$(TARGET)/release/examples/scale --sweep scenarios/bench/small.toml 1000
 
 bench-htsim: | prerequisites ## the same wired bottleneck in htsim and here, by turns: HTSIM=PATH of its htsim_dumbell_tcp
-	@test -n "$(HTSIM)" || { echo "say where: make bench-htsim HTSIM=PATH of htsim_dumbell_tcp (head of bench/htsim.py)" >&2; exit 2; }
+	@test -n "$(HTSIM)" || { echo "say where: make bench-htsim HTSIM=PATH of htsim_dumbell_tcp (head of lab/bench/htsim.py)" >&2; exit 2; }
 	cargo build --release --locked -p stillair-sim --example scale
-	$(PYTHON) bench/htsim.py $(HTSIM) $(TARGET)/release/examples/scale
+	$(PYTHON) lab/bench/htsim.py $(HTSIM) $(TARGET)/release/examples/scale
 
 bench-ns3: $(STAMPS)/ns3 ## the same scenarios in ns-3 and here (NS3_ARGS="--scenario anomaly-udp --runs 5 --json")
 	cargo build --release --locked -p stillair-sim --example bench
-	@$(MAKE) --no-print-directory -C bench/ns3 NS3=$$($(NS3_ENV)/bin/python -c $(NS3_FIND)) OUT=$(CURDIR)/build/ns3
-	$(NS3_ENV)/bin/python bench/compare.py --ns3 build/ns3/bench --stillair $(TARGET)/release/examples/bench $(NS3_ARGS)
+	@$(MAKE) --no-print-directory -C lab/bench/ns3 NS3=$$($(NS3_ENV)/bin/python -c $(NS3_FIND)) OUT=$(CURDIR)/build/ns3
+	$(NS3_ENV)/bin/python lab/bench/compare.py --ns3 build/ns3/bench --stillair $(TARGET)/release/examples/bench $(NS3_ARGS)
 
 # Of several stations with up to 50 of them ns-3 takes most of the quarter of an hour.
-ns3-examples: $(STAMPS)/native $(STAMPS)/ns3 ## ns-3's validated Wi-Fi examples in ns-3 and here, into docs/results/ns3-examples
-	@$(MAKE) --no-print-directory -C bench/ns3 NS3=$$($(NS3_ENV)/bin/python -c $(NS3_FIND)) OUT=$(CURDIR)/build/ns3 saturation
-	@mkdir -p docs/results/ns3-examples
-	$(BIN)/python bench/examples.py --predict >docs/results/ns3-examples/predictions.txt
-	$(BIN)/python bench/examples.py --ns3 build/ns3/saturation --write docs/results/ns3-examples $(NS3_ARGS)
+ns3-examples: $(STAMPS)/lab $(STAMPS)/ns3 ## ns-3's validated Wi-Fi examples in ns-3 and here, into lab/results/ns3-examples
+	@$(MAKE) --no-print-directory -C lab/bench/ns3 NS3=$$($(NS3_ENV)/bin/python -c $(NS3_FIND)) OUT=$(CURDIR)/build/ns3 saturation
+	@mkdir -p lab/results/ns3-examples
+	$(BIN)/python lab/bench/examples.py --predict >lab/results/ns3-examples/predictions.txt
+	$(BIN)/python lab/bench/examples.py --ns3 build/ns3/saturation --write lab/results/ns3-examples $(NS3_ARGS)
 
 clean: ## remove what was built, the virtual environment included
 	cargo clean
@@ -307,7 +319,7 @@ $(STAMPS)/venv: requirements-dev.txt | prerequisites
 	@mkdir -p $(STAMPS) && touch $@
 
 # The environment holds the wheel alone: its Python bindings need cppyy, its C++ headers and libraries do not.
-$(STAMPS)/ns3: bench/ns3/requirements.txt | prerequisites
+$(STAMPS)/ns3: lab/bench/ns3/requirements.txt | prerequisites
 	@scripts/prerequisites.sh ns3
 	$(PYTHON) -m venv $(NS3_ENV)
 	$(NS3_ENV)/bin/python -m pip install --disable-pip-version-check --quiet --no-deps --only-binary :all: -r $< \
@@ -350,4 +362,9 @@ $(STAMPS)/ray: requirements-ray.txt $(STAMPS)/venv
 
 $(STAMPS)/native: $(STAMPS)/venv $(RUST_INPUTS)
 	PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/maturin develop --release --locked --quiet
+	@touch $@
+
+# Editable like the package itself. Its only dependencies are that and its dependencies, which the environment has.
+$(STAMPS)/lab: lab/pyproject.toml $(STAMPS)/venv | $(STAMPS)/native
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable lab
 	@touch $@

@@ -10,12 +10,13 @@ trap 'rm -rf "$away"' EXIT
 tar -xzf "$sdist" -C "$away"
 cd "$away/stillair-$version"
 
-if grep -nE '\]\((docs|scripts|python|CONTRIBUTING|LICENSE)' PKG-INFO; then
+if grep -nE '\]\((docs|scripts|python|lab|CONTRIBUTING|LICENSE)' PKG-INFO; then
   echo "test-sdist: links that do not hold at a package index" >&2
   exit 1
 fi
 grep -q '^Project-URL: Repository, https://' PKG-INFO
 for file in LICENSE THIRD-PARTY-NOTICES.txt README.md scripts/pgo_training.py; do test -s "$file"; done
 test -s python/stillair/scenarios/anomaly-udp.toml
+test ! -e lab
 CARGO_TARGET_DIR=$2 cargo check --quiet --locked --manifest-path crates/py/Cargo.toml
 echo "$(basename "$sdist"): whole"

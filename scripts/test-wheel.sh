@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the wheel of a folder into a fresh environment, away from the source tree, and runs it there.
+# Installs the wheel of a folder into a fresh environment, away from the source tree, and runs it there: alone, and with the lab's wheel.
 # Usage: test-wheel.sh WHEELS      (PYTHON names the interpreter, python3 unless said)
 set -eu
 
@@ -32,6 +32,23 @@ listed "$root/python/stillair" >source
 listed "$package" >installed
 diff source installed >&2 || { echo "test-wheel: the wheel lacks files or has others" >&2; exit 1; }
 expect "$(find "$package" -type l)" ""
+
+# Evidence is a package of its own.
+python -m zipfile -l "$wheel" >members
+if grep -E 'stillair_lab|/(papers|validate)/|(claims|runs|comparison)\.json|first-runs' members >&2; then
+  echo "test-wheel: the wheel has files of papers, validation or kept results" >&2
+  exit 1
+fi
+for command in paper validate; do
+  stillair --help | grep -q "^  $command "
+  stillair "$command" 2>said && { echo "test-wheel: $command runs without stillair-lab" >&2; exit 1; }
+  expect "$(grep -c 'pip install stillair-lab' said) of $(wc -l <said)" "1 of 1"
+done
+python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir lab "$root/lab"
+python -m pip install --quiet --disable-pip-version-check lab/stillair_lab-"$version"-py3-none-any.whl
+(cd "$root/lab/src" && find stillair_lab -type f ! -name '*.pyc' | LC_ALL=C sort) >source
+(cd "$(dirname "$package")" && find stillair_lab -type f ! -name '*.pyc' | LC_ALL=C sort) >installed
+diff source installed >&2 || { echo "test-wheel: the lab's wheel lacks files or has others" >&2; exit 1; }
 
 stillair schema >scenario.schema.json
 cmp scenario.schema.json "$package/schema/scenario.schema.json"

@@ -1,7 +1,7 @@
-/* ngtcp2 as Debian ships it, with GnuTLS, over a link: a server writes without end for ten seconds, a client reads.
+/* Debian's ngtcp2 with GnuTLS over a link: a server writes without end for ten seconds, a client reads.
  *
  * Usage: ngtcp2 CONTROLLER PATH SEED [QLOG-FILE]
- * Prints the bytes that the client has read and the packets that the server's stack declared lost, and in a second line what the link saw, as JSON. */
+ * Prints the bytes read by the client and the packets declared lost by the server's stack; on a second line, the link's statistics as JSON. */
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
 #include <netinet/in.h>
@@ -16,8 +16,8 @@
 
 #define SECOND UINT64_C(1000000000)
 #define LENGTH (10 * SECOND)
-#define WINDOW (16u << 20) /* that the fastest preset does not fill */
-#define PAYLOAD 1472       /* of Ethernet's MTU */
+#define WINDOW (16u << 20) /* not filled by the fastest preset */
+#define PAYLOAD 1472       /* for Ethernet's MTU */
 #define PRIORITY "NORMAL:-VERS-ALL:+VERS-TLS1.3:-CIPHER-ALL:+AES-128-GCM:+AES-256-GCM:+CHACHA20-POLY1305:%DISABLE_TLS13_COMPAT_MODE"
 
 static const struct {
@@ -34,7 +34,7 @@ struct end {
   ngtcp2_crypto_conn_ref ref;
   struct sockaddr_in own, other;
   uint32_t at, to;          /* endpoints of the link */
-  int64_t writes;           /* the stream that the server writes, or -1 */
+  int64_t writes;           /* stream that the server writes, or -1 */
   ngtcp2_cc_algo algo;
   gnutls_certificate_credentials_t credentials;
   uint64_t read, lost;
@@ -85,7 +85,7 @@ static int on_streams(ngtcp2_conn *conn, uint64_t most, void *user) {
   return end->writes >= 0 || most == 0 ? 0 : ngtcp2_conn_open_uni_stream(conn, &end->writes, NULL);
 }
 
-/* An event comes in a call of its own. */
+/* Each event is a separate call. */
 static void on_qlog(void *user, uint32_t flags, const void *data, size_t len) {
   static const char LOST[] = "recovery:packet_lost";
   struct end *end = user;
@@ -105,7 +105,7 @@ static ngtcp2_path path_of(struct end *end) {
   return path;
 }
 
-/* Begins a connection; `first` is the client's first packet, or null at the client. */
+/* Starts a connection. `first` is the client's first packet, or null at the client. */
 static void begin(struct end *end, const ngtcp2_pkt_hd *first, uint64_t now) {
   ngtcp2_callbacks callbacks = {
       .client_initial = ngtcp2_crypto_client_initial_cb,
@@ -158,7 +158,7 @@ static void begin(struct end *end, const ngtcp2_pkt_hd *first, uint64_t now) {
   ngtcp2_conn_set_tls_native_handle(end->conn, end->tls);
 }
 
-/* A certificate for the server, drawn anew; the client does not look at it. */
+/* Creates a random certificate for the server; the client does not verify it. */
 static void certify(gnutls_certificate_credentials_t credentials) {
   gnutls_x509_privkey_t key;
   gnutls_x509_crt_t certificate;
@@ -190,7 +190,7 @@ static void receive(struct end *end, const stillair_packet *packet, uint64_t now
   if (wrong) die("ngtcp2_conn_read_pkt", ngtcp2_strerror(wrong));
 }
 
-/* Sends what windows and pacing allow. */
+/* Sends as much as windows and pacing allow. */
 static void transmit(struct end *end, stillair_link *link, uint64_t link_now, uint64_t now) {
   uint8_t bytes[PAYLOAD];
   size_t quantum = ngtcp2_conn_get_send_quantum(end->conn), sent = 0;
@@ -204,12 +204,12 @@ static void transmit(struct end *end, stillair_link *link, uint64_t link_now, ui
     ngtcp2_ssize len = ngtcp2_conn_writev_stream(end->conn, &path.path, &info, bytes, sizeof bytes, &taken, NGTCP2_WRITE_STREAM_FLAG_NONE,
                                                  stream, &content, stream < 0 ? 0 : 1, now);
     if (len == NGTCP2_ERR_STREAM_DATA_BLOCKED) {
-      stream = -1; /* acknowledgements may go all the same */
+      stream = -1; /* acknowledgements are still allowed */
       continue;
     }
     if (len < 0) die("ngtcp2_conn_writev_stream", ngtcp2_strerror((int)len));
     if (len == 0) break;
-    /* What the host's own queue drops is lost, as for a socket without IP_RECVERR. */
+    /* Drops by the host's own queue count as losses, as for a socket without IP_RECVERR. */
     stillair_status told = stillair_link_send(link, link_now, end->at, 50000, end->to, 443, bytes, (size_t)len, info.ecn, 0);
     if (told < 0) die("stillair_link_send", "refused");
     sent += (size_t)len;
@@ -237,7 +237,7 @@ int main(int count, char **words) {
     die("GnuTLS", "no credentials");
   certify(server.credentials);
 
-  /* ngtcp2 takes a time of 0 for none: its clock is a second ahead of the link's. */
+  /* To ngtcp2 a time of 0 means no time: its clock is a second ahead of the link's. */
   struct end *ends[] = {&client, &server};
   uint64_t now = 0;
   begin(&client, NULL, SECOND);
@@ -259,7 +259,7 @@ int main(int count, char **words) {
     stillair_status told = stillair_link_poll(link, timer, &packet);
     if (told < 0) die("stillair_link_poll", "refused");
     now = stillair_link_now(link);
-    /* All that came at this instant is taken in before anything is answered. */
+    /* Receive everything that arrives at this time before anything is sent. */
     for (; told != STILLAIR_OK; told = stillair_link_poll(link, now, &packet))
       if (told == STILLAIR_PACKET) receive(packet.to == client.at ? &client : &server, &packet, SECOND + now);
   }
@@ -267,7 +267,7 @@ int main(int count, char **words) {
   char *seen = stillair_link_finish(link, error, sizeof error);
   if (!seen) die("the link", error);
   for (n = 0; n < 2; n++) {
-    if (ends[n]->conn) ngtcp2_conn_del(ends[n]->conn); /* which ends its qlog */
+    if (ends[n]->conn) ngtcp2_conn_del(ends[n]->conn); /* also ends its qlog */
     if (ends[n]->tls) gnutls_deinit(ends[n]->tls);
     gnutls_certificate_free_credentials(ends[n]->credentials);
   }

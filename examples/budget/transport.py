@@ -1,4 +1,4 @@
-"""A transport under test, as `stillair budget` runs it: 10 Mbit/s of datagrams, whatever the path does. Put your own in its place."""
+"""A transport under test for `stillair budget`: constant 10 Mbit/s of datagrams. Replace it with your own."""
 
 import json
 import os
@@ -12,7 +12,7 @@ BYTES = 1250
 
 case = Budget(Path(os.environ["STILLAIR_BUDGET"])).case(os.environ["STILLAIR_PATH"], int(os.environ["STILLAIR_SEED"]))
 link = case.link()
-arrived: list[tuple[float, float]] = []  # when, in s, and how late, in ms
+arrived: list[tuple[float, float]] = []  # arrival time in s, delay in ms
 for now in range(0, SECONDS * 10**9, 10**6):
     while isinstance(found := link.poll(now), Packet):
         arrived.append((found.at / 1e9, found.delay / 1e6))
@@ -22,7 +22,7 @@ seen = link.finish()
 delays = sorted(delay for _, delay in arrived)
 goodput = len(arrived) * BYTES * 8 / SECONDS / 1e6
 rival = seen["flows"]["rival.rival"]["goodput_mbps"] if "rival.rival" in seen.get("flows", {}) else None
-# Until the last tenth of a second after 10 s in which the median delay is above 40 ms, or nothing arrives.
+# Recovery ends with the last 0.1 s interval after 10 s in which the median delay exceeds 40 ms or nothing arrives.
 steps = [[delay for at, delay in arrived if step <= at * 10 < step + 1] for step in range(100, SECONDS * 10)]
 late = [n + 1 for n, step in enumerate(steps) if not step or median(step) > 40]
 metrics = {

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The site: docs/ and the pages made of kept results and of the code, built by Zensical.
+"""The site: docs/, lab/results/ and the pages made of kept results and of the code, built by Zensical.
 
     scripts/website/build.py ZENSICAL [--stage FOLDER] [--out FOLDER]
 
-Pages are gathered in FOLDER (build/site-pages), as some links have to change: what lies outside docs/ has no page, so such a link
+Pages are gathered in FOLDER (build/site-pages), as some links have to change: what lies outside both has no page, so such a link
 becomes the path in the repository, or its address if STILLAIR_REPOSITORY has one. The build is strict: a link to no page or to no
 heading stops it. Afterwards every page is searched for what a browser would ask of another host.
 """
@@ -23,6 +23,7 @@ from reference import command_line, python, rust
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
+RESULTS = ROOT / "lab" / "results"
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\((?![a-z]+:|#)([^)\s#]+)(#[^)\s]*)?\)")
 # Code that has something like a link in it.
 _CODE = re.compile(r"(^```.*?^```|`[^`\n]*\]\([^`\n]*`)", re.DOTALL | re.MULTILINE)
@@ -41,18 +42,26 @@ _LINKS_THAT_ASK = {"stylesheet", "preload", "preconnect", "dns-prefetch", "icon"
 _CSS = re.compile(r"url\(\s*['\"]?(?:https?:)?//|@import\s+['\"](?:https?:)?//", re.IGNORECASE)
 
 
+def place(path: Path) -> Path | None:
+    """Returns where a file of the repository is on the site: `docs` is its top, and kept results are in `results`."""
+    if path.is_relative_to(RESULTS):
+        return "results" / path.relative_to(RESULTS)
+    return path.relative_to(DOCS) if path.is_relative_to(DOCS) else None
+
+
 def staged(text: str, page: Path, repository: str | None) -> str:
     """A page's text with links that hold on the site; `page` is its path in the repository."""
+    here = place(ROOT / page)
+    assert here is not None  # noqa: S101 - only pages are staged
 
     def link(of: re.Match[str]) -> str:
         mark, words, to, anchor = of[1], of[2], of[3], of[4] or ""
         target = (ROOT / page.parent / to).resolve()
-        if target.is_relative_to(DOCS):
-            if not target.is_dir():
-                return of[0]
-            index = target / "README.md"
-            if index.is_file():
-                return f"{mark}[{words}]({to.rstrip('/')}/README.md{anchor})"
+        if target.is_dir() and (target / "README.md").is_file():
+            target /= "README.md"
+        on_site = place(target)
+        if on_site is not None and not target.is_dir():
+            return f"{mark}[{words}]({Path(os.path.relpath(on_site, here.parent)).as_posix()}{anchor})"
         path = target.relative_to(ROOT).as_posix()
         if repository:
             return f"{mark}[{words}]({repository}/blob/HEAD/{path}{anchor})"
@@ -67,6 +76,7 @@ def stage(folder: Path, repository: str | None) -> None:
     """Fills a folder with all pages, their pictures and what they link to."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(DOCS, folder / "docs")
+    shutil.copytree(RESULTS, folder / "docs" / "results")
     # Pages that link to what is made stand here, as docs/ are read in the repository too.
     shutil.copytree(Path(__file__).parent / "pages", folder / "docs", dirs_exist_ok=True)
     made = {
@@ -80,8 +90,9 @@ def stage(folder: Path, repository: str | None) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
     for path in sorted((folder / "docs").rglob("*.md")):
-        text = path.read_text(encoding="utf-8")
-        path.write_text(staged(text, path.relative_to(folder), repository), encoding="utf-8")
+        text, own = path.read_text(encoding="utf-8"), path.relative_to(folder / "docs")
+        page = RESULTS / own.relative_to("results") if own.is_relative_to("results") else DOCS / own
+        path.write_text(staged(text, page.relative_to(ROOT), repository), encoding="utf-8")
     (folder / "zensical.toml").write_text(navigation.config(folder / "docs"), encoding="utf-8")
 
 

@@ -77,6 +77,7 @@ NAVIGATION: dict[str, str | dict[str, str]] = {
         "Results": "result.md",
         "Architecture": "architecture.md",
         "Design decisions": "decisions.md",
+        "Provenance": "provenance.md",
     },
 }
 

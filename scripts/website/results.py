@@ -1,4 +1,4 @@
-"""Pages made of kept results: the verdicts of each paper with its figures, and the gallery."""
+"""Pages made of kept results: the verdicts of each paper, with its figures if `make papers` drew them, and the gallery."""
 
 import json
 import tomllib
@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from stillair.explain.faq import questions
-from stillair.papers.claims.inventory import papers
-from stillair.papers.pages import report, words
-from stillair.papers.robustness import counts
+from stillair_lab.papers.claims.inventory import papers
+from stillair_lab.papers.pages import report, words
+from stillair_lab.papers.robustness import counts
 
 Row = dict[str, Any]
 
@@ -31,7 +31,7 @@ BESIDE = {
 
 def pages(root: Path) -> dict[str, str]:
     """All of them by their path in docs/."""
-    kept = root / "docs" / "results"
+    kept = root / "lab" / "results"
     found = {paper.short: report.read_claims(kept / paper.short / "claims.json") for paper in papers()}
     titles = {paper.short: f"[{paper.title.partition(':')[0]}]({paper.short}.md)" for paper in papers()}
     made = {"papers/README.md": _verdicts(found, titles), "gallery.md": _gallery(root, found)}
@@ -103,11 +103,15 @@ def _gallery(root: Path, found: Mapping[str, list[Row]]) -> str:
     parts += [
         _shown(questions.read(name).question, f"faq/{name}.svg", f"stillair faq {name}") for name in questions.names()
     ]
-    parts.append("## Figures of papers\n")
+    figures = []
     for paper, rows in found.items():
         experiments: Iterable[str] = dict.fromkeys(row["experiment"] for row in rows)
         for experiment in experiments:
-            if (root / "docs" / "results" / paper / f"{experiment}.svg").is_file():
+            if (root / "lab" / "results" / paper / f"{experiment}.svg").is_file():
                 title = f"{paper}: {next(row.get('artefact') or experiment for row in rows if row['experiment'] == experiment)}"
-                parts.append(_shown(title, f"results/{paper}/{experiment}.svg", f"stillair paper {paper}/{experiment}"))
+                figures.append(
+                    _shown(title, f"results/{paper}/{experiment}.svg", f"stillair paper {paper}/{experiment}")
+                )
+    if figures:
+        parts += ["## Figures of papers\n", *figures]
     return "\n".join(parts)

@@ -26,7 +26,6 @@ from stillair.explain import quality
 from stillair.explain.tune.trials import FILE, Runs
 from stillair.kernels import config, patches
 from stillair.link import Budget
-from stillair.papers.pages import export, report
 from stillair.plot.data import Titled, UndrawnError
 from stillair.results.flent import file as flent_file
 from stillair.runs import bundled, cache, result_writer
@@ -35,8 +34,9 @@ from stillair.runs.overrides import pairs
 from stillair.runs.scenario import Scenario
 from stillair.runs.sweep import Sweep
 from stillair.text import extras
-from stillair.validate import kernel_file
-from stillair.validate.wifi import measured as wifi_measured
+from stillair_lab.papers.pages import export, report
+from stillair_lab.validate import kernel_file
+from stillair_lab.validate.wifi import measured as wifi_measured
 
 HERE = Path(__file__).resolve().parent
 
@@ -292,11 +292,14 @@ READERS: Sequence[Reader] = (
         ("result.json", ".new-result/inputs.json", ".new-result/runs/run-0.json"),
     ),
     Reader("sweep", _sweep, _sweeps, ("stillair.runs.sweep", "stillair.runs.cache"), ("sweep.json", "combinations/*")),
-    Reader("claims", report.read_claims, _text(".json", _CLAIMS), ("stillair.papers.pages.report",)),
-    Reader("report", export.prepare, _report_folder, ("stillair.papers.pages.export",), ("runs.json",)),
+    Reader("claims", report.read_claims, _text(".json", _CLAIMS), ("stillair_lab.papers.pages.report",)),
+    Reader("report", export.prepare, _report_folder, ("stillair_lab.papers.pages.export",), ("runs.json",)),
     Reader("trials", _trials, _trials_folder, ("stillair.explain.tune.trials",), (FILE,)),
     Reader(
-        "kernel's measurements", kernel_file.read, _measured(kernel_file.bundled()), ("stillair.validate.json_file",)
+        "kernel's measurements",
+        kernel_file.read,
+        _measured(kernel_file.bundled()),
+        ("stillair_lab.validate.json_file",),
     ),
     Reader("mac80211's measurements", wifi_measured.read, _measured(wifi_measured.bundled()), ()),
     Reader("configuration", config.read, _text("", _CONFIG), ("stillair.kernels.config",)),

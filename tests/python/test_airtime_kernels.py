@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def kernels() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("airtime_kernels", ROOT / "scripts" / "airtime_kernels.py")
+    spec = importlib.util.spec_from_file_location("airtime_kernels", ROOT / "lab" / "scripts" / "airtime_kernels.py")
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)

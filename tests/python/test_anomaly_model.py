@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from stillair.papers.measure.anomaly_model import T_BO_US, Prediction, Station, aggregate_bytes, overhead_us, predict
+from stillair_lab.papers.measure.anomaly_model import (
+    T_BO_US,
+    Prediction,
+    Station,
+    aggregate_bytes,
+    overhead_us,
+    predict,
+)
 
 # paper: ending-the-anomaly table 1 - inputs: mean aggregate size and PHY rate (Mbit/s) as printed;
 # results: share (%), rate alone and R(i) (Mbit/s) as printed.

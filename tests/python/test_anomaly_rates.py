@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from stillair.papers.runs import plan
 from stillair.runs import bundled
+from stillair_lab.papers.runs import plan
 
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "anomaly_rates.py"
+SCRIPT = Path(__file__).resolve().parents[2] / "lab" / "scripts" / "anomaly_rates.py"
 
 
 @pytest.fixture

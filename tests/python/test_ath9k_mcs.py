@@ -16,7 +16,7 @@ NUMBER = re.compile(r"-?\d+\.?\d*")
 
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("ath9k_mcs", ROOT / "scripts" / "ath9k_mcs.py")
+    spec = importlib.util.spec_from_file_location("ath9k_mcs", ROOT / "lab" / "scripts" / "ath9k_mcs.py")
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from stillair import InputError
-from stillair.papers.claims import judge
-from stillair.papers.claims.inventory import Claim, Experiment, experiments
-from stillair.papers.pages import registry
-from stillair.papers.robustness import calibration
-from stillair.papers.runs import plan
 from stillair.runs import bundled
+from stillair_lab.papers.claims import judge
+from stillair_lab.papers.claims.inventory import Claim, Experiment, experiments
+from stillair_lab.papers.pages import registry
+from stillair_lab.papers.robustness import calibration
+from stillair_lab.papers.runs import plan
 
 PAPERS = sorted({experiment.paper for experiment in experiments()})
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stillair.papers.robustness import counts, non_discriminating
+from stillair_lab.papers.robustness import counts, non_discriminating
 
 
 def row(verdict: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401

@@ -22,7 +22,7 @@ def kept(name: str) -> Answer:
 
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("faq", ROOT / "scripts" / "faq.py")
+    spec = importlib.util.spec_from_file_location("faq", ROOT / "lab" / "scripts" / "faq.py")
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)

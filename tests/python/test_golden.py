@@ -11,8 +11,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def script(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
+def script(name: str, folder: str = "scripts") -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / folder / f"{name}.py")
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -22,7 +22,7 @@ def script(name: str) -> ModuleType:
     return module
 
 
-GOLDEN = script("golden")
+GOLDEN = script("golden", "lab/scripts")
 CONSOLE = script("render_console")
 
 
@@ -57,9 +57,11 @@ def test_another_hash_or_figure_is_told() -> None:
 
 
 def test_figures_of_the_first_pages_are_those_of_kept_results() -> None:
-    figures = script("readme_figures")
+    figures = script("readme_figures", "lab/scripts")
     for page in figures.PAGES:
-        assert figures.renewed(page) == page.read_text(encoding="utf-8"), "scripts/readme_figures.py --write renews it"
+        assert figures.renewed(page) == page.read_text(encoding="utf-8"), (
+            "lab/scripts/readme_figures.py --write renews it"
+        )
         assert "<!-- front: " in page.read_text(encoding="utf-8")
 
 

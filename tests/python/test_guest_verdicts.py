@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from stillair.papers.claims import judge, kernel_verdicts, paper_registry
-from stillair.papers.claims.inventory import experiments
-from stillair.papers.pages import words
+from stillair_lab.papers.claims import judge, kernel_verdicts, paper_registry
+from stillair_lab.papers.claims.inventory import experiments
+from stillair_lab.papers.pages import words
 
 CLAIMS = {claim.id: claim for experiment in experiments() for claim in experiment.claims}
 PAPERS = {paper: paper_registry.table(folder, "guests.toml") for paper, folder in paper_registry.folders().items()}

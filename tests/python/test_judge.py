@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stillair.papers.claims import judge
-from stillair.papers.claims.inventory import Claim, experiments
-from stillair.papers.claims.judge import Cell, Tolerance
 from stillair.results.statistics import Interval
+from stillair_lab.papers.claims import judge
+from stillair_lab.papers.claims.inventory import Claim, experiments
+from stillair_lab.papers.claims.judge import Cell, Tolerance
 
 INF = math.inf
 ALL_CLAIMS = [claim for experiment in experiments() for claim in experiment.claims]

@@ -242,7 +242,7 @@ def test_our_own_files_are_whole() -> None:
 
 def test_the_license_of_guests_stays_in_its_folder() -> None:
     root = guest.folder().parent
-    places = [root / name for name in ("python/stillair", "crates", "web/src", "bench")]
+    places = [root / name for name in ("python/stillair", "crates", "web/src", "bench", "lab/src", "lab/bench")]
     files = [path for place in places for kind in ("py", "rs", "ts", "c", "h") for path in place.rglob(f"*.{kind}")]
     assert len(files) > 500
     marked = "SPDX-License-" + "Identifier: GPL"

@@ -19,7 +19,7 @@ WRITTEN = {
     "ath9k-mcs.md": ("ath9k_mcs.py", "## What is met and what is not"),
     "judging.md": ("verdicts.py", ""),
     "pieces.md": ("pieces.py", "## What it says"),
-    "results/jitter.md": ("jitter.py", ""),
+    "../lab/results/jitter.md": ("jitter.py", ""),
     "thirty-stations.md": ("thirty_stations.py", "## What it says"),
 }
 """Pages that a script writes, down to a heading or to the end."""
@@ -42,7 +42,7 @@ LISTED: dict[tuple[str, str], str] = {
     ("live.md", "| exit status"): SETTINGS,
     ("modern-hardware.md", "| device | driver"): SETTINGS,
     ("modern-hardware.md", "| case | predicted"): OTHERS,
-    ("ns3-comparison.md", "| example | ns-3's test"): "bench/examples.py, kept in docs/results/ns3-examples",
+    ("ns3-comparison.md", "| example | ns-3's test"): "lab/bench/examples.py, kept in lab/results/ns3-examples",
     ("power-save.md", "| `power_save`"): SETTINGS,
     ("power-save.md", "| power save | L"): SETTINGS,
     ("power-save.md", "| kind | gaps"): SETTINGS,
@@ -57,7 +57,7 @@ LISTED: dict[tuple[str, str], str] = {
     ("validation.md", "| quantity | within"): SETTINGS,
     ("validation.md", "| outside | kernel"): TESTED,
     ("validation-wifi.md", "| quantity | within"): SETTINGS,
-    ("what-moved.md", "| what changed"): "scripts/verdict_changes.py, of states that are past",
+    ("what-moved.md", "| what changed"): "lab/scripts/verdict_changes.py, of states that are past",
     ("what-moved.md", "| changed | why"): "what single changes moved when they were made",
     ("wide-rates.md", "| channel or kernel"): SETTINGS,
     ("wide-rates.md", "| SNR | best fixed"): TESTED,
@@ -148,13 +148,13 @@ def test_what_is_listed_is_there_and_needs_it() -> None:
 
 def test_scripts_that_write_pages_exist_and_name_them() -> None:
     for page, (script, words) in WRITTEN.items():
-        source = (ROOT / "scripts" / script).read_text(encoding="utf-8")
+        source = (ROOT / "lab" / "scripts" / script).read_text(encoding="utf-8")
         assert Path(page).name in source
         assert words in source
 
 
 def test_marked_tables_have_makers() -> None:
-    spec = importlib.util.spec_from_file_location("tables", ROOT / "scripts" / "tables.py")
+    spec = importlib.util.spec_from_file_location("tables", ROOT / "lab" / "scripts" / "tables.py")
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)

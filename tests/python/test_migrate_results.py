@@ -10,18 +10,18 @@ from typing import Any
 import pytest
 
 from stillair import InputError
-from stillair.papers.claims import judge
-from stillair.papers.pages import report
+from stillair_lab.papers.claims import judge
+from stillair_lab.papers.pages import report
 
 ROOT = Path(__file__).resolve().parents[2]
-RESULTS = ROOT / "docs" / "results"
+RESULTS = ROOT / "lab" / "results"
 NEW_WORDS = {"reproduced": "held", "not-reproduced": "missed", "calibration": "fit"}
 NEW_KEYS = {"tolerance": "bar", "non_discriminating": "hardly"}
 
 
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("migrate_results", ROOT / "scripts" / "migrate_results.py")
+    spec = importlib.util.spec_from_file_location("migrate_results", ROOT / "lab" / "scripts" / "migrate_results.py")
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -77,9 +77,11 @@ def test_what_is_converted_stays(script: ModuleType, tmp_path: Path) -> None:
     del made["schema"]
     (paper / "runs.json").write_text(json.dumps(made), encoding="utf-8")
     for path in (paper / "claims.json", paper / "runs.json"):
-        with pytest.raises(InputError, match=r"schema: found 1, expected 2; scripts/migrate_results\.py converts it"):
+        with pytest.raises(
+            InputError, match=r"schema: found 1, expected 2; lab/scripts/migrate_results\.py converts it"
+        ):
             report.check_schema(path, json.loads(path.read_text(encoding="utf-8")))
-    with pytest.raises(InputError, match=r"claims\.json: schema: found 1, expected 2; scripts/migrate"):
+    with pytest.raises(InputError, match=r"claims\.json: schema: found 1, expected 2; lab/scripts/migrate"):
         report.read_claims(paper / "claims.json")
     assert {path.name for path in script.paper(paper)} == {"claims.json", "report.txt", "runs.json"}
     for name in ("claims.json", "runs.json", "report.txt"):

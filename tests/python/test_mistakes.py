@@ -169,7 +169,7 @@ def test_letters_that_the_output_does_not_know(tmp_path: Path) -> None:
         ("click", "--version"),
         ("stillair._native", "--version"),
         ("stillair.results.result", "run"),
-        ("stillair.papers.pages.report", "paper"),
+        ("stillair_lab.papers.pages.report", "paper"),
     ],
 )
 def test_an_interrupt_while_the_program_is_loaded(tmp_path: Path, module: str, command: str) -> None:

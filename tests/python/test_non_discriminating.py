@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from stillair import InputError, Result
-from stillair.papers.claims import judge
-from stillair.papers.claims.inventory import Claim, Experiment
-from stillair.papers.pages import registry
-from stillair.papers.robustness import non_discriminating
-from stillair.papers.runs import plan
-from stillair.papers.runs.campaign import Outcome
+from stillair_lab.papers.claims import judge
+from stillair_lab.papers.claims.inventory import Claim, Experiment
+from stillair_lab.papers.pages import registry
+from stillair_lab.papers.robustness import non_discriminating
+from stillair_lab.papers.runs import plan
+from stillair_lab.papers.runs.campaign import Outcome
 
 TABLE = {
     "metric": {

@@ -12,11 +12,11 @@ import pytest
 
 from stillair import RunError, Scenario
 from stillair.__main__ import status
-from stillair.papers.artefacts import style
-from stillair.papers.claims.inventory import experiments
-from stillair.papers.pages import report
-from stillair.papers.runs import campaign
 from stillair.runs import bundled
+from stillair_lab.papers.artefacts import style
+from stillair_lab.papers.claims.inventory import experiments
+from stillair_lab.papers.pages import report
+from stillair_lab.papers.runs import campaign
 
 Engine = Callable[..., list[Any]]
 

@@ -8,21 +8,21 @@ from typing import Any
 import pytest
 
 from stillair import InputError, Result, Scenario
-from stillair.papers.artefacts import style
-from stillair.papers.artefacts.anomaly import replies
-from stillair.papers.artefacts.gallery import ARTEFACTS
-from stillair.papers.claims import judge
-from stillair.papers.claims.inventory import Claim, Experiment, experiments, papers
-from stillair.papers.measure import table1_model
-from stillair.papers.measure.anomaly_model import Station, data_time_us
-from stillair.papers.measure.measurer import Measurer
-from stillair.papers.pages import registry, report
-from stillair.papers.runs import campaign, plan
-from stillair.papers.runs.campaign import Outcome
 from stillair.runs import bundled
+from stillair_lab.papers.artefacts import style
+from stillair_lab.papers.artefacts.anomaly import replies
+from stillair_lab.papers.artefacts.gallery import ARTEFACTS
+from stillair_lab.papers.claims import judge
+from stillair_lab.papers.claims.inventory import Claim, Experiment, experiments, papers
+from stillair_lab.papers.measure import table1_model
+from stillair_lab.papers.measure.anomaly_model import Station, data_time_us
+from stillair_lab.papers.measure.measurer import Measurer
+from stillair_lab.papers.pages import registry, report
+from stillair_lab.papers.runs import campaign, plan
+from stillair_lab.papers.runs.campaign import Outcome
 
 ANOMALY = plan.plan("ending-the-anomaly")
-RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results"
+RESULTS = Path(__file__).resolve().parents[2] / "lab" / "results"
 UDP = ANOMALY.experiments["table1-model-udp"].campaigns[0]
 
 

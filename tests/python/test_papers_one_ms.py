@@ -5,15 +5,15 @@ from typing import Any
 import pytest
 
 from stillair import Result
-from stillair.papers.artefacts import gallery, style
-from stillair.papers.artefacts.gallery import drawing
-from stillair.papers.artefacts.kinds.points import Points
-from stillair.papers.claims import judge
-from stillair.papers.claims.inventory import Where, experiments
-from stillair.papers.measure import samples
-from stillair.papers.measure.measurer import Measurer
-from stillair.papers.runs import plan, tagged
-from stillair.papers.runs.campaign import Outcome
+from stillair_lab.papers.artefacts import gallery, style
+from stillair_lab.papers.artefacts.gallery import drawing
+from stillair_lab.papers.artefacts.kinds.points import Points
+from stillair_lab.papers.claims import judge
+from stillair_lab.papers.claims.inventory import Where, experiments
+from stillair_lab.papers.measure import samples
+from stillair_lab.papers.measure.measurer import Measurer
+from stillair_lab.papers.runs import plan, tagged
+from stillair_lab.papers.runs.campaign import Outcome
 
 PLAN = plan.plan("towards-1ms")
 EXPERIMENTS = {e.id: e for e in experiments() if e.paper == "towards-1ms"}

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from stillair import InputError, Scenario
-from stillair.papers.measure import samples
-from stillair.papers.runs import campaign
-from stillair.papers.runs.compressed import PackedRun
-from stillair.papers.runs.plan import Campaign, CellPlan
 from stillair.results.series import Series
 from stillair.runs import bundled
+from stillair_lab.papers.measure import samples
+from stillair_lab.papers.runs import campaign
+from stillair_lab.papers.runs.compressed import PackedRun
+from stillair_lab.papers.runs.plan import Campaign, CellPlan
 
 SHORT = {"duration": '"8 s"', "warm_up": '"5 s"', "record.ss": '"100 ms"', "record.queues": '"100 ms"'}
 

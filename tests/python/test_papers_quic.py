@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from stillair.papers.artefacts.bquic import transfer as quic_run
-from stillair.papers.artefacts.bquic import variants as quic_variants
-from stillair.papers.artefacts.gallery import drawing
-from stillair.papers.measure import quic
-from stillair.papers.measure.measurer import Measurer
-from stillair.papers.pages import registry, report
+from stillair_lab.papers.artefacts.bquic import transfer as quic_run
+from stillair_lab.papers.artefacts.bquic import variants as quic_variants
+from stillair_lab.papers.artefacts.gallery import drawing
+from stillair_lab.papers.measure import quic
+from stillair_lab.papers.measure.measurer import Measurer
+from stillair_lab.papers.pages import registry, report
 
 SHORT = [("flow.0.bytes", "3 MB")]
 

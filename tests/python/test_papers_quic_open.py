@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from stillair import Result
-from stillair.papers.artefacts.bquic import table3_variations as quic_open
-from stillair.papers.measure import quic
-from stillair.papers.measure.measurer import Measurer
-from stillair.papers.pages import registry, report
-from stillair.papers.runs import plan
-from stillair.papers.runs.campaign import Outcome
-from stillair.papers.runs.plan import CellPlan
 from stillair.runs import bundled
+from stillair_lab.papers.artefacts.bquic import table3_variations as quic_open
+from stillair_lab.papers.measure import quic
+from stillair_lab.papers.measure.measurer import Measurer
+from stillair_lab.papers.pages import registry, report
+from stillair_lab.papers.runs import plan
+from stillair_lab.papers.runs.campaign import Outcome
+from stillair_lab.papers.runs.plan import CellPlan
 
 PLAN = plan.plan("bquic")
 MESH = next(own for own in PLAN.experiments["table3-mesh"].campaigns if own.id == "mesh")
@@ -196,7 +196,7 @@ def test_decimation_waits_for_a_hundred_packets_which_the_smallest_page_has_not(
 PRESETS = ("chromium39", "bquic39-ack")
 
 
-RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results" / "bquic"
+RESULTS = Path(__file__).resolve().parents[2] / "lab" / "results" / "bquic"
 
 
 def test_only_inputs_and_fits_are_not_judged() -> None:
@@ -210,7 +210,7 @@ def test_only_inputs_and_fits_are_not_judged() -> None:
 
 def test_the_page_has_the_numbers_of_the_report() -> None:
     report = (RESULTS / "report.txt").read_text(encoding="utf-8")
-    page = (RESULTS.parents[1] / "bursty-quic.md").read_text(encoding="utf-8").replace("**", "")
+    page = (RESULTS.parents[2] / "docs" / "bursty-quic.md").read_text(encoding="utf-8").replace("**", "")
     gains = re.findall(r"[\d.]+ [+-]\d+ %", page)
     assert len(gains) > 60
     assert [gain for gain in gains if gain not in report] == []

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from stillair import Result
-from stillair.papers.artefacts import style
-from stillair.papers.artefacts.gallery import drawing
-from stillair.papers.claims import judge
-from stillair.papers.claims.inventory import experiments
-from stillair.papers.measure import scatter, worked_examples
-from stillair.papers.measure.measurer import Measurer
-from stillair.papers.pages import registry, report
-from stillair.papers.runs import plan
-from stillair.papers.runs.campaign import Outcome
+from stillair_lab.papers.artefacts import style
+from stillair_lab.papers.artefacts.gallery import drawing
+from stillair_lab.papers.claims import judge
+from stillair_lab.papers.claims.inventory import experiments
+from stillair_lab.papers.measure import scatter, worked_examples
+from stillair_lab.papers.measure.measurer import Measurer
+from stillair_lab.papers.pages import registry, report
+from stillair_lab.papers.runs import plan
+from stillair_lab.papers.runs.campaign import Outcome
 
 PLAN = plan.plan("retry-out")
 BY = scatter.placing(PLAN)

@@ -3,14 +3,14 @@
 import pytest
 
 from stillair import InputError, Scenario
-from stillair.papers.artefacts.kinds import selection
-from stillair.papers.claims.inventory import experiments
-from stillair.papers.measure.measurer import Measurer
-from stillair.papers.measure.source import Source
-from stillair.papers.runs import metrics, sampled
-from stillair.papers.runs.plan import plan
 from stillair.results.statistics import Interval
 from stillair.runs import bundled
+from stillair_lab.papers.artefacts.kinds import selection
+from stillair_lab.papers.claims.inventory import experiments
+from stillair_lab.papers.measure.measurer import Measurer
+from stillair_lab.papers.measure.source import Source
+from stillair_lab.papers.runs import metrics, sampled
+from stillair_lab.papers.runs.plan import plan
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from stillair import Result
-from stillair.papers.artefacts import style
-from stillair.papers.artefacts.gallery import ARTEFACTS, drawing
-from stillair.papers.claims import judge
-from stillair.papers.claims.inventory import Where, experiments
-from stillair.papers.measure import formulas, samples
-from stillair.papers.measure.measurer import Measurer
-from stillair.papers.runs import plan
-from stillair.papers.runs.campaign import Outcome
+from stillair_lab.papers.artefacts import style
+from stillair_lab.papers.artefacts.gallery import ARTEFACTS, drawing
+from stillair_lab.papers.claims import judge
+from stillair_lab.papers.claims.inventory import Where, experiments
+from stillair_lab.papers.measure import formulas, samples
+from stillair_lab.papers.measure.measurer import Measurer
+from stillair_lab.papers.runs import plan
+from stillair_lab.papers.runs.campaign import Outcome
 
 TSQ = plan.plan("tsq-pacing")
 STEPS = [0.2 * (step + 1) for step in range(150)]

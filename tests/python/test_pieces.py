@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def pieces() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("pieces", ROOT / "scripts" / "pieces.py")
+    spec = importlib.util.spec_from_file_location("pieces", ROOT / "lab" / "scripts" / "pieces.py")
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)

@@ -52,7 +52,7 @@ def test_the_project_gets_its_addresses() -> None:
 
 def test_the_version_has_its_words_in_the_changelog() -> None:
     version = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]["version"]
-    assert f"\n## {version}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"\n## [{version}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
 def test_commands_of_the_readme_are_found() -> None:

@@ -1,4 +1,4 @@
-"""Arrows between the rooms of the Python package only go down, as each package's own text draws its rooms."""
+"""Arrows between modules of both Python packages only go down, as each package's own text draws them."""
 
 import ast
 import re
@@ -8,15 +8,19 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "python" / "stillair"
-PACKAGES = sorted(path.parent for path in PACKAGE.rglob("__init__.py") if path.parent != PACKAGE)
+LAB = ROOT / "lab" / "src" / "stillair_lab"
+PACKAGES = sorted(
+    path.parent for whole in (PACKAGE, LAB) for path in whole.rglob("__init__.py") if path.parent != PACKAGE
+)
 
 
 def name_of(path: Path) -> str:
     """A file as it is imported."""
-    return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+    whole = LAB if path.is_relative_to(LAB) else PACKAGE
+    return ".".join(path.relative_to(whole.parent).with_suffix("").parts).removesuffix(".__init__")
 
 
-MODULES = {name_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+MODULES = {name_of(path): path for whole in (PACKAGE, LAB) for path in sorted(whole.rglob("*.py"))}
 
 
 def test_the_top_folder_is_seen_at_a_glance() -> None:

@@ -10,11 +10,11 @@ import pytest
 
 from stillair import InputError
 from stillair.cli.publish.export import export
-from stillair.papers.measure import quic
 from stillair.results import qlog
 from stillair.runs import bundled
 from stillair.runs.result_writer import ResultWriter
 from stillair.runs.scenario import Overrides, Scenario
+from stillair_lab.papers.measure import quic
 
 LAB = bundled.scenario("bquic-lab")
 SHORT = [("duration", "2 s"), ("flow.0.bytes", "300 kB"), ("record.quic", "true")]

@@ -2,11 +2,11 @@
 
 import pytest
 
-from stillair.papers.claims import judge, ranges
-from stillair.papers.claims.judge import Judgement
-from stillair.papers.pages import report
-from stillair.papers.runs import plan
-from stillair.papers.runs.plan import Campaign
+from stillair_lab.papers.claims import judge, ranges
+from stillair_lab.papers.claims.judge import Judgement
+from stillair_lab.papers.pages import report
+from stillair_lab.papers.runs import plan
+from stillair_lab.papers.runs.plan import Campaign
 
 
 @pytest.mark.parametrize(

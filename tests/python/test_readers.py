@@ -16,9 +16,11 @@ from readers import READERS, Reader
 from stillair import InputError
 from stillair.runs.imports import kinds, pasted
 
-PACKAGE = Path(__file__).resolve().parents[2] / "python" / "stillair"
+ROOT = Path(__file__).resolve().parents[2]
 MODULES = {
-    ".".join(("stillair", *path.relative_to(PACKAGE).with_suffix("").parts)): path for path in PACKAGE.rglob("*.py")
+    ".".join(path.relative_to(ROOT / folder).with_suffix("").parts): path
+    for folder in ("python", "lab/src")
+    for path in (ROOT / folder).rglob("*.py")
 }
 
 SLOW = {"pictures": 3, "result": 40, "comparison": 20, "sweep": 20, "unfinished": 20}
@@ -35,14 +37,16 @@ OWN = {
 """Modules that read within the limit and parse nothing a user gives them."""
 
 UNBOUNDED = {
+    "stillair.cli.extension": "entry points of installed packages",
     "stillair.cli.explore.server": "the page of the package, and requests with a bounded length",
     "stillair.explain.faq.questions": "files of the package",
     "stillair.kernels.build": "files of a kernel's tree that was unpacked, and of the package",
     "stillair.kernels.config": "files of a kernel's tree",
     "stillair.kernels.guest": "files of the package",
     "stillair.kernels.sources": "archives, which are hashed piece by piece",
-    "stillair.papers.claims.paper_registry": "files of the package",
-    "stillair.papers.runs.compressed": "series of our own runs, which this process has packed",
+    "stillair_lab.papers.claims.paper_registry": "files of the package",
+    "stillair_lab.papers.runs.compressed": "series of our own runs, which this process has packed",
+    "stillair_lab.papers.measure.worked_examples": "files of the package",
     "stillair.results.result_folder": "one run at a time, at the place and of the length that its index has",
     "stillair.runs.bundled": "files of the package",
     "stillair.runs.imports.doctor": "files of /sys and /proc",

@@ -13,7 +13,7 @@ from saturated.programs import run_stillair
 from stillair.runs.scenario import Scenario
 
 ROOT = Path(__file__).resolve().parents[2]
-KEPT = ROOT / "docs" / "results" / "ns3-examples"
+KEPT = ROOT / "lab" / "results" / "ns3-examples"
 ALL = {case.key: case for case in cases.every()}
 BOUND = report.BOUND
 

@@ -31,7 +31,7 @@ MODELS = [
     ),
     *(DOCS / f"{name}.md" for name in ("quic", "responsiveness", "jitter", "traces")),
 ]
-# References, which are made; and results, which are no pages.
+# References, which are made.
 LONG = {DOCS / "scenario.md"}
 
 
@@ -97,8 +97,6 @@ def test_pages_of_models_have_the_same_headings(page: Path) -> None:
 
 @pytest.mark.parametrize("page", sorted({ROOT / "README.md", *DOCS.rglob("*.md")} - LONG), ids=lambda path: path.stem)
 def test_pages_are_short(page: Path) -> None:
-    if page.is_relative_to(DOCS / "results"):
-        return
     assert len(page.read_text(encoding="utf-8").splitlines()) <= 200
 
 

@@ -7,12 +7,12 @@ import pytest
 
 from stillair import InputError
 from stillair.__main__ import status
-from stillair.papers.artefacts import style
-from stillair.papers.artefacts.gallery import drawing
-from stillair.papers.claims import judge, paper_registry
-from stillair.papers.claims.inventory import papers
-from stillair.papers.pages import registry, report
-from stillair.papers.runs import metrics
+from stillair_lab.papers.artefacts import style
+from stillair_lab.papers.artefacts.gallery import drawing
+from stillair_lab.papers.claims import judge, paper_registry
+from stillair_lab.papers.claims.inventory import papers
+from stillair_lab.papers.pages import registry, report
+from stillair_lab.papers.runs import metrics
 
 INVENTORY = """
 [paper]

@@ -31,6 +31,7 @@ _COMMON = {
     "stillair.text.signals",
     "stillair.text.nearest",
 }
+_LAB = {"stillair.cli.extension", "stillair_lab", "stillair_lab.cli"}
 _OPTIONS = {"stillair.cli.common.options", "stillair.runs.limits", "stillair.text.memory"}
 
 
@@ -63,7 +64,13 @@ def loaded(*arguments: str, program: str = _PROGRAM) -> set[str]:
         ),
         (
             ["paper", "--help"],
-            {"stillair.cli.paper", "stillair.cli.common.progress", "stillair.text.table", "stillair.text.terminal"},
+            {
+                *_LAB,
+                "stillair_lab.cli.paper",
+                "stillair.cli.common.progress",
+                "stillair.text.table",
+                "stillair.text.terminal",
+            },
         ),
         (
             ["export", "--help"],
@@ -83,7 +90,7 @@ def loaded(*arguments: str, program: str = _PROGRAM) -> set[str]:
                 "stillair.text.terminal",
             },
         ),
-        (["validate", "--help"], {"stillair.cli.real", "stillair.cli.real.validate", "stillair.cli.common.progress"}),
+        (["validate", "--help"], {*_LAB, "stillair_lab.cli.validate", "stillair.cli.common.progress"}),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else None,
 )
@@ -92,10 +99,14 @@ def test_a_command_imports_its_own_module_and_click(arguments: list[str], more: 
     assert {name for name in names if name.partition(".")[0] != "click"} - _COMMON - _OPTIONS == more
 
 
-@pytest.mark.parametrize("arguments", [["run", "--help"], ["check", "hidden"], ["new"], ["scenarios"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments",
+    [["run", "--help"], ["check", "hidden"], ["new"], ["scenarios"], ["paper", "--help"], ["--help"]],
+    ids=" ".join,
+)
 def test_nothing_heavy_is_imported(arguments: list[str]) -> None:
     program = _PROGRAM.replace(' if name.partition(".")[0] not in sys.stdlib_module_names', "")
     names = loaded(*arguments, program=program)
     assert not names & _HEAVY
     others = {name.partition(".")[0] for name in names} - sys.stdlib_module_names
-    assert others == {"click", "stillair"}
+    assert others - {"stillair_lab"} == {"click", "stillair"}

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def thirty() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("thirty_stations", ROOT / "scripts" / "thirty_stations.py")
+    spec = importlib.util.spec_from_file_location("thirty_stations", ROOT / "lab" / "scripts" / "thirty_stations.py")
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stillair.results.sawtooth import sawtooth
 from stillair.results.statistics import percentile
-from stillair.validate import bounds, compare, json_file, kernel_file, scenario
-from stillair.validate.outcome import Outcome, Socket
-from stillair.validate.quantities import QUANTITIES, of_kernel, of_model
+from stillair_lab.sawtooth import sawtooth
+from stillair_lab.validate import bounds, compare, json_file, kernel_file, scenario
+from stillair_lab.validate.outcome import Outcome, Socket
+from stillair_lab.validate.quantities import QUANTITIES, of_kernel, of_model
 
 KERNEL = kernel_file.bundled()
 

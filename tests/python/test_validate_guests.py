@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stillair.__main__ import status
-from stillair.validate import guests, kernel_file
+from stillair_lab.validate import guests, kernel_file
 
 FILES = {path.stem: path for path in kernel_file.bundled().glob("*.json")}
 

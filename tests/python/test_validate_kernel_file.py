@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from stillair import InputError
-from stillair.validate import json_file, kernel_file, kernels, scenario
-from stillair.validate.quantities import QUANTITIES, of_kernel
+from stillair.kernels import profiles
+from stillair_lab.validate import json_file, kernel_file, scenario
+from stillair_lab.validate.quantities import QUANTITIES, of_kernel
 
 FILES = json_file.paths(kernel_file.bundled())
 
@@ -72,12 +73,12 @@ def test_defaults_are_the_kernels(tmp_path: Path) -> None:
      ((6, 12), "linux-6.12", True), ((7, 2), "linux-6.18", False), ((3, 13), "linux-3.13", True)],
 )  # fmt: skip
 def test_the_nearest_older_profile_stands_for_a_kernel(version: tuple[int, int], profile: str, exact: bool) -> None:
-    assert (kernels.profile(version), kernels.is_exact(version)) == (profile, exact)
+    assert (profiles.profile(version), profiles.is_exact(version)) == (profile, exact)
 
 
 def test_a_kernel_older_than_all_profiles() -> None:
     with pytest.raises(InputError, match=r"found Linux 2.6, expected one that is not older than linux-3.13"):
-        kernels.profile((2, 6))
+        profiles.profile((2, 6))
 
 
 @pytest.mark.parametrize(

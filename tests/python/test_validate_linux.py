@@ -10,7 +10,7 @@ import pytest
 
 from stillair import InputError, RunError, _native
 from stillair.__main__ import status
-from stillair.validate import command, kernel_file
+from stillair_lab.validate import command, kernel_file
 
 KERNEL = kernel_file.bundled()
 FIELDS = ["file", "quantity", "kernel", "model", "low", "high", "verdict"]

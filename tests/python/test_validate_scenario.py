@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from stillair.validate import json_file, kernel_file, scenario
+from stillair_lab.validate import json_file, kernel_file, scenario
 
 FILES = json_file.paths(kernel_file.bundled())
 PFIFO = "tc -n R qdisc add dev rs root pfifo"

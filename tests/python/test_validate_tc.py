@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from stillair import _native
-from stillair.validate.tc import units
-from stillair.validate.tc.options import CLASSES, QDISCS, Bits, Nanoseconds
-from stillair.validate.tc.tree import TcError, tree
+from stillair_lab.validate.tc import units
+from stillair_lab.validate.tc.options import CLASSES, QDISCS, Bits, Nanoseconds
+from stillair_lab.validate.tc.tree import TcError, tree
 
 HTB = "tc -n C qdisc add dev cr root handle 1: htb default 10"
 CLASS = "tc -n C class add dev cr parent 1: classid 1:10 htb rate 100mbit ceil 100mbit"

@@ -11,12 +11,12 @@ import pytest
 
 from stillair import InputError
 from stillair.__main__ import status
-from stillair.validate import json_file
-from stillair.validate.wifi import command, compare, measured, scenario
-from stillair.validate.wifi.bounds import BOUNDS, QUANTITIES
-from stillair.validate.wifi.compare import Configuration
-from stillair.validate.wifi.outcome import Outcome, Station, Tcp, Way
-from stillair.validate.wifi.units import units
+from stillair_lab.validate import json_file
+from stillair_lab.validate.wifi import command, compare, measured, scenario
+from stillair_lab.validate.wifi.bounds import BOUNDS, QUANTITIES
+from stillair_lab.validate.wifi.compare import Configuration
+from stillair_lab.validate.wifi.outcome import Outcome, Station, Tcp, Way
+from stillair_lab.validate.wifi.units import units
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = measured.bundled()
@@ -29,7 +29,7 @@ SYSCTL = {"tcp_limit_output_bytes": "1048576", "tcp_rmem": "4096\t131072\t473654
 @pytest.fixture
 def scripts(monkeypatch: pytest.MonkeyPatch) -> tuple[ModuleType, ModuleType]:
     """The campaign, and what writes its set-ups down."""
-    monkeypatch.syspath_prepend(str(ROOT / "scripts" / "mac80211"))
+    monkeypatch.syspath_prepend(str(ROOT / "lab" / "scripts" / "mac80211"))
     return importlib.import_module("campaign"), importlib.import_module("setup_of")
 
 
@@ -397,8 +397,8 @@ def test_the_model_is_as_near_to_mac80211_as_the_page_says() -> None:
     within = sum(row.verdict == compare.WITHIN for row in judged)
     names = {row.configuration for row in judged}
     counts = f"{within} of {len(judged)} quantities in {len(names)} configurations are within"
-    docs = Path(__file__).parents[2] / "docs"
+    docs = ROOT / "docs"
     assert counts in (docs / "validation-wifi.md").read_text(encoding="utf-8")
-    kept = (docs / "results/validate-wifi/report.txt").read_text(encoding="utf-8")
+    kept = (ROOT / "lab/results/validate-wifi/report.txt").read_text(encoding="utf-8")
     assert f": {within} within, {len(judged) - within} outside" in kept
     assert within >= 0.9 * len(judged)

@@ -10,14 +10,14 @@ import pytest
 
 from stillair.__main__ import status
 from stillair._native import InputError
-from stillair.papers.claims import causes, judge, kernel_verdicts
-from stillair.papers.claims.causes import Cause
-from stillair.papers.claims.inventory import experiments
-from stillair.papers.pages import registry, report, why
-from stillair.papers.runs import campaign
 from stillair.runs import bundled
+from stillair_lab.papers.claims import causes, judge, kernel_verdicts
+from stillair_lab.papers.claims.causes import Cause
+from stillair_lab.papers.claims.inventory import experiments
+from stillair_lab.papers.pages import registry, report, why
+from stillair_lab.papers.runs import campaign
 
-RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results"
+RESULTS = Path(__file__).resolve().parents[2] / "lab" / "results"
 CLAIMS = {claim.id: claim for experiment in experiments() for claim in experiment.claims}
 # A claim about one cell of half a second, whose verdict a change turns.
 QUICK = "t1ms-fig14a-bbr"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stillair.papers.pages import words
+from stillair_lab.papers.pages import words
 
 
 @pytest.mark.parametrize(

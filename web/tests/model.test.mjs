@@ -183,7 +183,7 @@ test("CSV and Flent's file are those that 'stillair export' writes", async () =>
 
 const CAMPAIGNS = `
 import json, sys
-from stillair.papers.runs.plan import plan
+from stillair_lab.papers.runs.plan import plan
 out = {}
 for paper in json.load(sys.stdin):
     for experiment in plan(paper).experiments.values():

@@ -1,5 +1,5 @@
-//! What quinn and its fork noq do alike: one file, which each adapter compiles with its own `proto`. What
-//! differs between the two is in the adapter's module `own`.
+//! The code common to quinn and its fork noq: one file that each adapter compiles with its own `proto`. The
+//! adapter's module `own` holds the differences.
 
 use std::error::Error;
 use std::net::SocketAddr;
@@ -19,7 +19,7 @@ use proto::{
 
 const CLIENT: &str = "192.0.2.1:50000";
 const SERVER: &str = "192.0.2.2:443";
-/// What an application hands over at once.
+/// Bytes per application write.
 const CHUNK: usize = 1 << 16;
 
 /// One end of a connection.
@@ -28,7 +28,7 @@ pub struct Peer {
     peer: SocketAddr,
     endpoint: Endpoint,
     connection: Option<(ConnectionHandle, Connection)>,
-    /// Of the server: where it writes, and what.
+    /// On the server: the stream it writes to, and the data.
     writes: Option<StreamId>,
     content: Bytes,
     serves: bool,
@@ -56,7 +56,7 @@ impl Peer {
         })
     }
 
-    /// Packets that it says were lost.
+    /// Packets declared lost by the stack.
     pub fn lost(&mut self) -> u64 {
         self.connection.as_mut().map_or(0, |(_, connection)| own::lost(connection))
     }
@@ -169,17 +169,17 @@ fn transport(controller: &str) -> Result<TransportConfig, Box<dyn Error>> {
     Ok(config)
 }
 
-/// A client that connects, and a server that writes without end, under a congestion controller; the server's
-/// qlog goes to the folder `qlog`, in a file whose name begins with `name`.
+/// Creates a client that connects, and a server that writes without end, with a given congestion controller.
+/// The server writes its qlog to the folder `qlog`, in a file whose name starts with `name`.
 ///
 /// # Errors
-/// There is no such controller.
+/// The controller does not exist.
 pub fn pair(
     controller: &str,
     seed: u64,
     qlog: Option<(&Path, &str)>,
 ) -> Result<(Peer, Peer), Box<dyn Error>> {
-    // The stack's instants are the standard library's; only differences to this one are looked at.
+    // The stack uses the standard library's instants; only differences to this one matter.
     let base = Instant::now() + Duration::from_secs(60);
     let tls = tls::pair()?;
     let mut of_server = transport(controller)?;
@@ -204,10 +204,10 @@ pub fn pair(
     Ok((client, server))
 }
 
-/// A download of ten seconds over a preset; a qlog goes to a folder.
+/// Runs a download of ten seconds over a preset. Writes a qlog if a folder is given.
 ///
 /// # Errors
-/// There is no such controller or preset.
+/// The controller or the preset does not exist.
 pub fn row(controller: &str, path: &str, seed: u64, qlog: Option<&Path>) -> Result<Row, Box<dyn Error>> {
     let name = format!("{}-{controller}-{path}", own::NAME.replace(' ', "-"));
     let (mut client, mut server) = pair(controller, seed, qlog.map(|folder| (folder, name.as_str())))?;

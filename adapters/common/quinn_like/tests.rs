@@ -1,4 +1,4 @@
-//! What must hold of quinn and of noq over a link: each has it as its test, with itself as `stack`.
+//! Tests of quinn and of noq over a link. Each adapter compiles them with its own `stack`.
 
 use std::fs;
 
@@ -8,23 +8,23 @@ use super::stack::{CONTROLLERS, row};
 fn each_controller_fills_a_line_and_keeps_its_order() {
     for controller in CONTROLLERS {
         let found = row(controller, "vdsl-40-10", 1, None).expect("a download");
-        // 40 Mbit/s without framing and headers, less what starting takes.
+        // 40 Mbit/s minus framing, headers and start-up.
         assert!(found.goodput_mbps > 25.0 && found.goodput_mbps < 38.5, "{found}");
         assert!(found.delay_ms[0] >= 10.0 && found.delay_ms[1] < 115.0, "{found}");
     }
 }
 
 #[test]
-fn a_seed_makes_a_run() {
-    // A certificate is drawn anew each time, and signatures differ in length by a byte or two: figures agree,
-    // packets need not.
+fn a_seed_determines_the_run() {
+    // The certificate is random, and signatures differ in length by a byte or two: figures agree, packets may
+    // not.
     let [one, two] = [1, 1].map(|seed| row("cubic", "home-80211ac-far", seed, None).expect("a download"));
     assert!((one.goodput_mbps / two.goodput_mbps - 1.0).abs() < 0.1, "{one}\n{two}");
     assert!(row("vegas", "vdsl-40-10", 1, None).is_err());
 }
 
 #[test]
-fn its_qlog_is_in_the_time_of_the_link() {
+fn qlog_uses_link_time() {
     let folder = std::env::temp_dir().join(format!("stillair-qlog-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder");
     row("cubic", "vdsl-40-10", 1, Some(&folder)).expect("a download");

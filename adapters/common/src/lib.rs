@@ -1,5 +1,4 @@
-//! What adapters share: the loop between a sans-I/O stack and a link, and what was seen as one line of a
-//! table.
+//! Code shared by the adapters: the loop between a sans-I/O stack and a link, and results as table rows.
 
 #[cfg(feature = "tls")]
 pub mod tls;
@@ -10,24 +9,25 @@ use std::time::Duration;
 
 use stillair_link::{Endpoint, Enqueue, Link, Mark, Path, Poll, Statistics};
 
-/// One end of a connection, as a stack without I/O has it.
+/// One end of a connection in a sans-I/O stack.
 pub trait End {
-    /// A datagram has come.
+    /// Processes a received datagram.
     fn receive(&mut self, now: Duration, payload: &[u8], ecn: u8);
-    /// The application's turn: it reads what has come and writes what there is room for.
+    /// Runs the application: it reads received data and writes as much as there is room for.
     fn work(&mut self, now: Duration);
-    /// The next datagram that it wants to send, in the place of what is in `out`; its ECN bits.
+    /// Replaces the content of `out` by the next datagram to send. Returns the ECN bits, or `None` if there
+    /// is nothing to send.
     fn transmit(&mut self, now: Duration, out: &mut Vec<u8>) -> Option<u8>;
-    /// When it wants to be called again.
+    /// Time of the next timer.
     fn timeout(&mut self) -> Option<Duration>;
-    /// That time has come.
+    /// Handles the timer.
     fn on_timeout(&mut self, now: Duration);
 }
 
 /// Drives both ends over a link until a time.
 ///
 /// # Errors
-/// A datagram that the link refuses: too long, for example.
+/// The link refuses a datagram, for example because it is too long.
 pub fn drive(
     link: &mut Link,
     ends: &mut [(Endpoint, &mut dyn End); 2],
@@ -42,7 +42,7 @@ pub fn drive(
             }
             end.work(now);
             while let Some(ecn) = end.transmit(now, &mut out) {
-                // What the host's own queue drops is lost, as for a socket without IP_RECVERR.
+                // Drops by the host's own queue count as losses, as for a socket without IP_RECVERR.
                 let _: Enqueue = link.send(now, way[n], &out, Mark { ecn, dscp: 0 })?.queue;
             }
         }
@@ -55,7 +55,7 @@ pub fn drive(
                 now = packet.at;
                 let (_, end) = ends.iter_mut().find(|(at, _)| *at == packet.to).ok_or("an end of no one")?;
                 end.receive(now, link.payload(), packet.ecn);
-                // All that came at this instant is taken in before anything is answered.
+                // Receive everything that arrives at this time before anything is sent.
                 while let Poll::Packet(more) = link.poll(now)? {
                     let (_, end) =
                         ends.iter_mut().find(|(at, _)| *at == more.to).ok_or("an end of no one")?;
@@ -68,7 +68,7 @@ pub fn drive(
     }
 }
 
-/// What a transfer came to.
+/// Result of a transfer.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Row {
     /// Stack and version.
@@ -79,17 +79,17 @@ pub struct Row {
     pub path: String,
     /// Payload that the application read, in Mbit/s.
     pub goodput_mbps: f64,
-    /// One-way delay of what came to the client in ms: median and 99th percentile.
+    /// One-way delay of datagrams to the client in ms: median and 99th percentile.
     pub delay_ms: [f64; 2],
-    /// Datagrams to the client that were dropped on the way.
+    /// Datagrams to the client dropped in the network.
     pub dropped: u64,
-    /// Packets that the stack says were lost.
+    /// Packets declared lost by the stack.
     pub lost: u64,
-    /// Where most packets were dropped on the way, and why; nothing if none was.
+    /// Place and reason of most drops in the network; empty without drops.
     pub place: String,
 }
 
-/// The head of the table.
+/// Header line of the table.
 pub const HEAD: &str =
     "stack            controller  path               Mbit/s     p50     p99  dropped   lost  most of them";
 
@@ -104,11 +104,11 @@ impl fmt::Display for Row {
 }
 
 impl Row {
-    /// Ends a link: what its client had in [`LENGTH`], the bytes that its application read, and the packets
-    /// that the server's stack says were lost.
+    /// Ends a link. The result covers the datagrams that the client received in [`LENGTH`], the bytes that
+    /// its application read, and the packets declared lost by the server's stack.
     ///
     /// # Errors
-    /// The link's accounts do not close.
+    /// The link's packet accounts do not balance.
     pub fn of(
         [stack, controller, path]: [&str; 3],
         link: Link,
@@ -130,24 +130,24 @@ impl Row {
     }
 }
 
-/// Where most packets were dropped in a run, and why.
+/// Place and reason of most drops in a run.
 fn worst(seen: &Statistics) -> String {
     let most = seen.drops.iter().max_by_key(|drop| drop.packets);
     most.map_or(String::new(), |drop| format!("{}: {}", drop.place, drop.reason))
 }
 
-/// How long a download lasts.
+/// Duration of a download.
 pub const LENGTH: Duration = Duration::from_secs(10);
 
-/// Paths that every adapter shows.
+/// Presets that every adapter shows.
 pub const PATHS: [&str; 5] =
     ["home-80211ac-far", "cafe-busy-11n", "openwrt-aql", "home-walk-away", "vdsl-40-10"];
 
-/// Downloads for [`LENGTH`] over a preset: `server` writes without end, and `read` tells what `client` has
-/// read and what the server's stack says was lost.
+/// Runs a download for [`LENGTH`] over a preset. `server` writes without end. `read` returns the bytes that
+/// `client` has read and the packets declared lost by the server's stack.
 ///
 /// # Errors
-/// There is no such preset, or the stack sends what the link refuses.
+/// The preset does not exist, or the link refuses a datagram.
 pub fn download<C: End, S: End>(
     [stack, controller, path]: [&str; 3],
     seed: u64,
@@ -161,10 +161,10 @@ pub fn download<C: End, S: End>(
     Row::of([stack, controller, path], link, read, lost)
 }
 
-/// Prints the table: each controller over each path, as `row` measures it.
+/// Prints the table: each controller over each preset, as measured by `row`.
 ///
 /// # Errors
-/// As of `row`.
+/// The errors of `row`.
 pub fn compare(
     controllers: &[&str],
     mut row: impl FnMut(&str, &str) -> Result<Row, Box<dyn Error>>,

@@ -1,4 +1,4 @@
-//! TLS 1.3 by rustls and ring, for stacks that take theirs from there.
+//! TLS 1.3 with rustls and ring, for stacks that use them.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -6,18 +6,18 @@ use std::sync::Arc;
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
 
-/// A server, and a client that trusts it.
+/// A server configuration, and a client configuration that trusts it.
 pub struct Pair {
-    /// The client's side.
+    /// Client side.
     pub client: ClientConfig,
-    /// The server's side, which takes early data as QUIC wants it.
+    /// Server side, which accepts early data as required by QUIC.
     pub server: ServerConfig,
 }
 
-/// A server with a certificate for `localhost`, drawn anew, and a client that trusts it.
+/// Creates a server with a random certificate for `localhost`, and a client that trusts it.
 ///
 /// # Errors
-/// There is no randomness.
+/// No random numbers are available.
 pub fn pair() -> Result<Pair, Box<dyn Error>> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let certified = rcgen::generate_simple_self_signed(["localhost".to_owned()])?;
@@ -33,7 +33,7 @@ pub fn pair() -> Result<Pair, Box<dyn Error>> {
         .with_protocol_versions(&[&rustls::version::TLS13])?
         .with_no_client_auth()
         .with_single_cert(vec![der], key.into())?;
-    // spec: rfc9001 4.6.1 - the only value but zero that QUIC allows.
+    // spec: rfc9001 4.6.1 - the only value other than zero that QUIC allows.
     server.max_early_data_size = u32::MAX;
     Ok(Pair { client, server })
 }

@@ -1,4 +1,5 @@
-//! Writes the C header of stillair-link anew, or with `--check` says whether it is as it would be written.
+//! Generates the C header of stillair-link. With `--check`, reports whether the existing header is up to
+//! date.
 
 use std::path::Path;
 use std::process::ExitCode;

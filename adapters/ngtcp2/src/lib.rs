@@ -1,5 +1,4 @@
-//! ngtcp2, as Debian ships it, over a link: a program in C, `ngtcp2.c`, linked with libstillair and Debian's
-//! libraries.
+//! Debian's ngtcp2 over a link: a C program, `ngtcp2.c`, linked with libstillair and Debian's libraries.
 
 use std::error::Error;
 use std::io::ErrorKind;
@@ -10,20 +9,20 @@ use std::time::Duration;
 
 use serde_json::Value;
 use stillair_adapter::{LENGTH, Row};
-// Linked by the C compiler, not here: cargo builds its archive as it is named.
+// The C compiler links it, not this crate: the dependency makes cargo build the archive.
 use stillair as _;
 
 /// ngtcp2's own congestion controllers.
 pub const CONTROLLERS: [&str; 4] = ["reno", "cubic", "bbr", "bbr2"];
 
-/// Its libraries, as pkg-config knows them.
+/// pkg-config names of its libraries.
 const LIBRARIES: [&str; 3] = ["libngtcp2", "libngtcp2_crypto_gnutls", "gnutls"];
 
 fn output(command: &mut Command) -> Result<String, Box<dyn Error>> {
     let mut tries = 0;
     let Output { status, stdout, stderr } = loop {
         match command.output() {
-            // What has just been linked may still be open for writing on a busy machine.
+            // On a busy machine, a freshly linked executable may still be open for writing.
             Err(e) if e.kind() == ErrorKind::ExecutableFileBusy && tries < 50 => {
                 tries += 1;
                 sleep(Duration::from_millis(100));
@@ -37,7 +36,7 @@ fn output(command: &mut Command) -> Result<String, Box<dyn Error>> {
     }
 }
 
-/// The program, linked anew with the libstillair beside this one.
+/// The program, freshly linked with the libstillair next to this executable.
 #[derive(Clone, Debug)]
 pub struct Program {
     place: PathBuf,
@@ -45,15 +44,15 @@ pub struct Program {
 }
 
 impl Program {
-    /// Compiles it under a name of its own, so that tests can do so side by side.
+    /// Compiles the program under a separate name, so that tests can run in parallel.
     ///
     /// # Errors
-    /// There is no C compiler, or none of Debian's libngtcp2-dev and libngtcp2-crypto-gnutls-dev.
+    /// No C compiler, or Debian's libngtcp2-dev or libngtcp2-crypto-gnutls-dev is missing.
     pub fn compiled(name: &str) -> Result<Self, Box<dyn Error>> {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let own = std::env::current_exe()?;
         let folder = own.parent().ok_or("no folder")?;
-        // Where cargo puts archives: beside tests, and below programs.
+        // Cargo puts archives next to tests, and one folder below programs.
         let deps = if folder.ends_with("deps") { folder.to_path_buf() } else { folder.join("deps") };
         let place = deps.join(format!("ngtcp2-{name}"));
         let version = output(Command::new("pkg-config").args(["--modversion", LIBRARIES[0]]))?;
@@ -68,10 +67,10 @@ impl Program {
         Ok(Self { place, version: version.trim().to_owned() })
     }
 
-    /// A download of ten seconds over a preset; the server's qlog goes to a folder.
+    /// Runs a download of ten seconds over a preset. The server writes its qlog to a folder.
     ///
     /// # Errors
-    /// There is no such controller or preset.
+    /// The controller or the preset does not exist.
     pub fn row(
         &self,
         controller: &str,

@@ -1,4 +1,4 @@
-//! ngtcp2's congestion controllers side by side over presets: `stillair-with-ngtcp2 [QLOG-FOLDER]`.
+//! Compares ngtcp2's congestion controllers over presets: `stillair-with-ngtcp2 [QLOG-FOLDER]`.
 
 use std::error::Error;
 use std::path::Path;

@@ -9,7 +9,7 @@ fn each_controller_fills_a_line_and_keeps_its_order() {
     let program = Program::compiled("line").expect("a program in C");
     for controller in CONTROLLERS {
         let found = program.row(controller, "vdsl-40-10", 1, None).expect("a download");
-        // 40 Mbit/s without framing and headers, less what starting takes.
+        // 40 Mbit/s minus framing, headers and start-up.
         assert!(found.goodput_mbps > 25.0 && found.goodput_mbps < 38.5, "{found}");
         assert!(found.delay_ms[0] >= 10.0 && found.delay_ms[1] < 115.0, "{found}");
     }
@@ -20,7 +20,7 @@ fn each_controller_fills_a_line_and_keeps_its_order() {
 }
 
 #[test]
-fn what_it_says_was_lost_is_in_its_qlog() {
+fn reported_losses_match_the_qlog() {
     let folder = std::env::temp_dir().join(format!("stillair-ngtcp2-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder");
     let program = Program::compiled("qlog").expect("a program in C");

@@ -1,5 +1,5 @@
-//! noq, unmodified, over a link: its state machine `noq-proto` with its own cryptography, congestion
-//! controllers and qlog. It is a fork of quinn, with paths of its own and BBR version 3.
+//! Unmodified noq over a link: its state machine `noq-proto` with its own cryptography, congestion
+//! controllers and qlog. noq is a fork of quinn, with its own multipath support and BBR version 3.
 
 #[path = "../../common/quinn_like/stack.rs"]
 mod stack;
@@ -7,7 +7,7 @@ mod stack;
 pub use own::CONTROLLERS;
 pub use stack::{Peer, pair, row};
 
-/// What quinn does otherwise.
+/// Differences from quinn.
 mod own {
     use std::io;
     use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! noq's congestion controllers side by side over presets: `stillair-with-noq [QLOG-FOLDER]`.
+//! Compares noq's congestion controllers over presets: `stillair-with-noq [QLOG-FOLDER]`.
 
 use std::error::Error;
 use std::path::Path;

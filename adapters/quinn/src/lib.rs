@@ -1,4 +1,4 @@
-//! quinn, unmodified, over a link: its state machine `quinn-proto` with its own cryptography, congestion
+//! Unmodified quinn over a link: its state machine `quinn-proto` with its own cryptography, congestion
 //! controllers and qlog.
 
 #[path = "../../common/quinn_like/stack.rs"]
@@ -7,7 +7,7 @@ mod stack;
 pub use own::CONTROLLERS;
 pub use stack::{Peer, pair, row};
 
-/// What noq does otherwise.
+/// Differences from noq.
 mod own {
     use std::fs::File;
     use std::io::{self, BufWriter};

@@ -1,4 +1,4 @@
-//! quinn's congestion controllers side by side over presets: `stillair-with-quinn [QLOG-FOLDER]`.
+//! Compares quinn's congestion controllers over presets: `stillair-with-quinn [QLOG-FOLDER]`.
 
 use std::error::Error;
 use std::path::Path;

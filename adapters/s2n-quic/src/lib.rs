@@ -1,4 +1,4 @@
-//! s2n-quic, unmodified, over a link: the link is the `Network` of its testing provider, which runs endpoints
+//! Unmodified s2n-quic over a link. The link is the `Network` of its testing provider, which runs endpoints
 //! and applications in virtual time.
 
 mod network;
@@ -23,17 +23,17 @@ use stillair_link::Path;
 
 /// s2n-quic's own congestion controllers.
 pub const CONTROLLERS: [&str; 2] = ["cubic", "bbr"];
-/// What an application hands over at once.
+/// Bytes per application write.
 const CHUNK: usize = 1 << 16;
 /// A window that the fastest preset does not fill.
 const WINDOW: u32 = 16 << 20;
 
-/// What is counted while endpoints run.
+/// Counters of a run.
 #[derive(Clone, Default)]
 struct Seen {
     /// Bytes that the client's application has read.
     read: Arc<AtomicU64>,
-    /// Packets that the server says were lost, probes of the MTU not among them.
+    /// Packets declared lost by the server, except MTU probes.
     lost: Arc<AtomicU64>,
 }
 
@@ -47,7 +47,7 @@ impl Subscriber for Seen {
     }
 }
 
-/// The errors of its certificates ask for it.
+/// Error type required by the certificate functions.
 type Wrong = Box<dyn Error + Send + Sync>;
 
 fn limits() -> Result<Limits, Wrong> {
@@ -58,8 +58,8 @@ fn limits() -> Result<Limits, Wrong> {
     Ok(limits)
 }
 
-/// A server that writes without end to whom connects, and a client that connects and reads, for the length of
-/// a download.
+/// Starts a server that writes without end to each client, and a client that connects and reads for the
+/// duration of a download.
 fn begin(handle: &Handle, controller: impl Controller, seen: &Seen) -> Result<(), Wrong> {
     let certified = rcgen::generate_simple_self_signed(["localhost".to_owned()])?;
     let (certificate, key) = (certified.cert.pem(), certified.signing_key.serialize_pem());
@@ -99,15 +99,15 @@ fn begin(handle: &Handle, controller: impl Controller, seen: &Seen) -> Result<()
             read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         }
     });
-    // When it ends, all does.
+    // The end of this task ends the run.
     primary::spawn(time::delay(LENGTH));
     Ok(())
 }
 
-/// A download of ten seconds over a preset.
+/// Runs a download of ten seconds over a preset.
 ///
 /// # Errors
-/// There is no such controller or preset.
+/// The controller or the preset does not exist.
 pub fn row(controller: &str, path: &str, seed: u64) -> Result<Row, Box<dyn Error>> {
     let link = Path::preset(path)?.link(seed)?;
     let (client, server) = (link.endpoint("client")?, link.endpoint("server")?);

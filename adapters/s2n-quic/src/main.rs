@@ -1,4 +1,4 @@
-//! s2n-quic's congestion controllers side by side over presets.
+//! Compares s2n-quic's congestion controllers over presets.
 
 use std::error::Error;
 

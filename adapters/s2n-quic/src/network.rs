@@ -1,5 +1,5 @@
-//! A link as the network of s2n-quic's testing provider: at each of the provider's instants it takes what
-//! endpoints have sent, and hands over what has arrived.
+//! A link as the network of s2n-quic's testing provider. At each time step of the provider, it takes the
+//! packets sent by the endpoints and delivers those that have arrived.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,34 +13,34 @@ use s2n_quic_core::inet::ExplicitCongestionNotification as Ecn;
 use s2n_quic_core::time::Timestamp;
 use stillair_link::{Endpoint, Link, Mark, Poll};
 
-/// The provider's clock counts microseconds.
+/// Resolution of the provider's clock.
 const TICK: Duration = Duration::from_micros(1);
 
-/// A link between two endpoints of s2n-quic. The first that sends is the client.
+/// A link between two s2n-quic endpoints. The one that sends first is the client.
 pub struct OverLink {
     link: Rc<RefCell<Link>>,
     client: Endpoint,
     server: Endpoint,
-    /// When the provider's time began, and the two addresses as the client has them.
+    /// Start of the provider's time, and the two addresses from the client's point of view.
     begun: Option<(Timestamp, PathHandle)>,
-    /// The provider will call at about this time of the link, and whether it has.
+    /// Link time of the next scheduled call by the provider, and whether it has happened.
     armed: Option<(Duration, Arc<AtomicBool>)>,
 }
 
 impl OverLink {
-    /// Between `client` and `server` of a link, whose owner ends it when the provider has run.
+    /// Connects `client` and `server` of a link. The caller ends the link after the provider has run.
     pub fn new(link: Rc<RefCell<Link>>, client: Endpoint, server: Endpoint) -> Self {
         Self { link, client, server, begun: None, armed: None }
     }
 
-    /// Has the provider call when the link's next event is due, or in the microsecond after it.
+    /// Schedules a call by the provider when the link's next event is due, rounded up to a microsecond.
     fn arm(&mut self, now: Duration, next: Duration) {
         let wait = TICK * (next - now).as_nanos().div_ceil(TICK.as_nanos()).max(1) as u32;
         let armed = self.armed.as_ref();
         if armed.is_none_or(|(at, called)| called.load(Ordering::Relaxed) || *at > now + wait) {
             let called = Arc::new(AtomicBool::new(false));
             self.armed = Some((now + wait, called.clone()));
-            // The provider goes to its instant, and asks the network there.
+            // The provider advances to this time and then calls the network.
             spawn(async move {
                 time::delay(wait).await;
                 called.store(true, Ordering::Relaxed);
@@ -62,7 +62,7 @@ impl Network for OverLink {
             let ports = [packet.path.local_address.port(), packet.path.remote_address.port()];
             let mark = Mark { ecn: packet.ecn as u8, dscp: 0 };
             let now = clock.saturating_duration_since(begin);
-            // What the host's own queue drops is lost, as for a socket without IP_RECVERR.
+            // Drops by the host's own queue count as losses, as for a socket without IP_RECVERR.
             let sent = link.send(now, way.ports(ports[0], ports[1]), &packet.payload, mark);
             sent.unwrap_or_else(|refused| panic!("the link refuses a datagram of s2n-quic: {refused}"));
             count += 1;

@@ -1,5 +1,5 @@
-//! str0m, unmodified, over a link: WebRTC with its ICE, DTLS, RTP and its send-side bandwidth estimate
-//! (GoogCC). The server sends video at the rate that the estimate allows.
+//! Unmodified str0m over a link: WebRTC with its ICE, DTLS, RTP and send-side bandwidth estimation (GoogCC).
+//! The server sends video at the estimated rate.
 
 use std::error::Error;
 use std::net::SocketAddr;
@@ -13,9 +13,9 @@ use str0m::net::{Protocol, Receive};
 use str0m::rtp::{RtpWrite, Ssrc};
 use str0m::{Candidate, Event, Input, Output, Rtc};
 
-/// Payload of a packet of video.
+/// Payload of a video packet.
 const PAYLOAD: usize = 1_100;
-/// Where the estimate begins, in bit/s.
+/// Initial estimate in bit/s.
 const FIRST: u64 = 1_000_000;
 
 /// One end of a session.
@@ -25,15 +25,15 @@ pub struct Peer {
     own: SocketAddr,
     other: SocketAddr,
     timeout: Duration,
-    /// Of the sender.
+    /// Set on the sender.
     video: Option<Video>,
-    /// Payload of video that has come.
+    /// Video payload received.
     pub read: u64,
     /// The last estimate in bit/s.
     pub estimate: u64,
-    /// Packets of video that the other end reported lost.
+    /// Video packets reported lost by the peer.
     pub lost: u64,
-    /// When it was connected.
+    /// Time of the connection.
     pub connected: Option<Duration>,
 }
 
@@ -127,7 +127,7 @@ impl End for Peer {
     }
 }
 
-/// A receiver and a sender of video that asks for `most` bit/s.
+/// Creates a receiver, and a sender of video that requests `most` bit/s.
 ///
 /// # Errors
 /// The session cannot be set up.
@@ -170,10 +170,11 @@ pub fn pair(most: u64) -> Result<(Peer, Peer), Box<dyn Error>> {
     Ok((client, server))
 }
 
-/// Ten seconds of video that asks for `most` bit/s over a preset, and the estimate at their end in bit/s.
+/// Runs ten seconds of video that requests `most` bit/s over a preset. Also returns the final estimate in
+/// bit/s.
 ///
 /// # Errors
-/// There is no such preset.
+/// The preset does not exist.
 pub fn row(path: &str, most: u64, seed: u64) -> Result<(Row, u64), Box<dyn Error>> {
     let (mut client, mut server) = pair(most)?;
     let row =

@@ -1,4 +1,4 @@
-//! Video of str0m over presets, at the rate that its estimate allows.
+//! str0m's video over presets, at the estimated rate.
 
 use std::error::Error;
 

@@ -4,21 +4,21 @@ use core::fmt;
 
 use crate::parse::Malformed;
 
-/// Why a packet could not be processed.
+/// Reason why a packet could not be processed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Error {
-    /// It is not a valid IP packet.
+    /// The bytes are not a valid IP packet.
     Malformed(Malformed),
     /// The output buffer is too small.
     Room {
         /// Required bytes.
         needed: usize,
     },
-    /// The address of the answering node has the other IP version.
+    /// The address of the replying node has the other IP version.
     Version,
-    /// A packet to split is not a whole TCP packet.
+    /// The packet to split is not a complete TCP packet.
     NotTcp,
-    /// The segment size for splitting is zero.
+    /// The segment size is zero.
     NoSize,
 }
 

@@ -1,10 +1,10 @@
-//! The flow of a packet.
+//! The flow hash of a packet.
 
 use core::net::IpAddr;
 
 use crate::parse::PacketView;
 
-/// Each bit of the outcome depends on each bit given.
+/// A 64-bit finalizer: each output bit depends on each input bit.
 // paper: Steele, Lea, Flood: Fast splittable pseudorandom number generators (OOPSLA 2014) - the last step of
 // SplitMix64, with the constants of Stafford's variant 13.
 const fn mix(mut z: u64) -> u64 {
@@ -14,14 +14,14 @@ const fn mix(mut z: u64) -> u64 {
 }
 
 impl PacketView {
-    /// A hash of addresses, protocol and ports. It is the same in every run and release, and differs for the
-    /// reverse direction. IPv6's flow label is ignored. For fragments it covers the addresses only, so all
-    /// parts of a packet belong to one flow.
-    // linux: net/core/flow_dissector.c __skb_flow_dissect (6.12) - no ports of fragments, not even of the
-    // first.
-    // deviation: the flow label is not looked at, where Linux stops at one - flows are the same whether hosts
-    // set it or not. Fragments leave the protocol out too - the first of IPv6 knows it, the later ones know
-    // what was fragmented.
+    /// Hash of addresses, protocol and ports. It is the same in every run and release, and differs for the
+    /// reverse direction. The IPv6 flow label is ignored. For fragments it covers the addresses only, so all
+    /// fragments of a packet belong to one flow.
+    // linux: net/core/flow_dissector.c __skb_flow_dissect (6.12) - ignores the ports of fragments, even of
+    // the first.
+    // deviation: the flow label is ignored, while Linux stops at it - flows are the same whether or not hosts
+    // set it. Fragments leave out the protocol too - the first IPv6 fragment has it, later ones only have the
+    // first header of the fragmented part.
     #[must_use]
     pub fn flow_hash(&self) -> u32 {
         let addresses = match (self.source, self.destination) {
@@ -34,7 +34,7 @@ impl PacketView {
                     };
                     [(bits >> 64) as u64, bits as u64]
                 };
-                // Each step begins with another number, so that no order of halves is the same as another.
+                // Mixing after each half makes the hash depend on their order.
                 let all = [halves(a), halves(b)];
                 all.as_flattened().iter().fold(0, |hash: u64, &half| mix(hash.wrapping_add(GOLDEN) ^ half))
             }
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_a_flow_and_what_does_not() {
+    fn fields_that_distinguish_flows() {
         let one = view("10.0.0.1", "10.0.0.2", [49_155, 80]);
         let same = PacketView { tos: 3, ttl: 1, length: 1500, header: 24, dont_fragment: false, ..one };
         assert_eq!(same.flow_hash(), one.flow_hash());
@@ -94,7 +94,7 @@ mod tests {
         ];
         let hashes: BTreeSet<u32> = others.iter().map(PacketView::flow_hash).collect();
         assert_eq!(hashes.len(), others.len());
-        // All parts of a packet are of one flow, whatever they know.
+        // All fragments of a packet belong to one flow, whatever headers they carry.
         let part = |offset| Some(Fragment { identification: 1, offset, more: offset == 0 });
         let first = PacketView { fragment: part(0), ..one };
         let later = PacketView { fragment: part(1480), ports: None, protocol: 60, ..one };
@@ -102,9 +102,9 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_spread_over_queues() {
-        // 4,096 ports of one host in 1,024 queues: at random 19 of them would be left empty (a share of
-        // e^-4), with a deviation of 4.
+    fn consecutive_ports_are_spread_over_queues() {
+        // 4,096 ports of one host in 1,024 queues: random hashing would leave 19 of them empty (a share of
+        // e^-4), with a standard deviation of 4.
         let mut queues = [0; 1024];
         for port in 0..4096 {
             let hash = view("10.0.0.1", "10.0.0.2", [port, 80]).flow_hash();

@@ -1,4 +1,4 @@
-//! Generic segmentation offload (GSO) on bytes: a large TCP packet is split into segments.
+//! Generic segmentation offload (GSO) on bytes: splits a large TCP packet into segments.
 
 use crate::checksum::{TCP_FIELD, pseudo, transport};
 use crate::error::Error;
@@ -7,20 +7,20 @@ use crate::patch;
 use crate::tcp::{CWR, FIN, OptionLayout, PSH};
 
 /// Splits a packet into segments of `gso_size` bytes of payload, passes them on in order and returns their
-/// number. Each is built in `buffer`, which needs room for the headers and one payload. A packet that needs
-/// no splitting is passed on unchanged.
+/// number. Each segment is built in `buffer`, which needs room for the headers and one payload. A packet that
+/// needs no splitting is passed on unchanged.
 ///
 /// `fixed_id` is [`gro::Merged::fixed_id`](crate::gro::Merged::fixed_id), or false for a packet that was not
 /// merged.
 ///
 /// # Errors
-/// The packet is malformed or not a whole TCP packet, the size is zero, or the buffer is too small. Nothing
-/// is passed on then.
-// linux: net/ipv4/tcp_offload.c tcp_gso_segment (6.12) - each has the headers of the whole with its own
-// sequence number and checksum; FIN and PSH stay with the last, CWR with the first. linux: net/ipv4/af_inet.c
-// inet_gso_segment (6.12) - identifications count on, unless they are said to be fixed. linux:
-// net/ipv6/ip6_offload.c ipv6_gso_segment (6.12).
-// deviation: a packet without more than one segment is no error.
+/// The packet is malformed or not a complete TCP packet, the size is zero, or the buffer is too small.
+/// Nothing is passed on then.
+// linux: net/ipv4/tcp_offload.c tcp_gso_segment (6.12) - copies the headers, and sets each sequence number
+// and checksum; FIN and PSH stay on the last segment, CWR on the first. linux: net/ipv4/af_inet.c
+// inet_gso_segment (6.12) - increments identifications, unless they are fixed. linux: net/ipv6/ip6_offload.c
+// ipv6_gso_segment (6.12).
+// deviation: a packet with a single segment is not an error.
 pub fn split(
     packet: &[u8],
     gso_size: u16,

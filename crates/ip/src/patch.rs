@@ -1,12 +1,12 @@
-//! Writes changes of a network (ECN, DSCP, TTL) into the bytes of a packet and updates its checksum.
+//! Writes the network's changes (ECN, DSCP, TTL) into the bytes of a packet, and updates its checksum.
 
 use crate::checksum::update;
 use crate::parse::{IpVersion, Malformed, version};
 
-// spec: rfc3168 5 - the two bits of ECN.
+// spec: rfc3168 5 - the two ECN bits.
 /// Not ECN-capable.
 pub const NOT_ECT: u8 = 0b00;
-/// ECN-capable, as L4S marks it.
+/// ECN-capable, as used by L4S.
 pub const ECT_1: u8 = 0b01;
 /// ECN-capable.
 pub const ECT_0: u8 = 0b10;
@@ -17,7 +17,7 @@ pub const CE: u8 = 0b11;
 ///
 /// # Errors
 /// `Truncated` or `Version`; lengths are not checked.
-// spec: rfc791 3.1, rfc8200 3 - IPv6 has no checksum, and transports do not cover the field.
+// spec: rfc791 3.1, rfc8200 3 - IPv6 has no header checksum, and transport checksums do not cover the field.
 pub fn tos(packet: &mut [u8], tos: u8) -> Result<(), Malformed> {
     match version(packet)? {
         IpVersion::V4 => word(packet, 0, [packet[0], tos]),
@@ -67,7 +67,7 @@ fn read_tos(packet: &[u8]) -> Result<u8, Malformed> {
     })
 }
 
-/// Writes a word of an IPv4 header, and brings its checksum up to date.
+/// Writes a word of an IPv4 header and updates its checksum.
 pub(crate) fn word(packet: &mut [u8], at: usize, new: [u8; 2]) {
     let old = u16::from_be_bytes([packet[at], packet[at + 1]]);
     let checksum = u16::from_be_bytes([packet[10], packet[11]]);
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use crate::checksum;
 
-    /// A header without options whose checksum is right.
+    /// A header without options and with a correct checksum.
     const HEADER: [u8; 20] = [
         0x45, 0x00, 0x00, 0x73, 0x00, 0x00, 0x40, 0x00, 0x40, 0x11, 0xb8, 0x61, 0xc0, 0xa8, 0x00, 0x01, 0xc0,
         0xa8, 0x00, 0xc7,
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_checksum_stays_as_wrong_as_it_was() {
+    fn a_wrong_checksum_stays_wrong() {
         let mut packet = HEADER;
         packet[11] ^= 1;
         ttl(&mut packet, 1).expect("a header");
@@ -120,13 +120,13 @@ mod tests {
         dscp(&mut packet, 0b10_1010).expect("a header");
         ecn(&mut packet, ECT_1).expect("a header");
         ttl(&mut packet, 7).expect("a header");
-        // The flow label is left.
+        // The flow label is unchanged.
         assert_eq!(packet[..8], [0x6a, 0x9f, 0xff, 0xff, 0xff, 0xff, 0xff, 7]);
         assert_eq!(packet[8..], [0xff; 32]);
     }
 
     #[test]
-    fn what_is_no_header_is_left() {
+    fn other_bytes_are_left_unchanged() {
         for (mut bytes, why) in [
             (vec![], Malformed::Truncated { bytes: 0 }),
             (vec![0x45; 19], Malformed::Truncated { bytes: 19 }),

@@ -1,8 +1,8 @@
-//! Offsets of the fields of a TCP segment in a packet.
+//! Offsets of TCP header fields in a packet.
 
 use crate::parse::{PacketView, TCP};
 
-// spec: rfc9293 3.1 - the flags' bits.
+// spec: rfc9293 3.1 - flag bits.
 pub const FIN: u8 = 0x01;
 pub const SYN: u8 = 0x02;
 pub const RST: u8 = 0x04;
@@ -10,10 +10,10 @@ pub const PSH: u8 = 0x08;
 pub const URG: u8 = 0x20;
 pub const CWR: u8 = 0x80;
 
-/// Bytes of a TCP header without options.
+/// Length of a TCP header without options, in bytes.
 pub const HEADER: usize = 20;
 
-/// Where header and payload of a segment begin, counted from the IP header.
+/// Offsets of a segment's header and payload from the IP header.
 #[derive(Clone, Copy, Debug)]
 pub struct OptionLayout {
     pub transport: usize,
@@ -21,7 +21,7 @@ pub struct OptionLayout {
 }
 
 impl OptionLayout {
-    /// Of a whole packet of TCP whose header is within it.
+    /// Returns the layout of an unfragmented TCP packet with a complete TCP header.
     pub fn of(packet: &[u8], view: &PacketView) -> Option<Self> {
         if view.protocol != TCP || view.fragment.is_some() {
             return None;
@@ -33,7 +33,7 @@ impl OptionLayout {
         (bytes >= HEADER && payload <= view.length).then_some(Self { transport, payload })
     }
 
-    /// Where the flags are.
+    /// Offset of the flags.
     pub fn flags(&self) -> usize {
         self.transport + 13
     }

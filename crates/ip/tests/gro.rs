@@ -1,4 +1,4 @@
-//! What becomes one packet and what does not, by the conditions of Linux 6.12.
+//! Conditions for merging segments, as in Linux 6.12.
 
 mod common;
 
@@ -14,7 +14,6 @@ const URG: u8 = 0x20;
 const ECE: u8 = 0x40;
 const CWR: u8 = 0x80;
 
-/// Segment `n` of a flow, with options.
 fn segment(n: u32) -> (Ip, Tcp) {
     let tcp = Tcp {
         options: vec![1, 1, 8, 10, 0, 0, 0, 9, 0, 0, 0, 8],
@@ -32,7 +31,7 @@ fn bytes((ip, tcp): (Ip, Tcp)) -> Vec<u8> {
     Ip { body: tcp.bytes(), ..ip }.bytes()
 }
 
-/// Segments of each packet that goes up, in order.
+/// Number of segments in each packet passed up, in order.
 fn counts(packets: &[Vec<u8>]) -> Vec<u16> {
     let outcome = merge_and_split(packets, 8).expect("right packets");
     assert_eq!(outcome.segments.len(), packets.len());
@@ -42,8 +41,8 @@ fn counts(packets: &[Vec<u8>]) -> Vec<u16> {
 type Change = fn(&mut Ip, &mut Tcp);
 
 #[test]
-fn what_continues_a_packet() {
-    // What is changed in the second of three segments, and the segments of each packet by that.
+fn segments_that_continue_a_packet() {
+    // Change to the second of three segments, and resulting number of segments in each packet.
     let table: [(&str, Change, &[u16]); 22] = [
         ("nothing", |_, _| {}, &[3]),
         ("PSH ends a packet", |_, t| t.flags |= PSH, &[2, 1]),
@@ -87,13 +86,13 @@ fn what_continues_a_packet() {
 }
 
 #[test]
-fn what_continues_a_packet_over_version_6() {
+fn segments_that_continue_a_packet_over_ipv6() {
     let extensions = vec![(0, vec![0; 8]), (43, vec![0; 8]), (60, vec![0; 8])];
     let table: [(&str, Change, &[u16]); 6] = [
         ("nothing", |_, _| {}, &[3]),
         ("another traffic class", |i, _| i.tos = 1, &[1, 1, 1]),
         ("another hop limit", |i, _| i.ttl = 1, &[1, 1, 1]),
-        // Of another flow: the third has a gap behind the first, and ends it.
+        // Another flow: the third segment does not continue the first, and ends it.
         ("an option", |i, _| i.extensions[0].1[7] = 1, &[1, 1, 1]),
         ("fewer extension headers", |i, _| drop(i.extensions.pop()), &[1, 1, 1]),
         ("a fragment header is not walked over", |i, _| i.extensions[0] = (44, vec![0; 8]), &[1, 1, 1]),
@@ -114,7 +113,7 @@ fn what_continues_a_packet_over_version_6() {
 }
 
 #[test]
-fn what_is_damaged_passes_by_and_what_is_padded_goes_alone() {
+fn damaged_packets_pass_by_and_padded_ones_stay_single() {
     let all: Vec<Vec<u8>> = (0..3).map(|n| bytes(segment(n))).collect();
     let with = |change: fn(&mut Vec<u8>)| {
         let mut all = all.clone();
@@ -123,7 +122,7 @@ fn what_is_damaged_passes_by_and_what_is_padded_goes_alone() {
         let at = outcome.packets.iter().position(|(packet, _)| *packet == all[1]);
         (at, outcome.packets.len())
     };
-    // Before the first, which is held; and behind it.
+    // Passed up before the first segment, which is held; or after it.
     assert_eq!(with(|p| p[60] ^= 1), (Some(0), 3), "payload");
     assert_eq!(with(|p| p[10] ^= 1), (Some(0), 3), "header checksum");
     assert_eq!(with(|p| drop(p.splice(1052.., [0; 6]))), (Some(1), 3), "padding");
@@ -131,7 +130,7 @@ fn what_is_damaged_passes_by_and_what_is_padded_goes_alone() {
 }
 
 #[test]
-fn headers_of_the_whole() {
+fn headers_of_a_merged_packet() {
     for (segment, transport) in [(segment as fn(u32) -> (Ip, Tcp), 20), (over_v6, 40)] {
         let (mut first, mut last) = (segment(0), segment(2));
         first.1.flags |= CWR;
@@ -168,7 +167,7 @@ fn a_packet_stays_below_64_kib() {
     // 20 + 32 bytes of headers, and 65 segments of 1,000 bytes; with the 66th it would be 66,052.
     let all: Vec<Vec<u8>> = (0..70).map(|n| bytes(segment(n))).collect();
     assert_eq!(counts(&all), [65, 5]);
-    // The sum of the payload is kept across odd lengths.
+    // The payload sum is correct across odd lengths.
     let odd: Vec<Vec<u8>> = (0..9)
         .map(|n| {
             let (ip, tcp) = segment(n);
@@ -179,7 +178,7 @@ fn a_packet_stays_below_64_kib() {
 }
 
 #[test]
-fn of_too_many_flows_the_oldest_goes_up() {
+fn with_too_many_flows_the_oldest_is_passed_up() {
     let flow = |port: u16, n: u32| {
         let (ip, tcp) = segment(n);
         bytes((ip, Tcp { ports: [port, 80], ..tcp }))

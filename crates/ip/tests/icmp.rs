@@ -1,4 +1,4 @@
-//! Messages byte by byte, and when there is none.
+//! Messages byte by byte, and cases without a message.
 
 mod common;
 
@@ -34,14 +34,15 @@ fn a_ping_is_answered() {
     let request = Ip { tos: 0xba, ttl: 3, ..Ip::new(V6[0], V6[1], ICMPV6, echo(128, b"abcde")) }.bytes();
     let answer = Ip { tos: 0xba, ..Ip::new(V6[1], V6[0], ICMPV6, echo(129, b"abcde")) }.bytes();
     assert_eq!(reply(&request, V6[1]), Ok(Some(answer)));
-    // A group of IPv6 is answered from the node's own address, one of IPv4 is not.
+    // A request to an IPv6 multicast address is answered from the node's own address, one to an IPv4
+    // multicast address is not.
     let request = Ip::new(V6[0], "ff02::1", ICMPV6, echo(128, b"")).bytes();
     let answer = Ip::new("2001:db8::9", V6[0], ICMPV6, echo(129, b"")).bytes();
     assert_eq!(reply(&request, "2001:db8::9"), Ok(Some(answer)));
 }
 
 #[test]
-fn what_is_no_ping_is_not_answered() {
+fn other_packets_are_not_answered() {
     let ping = |from, to| Ip::new(from, to, ICMP, echo(8, b"abc"));
     let fragment = ping(V4[0], V4[1]).with(&echo(8, b"abc"), [0x20, 0]);
     let mut damaged = ping(V4[0], V4[1]).bytes();
@@ -79,7 +80,7 @@ fn types_and_codes() {
     ];
     let message = |m: [u8; 6], quote: &[u8]| [&[m[0], m[1], 0, 0, m[2], m[3], m[4], m[5]], quote].concat();
     for (problem, over_v4, over_v6) in table {
-        // Precedence 6, and the type of service as Linux takes it: bits 1 to 4.
+        // Precedence 6, and TOS bits 1 to 4, as in Linux.
         let said = Ip { tos: 0xda, id: 0, ..Ip::new("192.0.2.9", V4[0], ICMP, message(over_v4, &four)) };
         assert_eq!(error(problem, &four, "192.0.2.9"), Ok(Some(said.bytes())), "{problem:?}");
         let said = Ip::new("2001:db8::9", V6[0], ICMPV6, message(over_v6, &six));
@@ -106,7 +107,7 @@ fn quotes_are_cut() {
 }
 
 #[test]
-fn when_no_error_is_due() {
+fn packets_without_an_error() {
     let udp = || udp([1, 2], b"data");
     let four = |from, to| Ip::new(from, to, UDP, udp());
     let icmp = |kind| Ip::new(V4[0], V4[1], ICMP, echo(kind, b"")).bytes();

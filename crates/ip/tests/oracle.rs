@@ -1,4 +1,4 @@
-//! Another reading of the same bytes: etherparse.
+//! Cross-check of the parser with etherparse.
 
 mod common;
 
@@ -10,10 +10,10 @@ use proptest::prelude::*;
 use stillair_ip::checksum;
 use stillair_ip::parse::{Ports, TCP, UDP, parse};
 
-/// Addresses; type of service, time to live and protocol; where the transport begins; ports.
+/// Addresses; TOS, TTL and protocol; offset of the transport header; ports.
 type Said = ([IpAddr; 2], [u8; 3], usize, Option<Ports>);
 
-/// What etherparse says of a packet, in our words.
+/// Fields of a packet as parsed by etherparse.
 fn theirs(packet: &[u8]) -> Option<Said> {
     let sliced = SlicedPacket::from_ip(packet).ok()?;
     let (tos, ttl) = match sliced.net.as_ref()? {
@@ -35,16 +35,16 @@ fn theirs(packet: &[u8]) -> Option<Said> {
 
 proptest! {
     #[test]
-    fn both_read_the_same(packet in random::packet()) {
+    fn both_parse_the_same_fields(packet in random::packet()) {
         let view = parse(&packet).map_err(|e| TestCaseError::fail(e.to_string()))?;
-        // etherparse takes a header with options of hop-by-hop at the beginning only; RFC 8200 has nodes take
+        // etherparse accepts a hop-by-hop options header only at the beginning; RFC 8200 makes nodes accept
         // it anywhere.
         if let Some(theirs) = theirs(&packet) {
             let fields = [view.tos, view.ttl, view.protocol];
             let ours: Said = ([view.source, view.destination], fields, view.header, view.ports);
             prop_assert_eq!(ours, theirs);
         } else {
-            // Nor does it read a timestamp of ICMP that is longer or shorter than RFC 792 has them.
+            // etherparse does not parse ICMP timestamp messages of a length other than in RFC 792.
             let timestamp = view.protocol == 1 && matches!(packet[view.header..], [13 | 14, 0, ..]);
             prop_assert!(timestamp || packet[0] >> 4 == 6 && view.header > 48, "refused: {:02x?}", packet);
         }

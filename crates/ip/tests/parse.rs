@@ -1,4 +1,4 @@
-//! Headers as they stand in the RFCs, one field after the other, and everything that is no packet.
+//! Headers as in the RFCs, field by field, and all kinds of malformed packets.
 
 mod common;
 
@@ -26,7 +26,6 @@ fn fields() {
     for (ip, header) in [(four(body.clone()), 20), (with_options, 32), (six(body), 40), (with_headers, 56)] {
         let mut bytes = ip.bytes();
         let length = bytes.len();
-        // Padding of Ethernet.
         bytes.extend([0; 9]);
         let view = parse(&bytes).expect("a packet");
         assert_eq!((view.source, view.destination), (ip.source, ip.destination));
@@ -37,7 +36,7 @@ fn fields() {
 }
 
 #[test]
-fn ports_of_tcp_and_of_what_is_cut_short() {
+fn ports_of_tcp_and_of_truncated_headers() {
     let tcp = Tcp::new([49_155, 443], 1, vec![]).bytes();
     for (cut, expected) in [(20, ports(49_155, 443)), (4, ports(49_155, 443)), (3, None), (0, None)] {
         let bytes = Ip { protocol: TCP, ..four(tcp[..cut].to_vec()) }.bytes();
@@ -47,7 +46,7 @@ fn ports_of_tcp_and_of_what_is_cut_short() {
 
 #[test]
 fn fragments() {
-    // Flags and offset in units of eight bytes: more, DF, and the last part.
+    // Flags and offset in units of eight bytes: more fragments, DF, and the last fragment.
     let body = udp([1000, 53], &[7; 24]);
     let ip = Ip { dont_fragment: false, ..four(body.clone()) };
     for (part, offset, more, expected) in [
@@ -59,13 +58,13 @@ fn fragments() {
         assert_eq!(view.fragment, Some(Fragment { identification: 0x1234, offset, more }));
         assert_eq!((view.dont_fragment, view.ports, view.is_later_fragment()), (false, expected, offset > 0));
     }
-    // The fragment header behind one of options, and one of options behind it: seen in the first fragment
-    // only.
+    // A fragment header after an options header, and another options header after it, which only the first
+    // fragment contains.
     for (part, fragment, expected) in [
         ([0, 1], Some((0, true)), (UDP, 64, ports(1000, 53))),
         ([0x05, 0xc9], Some((1480, true)), (60, 56, None)),
         ([0x05, 0xc8], Some((1480, false)), (60, 56, None)),
-        // A fragment that is whole.
+        // An atomic fragment.
         ([0, 0], None, (UDP, 64, ports(1000, 53))),
     ] {
         let fragment_header = vec![0, 0, part[0], part[1], 0xde, 0xad, 0xbe, 0xef];
@@ -78,7 +77,7 @@ fn fragments() {
 }
 
 #[test]
-fn what_is_no_packet() {
+fn malformed_packets() {
     let four = four(udp([1, 2], &[0; 4])).bytes();
     let six =
         Ip { extensions: vec![(43, vec![0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])], ..six(vec![]) }
@@ -101,7 +100,7 @@ fn what_is_no_packet() {
         (changed(&six, 5, 17), "an IP packet of 57 bytes in a buffer of 56"),
         (changed(&six, 41, 2), "the extension header at byte 40 goes beyond an IPv6 packet of 56 bytes"),
         (changed(&six, 5, 7), "the extension header at byte 40 goes beyond an IPv6 packet of 47 bytes"),
-        // Another header where there is nothing any more.
+        // An extension header beyond the end.
         (changed(&six, 40, 60), "the extension header at byte 56 goes beyond an IPv6 packet of 56 bytes"),
         // A jumbogram.
         (

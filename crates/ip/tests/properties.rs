@@ -1,4 +1,4 @@
-//! What holds for all packets, and for bytes that are none.
+//! Properties of all packets, and of bytes that are not packets.
 
 mod common;
 
@@ -8,7 +8,7 @@ use common::{check, random};
 use proptest::prelude::*;
 use stillair_ip::parse;
 
-/// Segments by flow, in order. Parsing goes by addresses and ports alone, so it needs whole packets.
+/// Groups packets by flow, in order. The flow hash covers only addresses and ports of whole packets.
 fn by_flow(packets: &[Vec<u8>]) -> BTreeMap<u32, Vec<Vec<u8>>> {
     let mut flows: BTreeMap<u32, Vec<Vec<u8>>> = BTreeMap::new();
     for packet in packets {
@@ -21,7 +21,7 @@ proptest! {
     #[test]
     fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200), first in 0x40..0x70_u8) {
         check::bytes(&bytes).map_err(TestCaseError::fail)?;
-        // Bytes that say that they are a packet, of a length that they have.
+        // Give the bytes a valid version, and possibly a matching length.
         let mut bytes = bytes;
         if let Some(byte) = bytes.first_mut() {
             *byte = first;
@@ -42,7 +42,7 @@ proptest! {
     }
 
     #[test]
-    fn split_of_merged_is_what_it_was(packets in random::streams()) {
+    fn splitting_restores_merged_packets(packets in random::streams()) {
         let outcome = check::merge_and_split(&packets, 8).map_err(TestCaseError::fail)?;
         prop_assert_eq!(by_flow(&outcome.segments), by_flow(&packets));
     }

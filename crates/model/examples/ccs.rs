@@ -1,12 +1,12 @@
-//! What an acknowledgement costs in each congestion control.
+//! CPU cost per acknowledgement of each congestion control.
 //!
-//! `ccs` prints CPU time per acknowledgement by controller; `ccs --list` prints the names;
-//! `ccs --once NAME ACKS` feeds one with so many, for a count of instructions from outside.
+//! `ccs` prints CPU time per acknowledgement by controller; `ccs --list` prints the names; `ccs --once NAME
+//! ACKS` processes ACKS acknowledgements, for an external instruction count.
 //!
-//! The path holds 100 segments in 20 ms and queues 100 more; each acknowledgement covers two segments, and a
-//! window beyond all that loses one. The calls are those of a sender, in its order: an acknowledgement comes
-//! in, segments are taken off, the state is left, the rate's sample or the window is worked out. `none` is
-//! what the feeding itself costs, which all others contain.
+//! The path holds 100 segments in 20 ms and queues 100 more. Each acknowledgement covers two segments, and a
+//! window beyond 200 segments loses one. Calls are made in a sender's order: an acknowledgement arrives,
+//! segments are removed, the state is left, the rate sample or the window is computed. `none` is the cost of
+//! the driver loop, which all others include.
 
 use std::fs;
 use std::hint::black_box;
@@ -15,16 +15,15 @@ use std::process::ExitCode;
 use stillair_model::transport::cc::{AckSample, CaState, Cc, CcEvent, CcSock, Controller, NAMES, RateSample};
 use stillair_model::types::Seed;
 
-/// Acknowledgements of one measurement.
 const ACKS: u64 = 10_000_000;
 const MSS: u32 = 1448;
-/// Segments that an acknowledgement covers.
+/// Segments per acknowledgement.
 const COVERS: u32 = 2;
-/// Segments that the path holds, and as many more that may be queued.
+/// Segments in flight without a queue; the queue holds as many more.
 const HOLDS: u32 = 100;
 const RTT_US: u32 = 20_000;
 
-/// A connection that has just been established over the path.
+/// A new connection over the path.
 fn sock() -> CcSock {
     CcSock {
         is_cwnd_limited: true,
@@ -41,7 +40,7 @@ fn sock() -> CcSock {
     }
 }
 
-/// Feeds a controller, or with none just moves the connection on.
+/// Drives a controller, or without one only advances the connection.
 fn feed(mut cc: Option<Cc>, acks: u64) {
     let mut sk = sock();
     if let Some(cc) = &mut cc {
@@ -50,7 +49,8 @@ fn feed(mut cc: Option<Cc>, acks: u64) {
     for _ in 0..acks {
         let cwnd = if cc.is_some() { sk.snd_cwnd } else { HOLDS };
         let flight = cwnd.clamp(COVERS, 2 * HOLDS);
-        // The bottleneck is busy while the window fills the path; then the queue lengthens the round trip.
+        // The bottleneck is busy once the window fills the path; from then on the queue increases the
+        // round-trip time.
         let rtt_us = RTT_US * flight.max(HOLDS) / HOLDS;
         let apart_us = u64::from(RTT_US * COVERS / flight.min(HOLDS));
         sk.now_us += apart_us;
@@ -93,7 +93,7 @@ fn feed(mut cc: Option<Cc>, acks: u64) {
     black_box((sk, cc));
 }
 
-/// A segment is lost and repaired.
+/// Loses and repairs a segment.
 #[cold]
 fn lose(cc: &mut Cc, sk: &mut CcSock) {
     sk.lost += 1;
@@ -107,7 +107,6 @@ fn lose(cc: &mut Cc, sk: &mut CcSock) {
     cc.cwnd_event(sk, CcEvent::CompleteCwr);
 }
 
-/// Time that this process has run, in ns.
 fn cpu_ns() -> u64 {
     // linux: Documentation/scheduler/sched-stats.rst - the first field of /proc/PID/schedstat.
     let text = fs::read_to_string("/proc/self/schedstat").expect("Linux has /proc");

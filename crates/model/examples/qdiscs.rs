@@ -1,13 +1,11 @@
-//! What a packet costs in each queueing discipline: to be queued and to leave again, with some queued all the
-//! time.
+//! CPU cost per packet of each queueing discipline: enqueue and dequeue with a standing queue.
 //!
 //! `qdiscs` prints CPU time per packet by discipline and number of flows; `qdiscs --list` prints the names;
-//! `qdiscs --once NAME FLOWS PACKETS` moves so many packets, for a count of instructions from outside.
+//! `qdiscs --once NAME FLOWS PACKETS` moves PACKETS packets, for an external instruction count.
 //!
-//! As many packets are queued as there are flows, 64 at least; one comes and one leaves in turn, 100 ns
-//! apart, of flows in random order. Limits are out of reach and rates too high to hold anything back, so that
-//! what is measured is the way of a packet that meets no trouble. `none` is what the packet itself costs,
-//! which all others contain.
+//! The queue holds one packet per flow, at least 64. Packets arrive and leave alternately, 100 ns apart, from
+//! flows in random order. Limits are never reached and rates never hold packets back, so the measurement
+//! covers the normal path. `none` is the cost of the packet itself, which all others include.
 
 use std::fs;
 use std::process::ExitCode;
@@ -29,18 +27,16 @@ use stillair_model::types::{
 };
 
 const FLOWS: [u32; 3] = [1, 100, 10_000];
-/// Packets of one measurement.
 const PACKETS: u64 = 2_000_000;
 const LIMIT: u32 = 100_000;
 
-/// A discipline with its name.
 struct Subject {
     name: &'static str,
-    /// None: packets are made and freed.
+    /// `None`: packets are only created and freed.
     config: Option<QdiscConfig>,
-    /// Most packets that it is given to hold.
+    /// Maximum number of packets to queue.
     holds: u32,
-    /// All flows go to one host, instead of each to another.
+    /// All flows go to one host instead of one host each.
     one_host: bool,
 }
 
@@ -52,10 +48,10 @@ fn subjects() -> Vec<Subject> {
     let codel = CodelQdiscParams { limit: LIMIT, ..CodelQdiscParams::default() };
     let fq_codel = FqCodelParams { limit: LIMIT, memory_limit: 1 << 30, ..FqCodelParams::default() };
     let pie = PieQdiscParams { limit: LIMIT, ..PieQdiscParams::new(250) };
-    // Flows by their whole hash, as those of local sockets are told apart.
+    // The whole hash identifies a flow, as for local sockets.
     let fq = FqParams { limit: LIMIT, flow_limit: LIMIT, orphan_mask: u32::MAX, ..FqParams::default() };
     let (burst, cburst) = (1600, 1600);
-    // A bucket that is full for good: every packet passes it.
+    // A bucket that never runs empty: every packet passes.
     let tbf = TbfParams { rate, burst: 1 << 20, peak: None, child: fast() };
     let netem = NetemParams { limit: LIMIT, delay: Duration::from_nanos(100), ..NetemParams::default() };
     let all = [
@@ -76,7 +72,7 @@ fn subjects() -> Vec<Subject> {
     ];
     let subject = |(name, config): (&'static str, QdiscConfig)| Subject {
         name,
-        // sfq takes 127 packets.
+        // sfq holds 127 packets.
         holds: if name == "sfq" { 100 } else { LIMIT },
         config: (config != QdiscConfig::Noqueue).then_some(config),
         one_host: name == "cake one host",
@@ -84,7 +80,7 @@ fn subjects() -> Vec<Subject> {
     all.map(subject).into()
 }
 
-/// Moves packets through a discipline, or with none just makes and frees them.
+/// Moves packets through a qdisc, or without one only creates and frees them.
 fn walk(subject: &Subject, flows: u32, packets: u64) {
     let mut stream: RandomStream = Seed { seed: 1, run: 1 }.stream("bench");
     let mut qdisc = subject.config.as_ref().and_then(|config| Qdisc::new(config, PlaceId(0), &mut stream));
@@ -119,14 +115,13 @@ fn walk(subject: &Subject, flows: u32, packets: u64) {
         if let Some(p) = left {
             all.free(p, Fate::Delivered);
         }
-        // Nobody's memory is charged, but whoever charges drains.
+        // No socket is charged, but a real caller drains ended charges.
         while all.pop_uncharged().is_some() {}
     }
     let dropped = all.account().dropped_total();
     assert!(dropped * 100 <= packets, "{dropped} of {packets} packets dropped");
 }
 
-/// Time that this process has run, in ns.
 fn cpu_ns() -> u64 {
     // linux: Documentation/scheduler/sched-stats.rst - the first field of /proc/PID/schedstat.
     let text = fs::read_to_string("/proc/self/schedstat").expect("Linux has /proc");

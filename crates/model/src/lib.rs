@@ -1,23 +1,23 @@
 //! The Wi-Fi path as pure algorithms: no clock, no I/O, no event queue, no `std`.
 //!
-//! Every part takes the time as an argument, acts on the world through a context ([`types::Ctx`]) and
-//! returns when it wants to be called again. Folders are in stack order; `docs/architecture.md` follows a
-//! packet through them.
+//! Every component takes the time as an argument, acts on the world through a context ([`types::Ctx`]) and
+//! returns the time of its next call. Folders are in stack order; `docs/architecture.md` follows a packet
+//! through them.
 //!
 //! # Where to start
 //!
 //! | for | type |
 //! |---|---|
 //! | time | [`types::Instant`], [`types::Duration`]: whole nanoseconds |
-//! | random numbers | [`types::Seed`] and the [`types::RandomStream`]s of its parts |
+//! | random numbers | [`types::Seed`] and its [`types::RandomStream`]s, one per component |
 //! | packets | [`types::Packets`] owns them; [`types::Pkt`] is a handle |
-//! | a queueing discipline of `tc` | [`qdisc::Qdisc`], made from a [`qdisc::QdiscConfig`] |
+//! | a `tc` queueing discipline | [`qdisc::Qdisc`], created from a [`qdisc::QdiscConfig`] |
 //! | CoDel, PIE, COBALT | [`aqm`] |
-//! | a congestion control | [`transport::cc::Controller`], and [`transport::cc::Cc`] for the twelve of the model |
+//! | a congestion control | [`transport::cc::Controller`], and [`transport::cc::Cc`] for the twelve built-in ones |
 //! | a TCP socket | [`transport::tcp::socket::Tcp`] |
 //! | a QUIC connection | [`transport::quic::Stack`] |
 //! | a wired device and its link | [`wire::Wire`] |
-//! | a Wi-Fi device | [`wifi::dev::WifiDev`]; [`wifi::driver`] queues and schedules, [`wifi::rate`] chooses rates |
+//! | a Wi-Fi device | [`wifi::dev::WifiDev`]; [`wifi::driver`] queues and schedules, [`wifi::rate`] selects rates |
 //! | the air | [`wifi::air::medium::Medium`]; [`wifi::phy`] has rates, durations and errors |
 //!
 //! # A queue
@@ -29,7 +29,7 @@
 //!
 //! let mut stream = Seed { seed: 1, run: 0 }.stream("example");
 //! let config = QdiscConfig::FqCodel(FqCodelParams::default());
-//! let mut queue = Qdisc::new(&config, PlaceId(0), &mut stream).expect("noqueue alone is none");
+//! let mut queue = Qdisc::new(&config, PlaceId(0), &mut stream).expect("a qdisc other than noqueue");
 //!
 //! let (mut packets, mut trace, now) = (Packets::new(), NoSink, Instant::ZERO);
 //! let p = packets.create(NewPacket { now, len: 1500, ..NewPacket::PLAIN });
@@ -37,7 +37,7 @@
 //! assert_eq!(queue.enqueue(now, p, &mut ctx), Enqueue::Queued);
 //! assert_eq!(queue.backlog(), (1, 1514)); // with the Ethernet header, as tc counts
 //!
-//! let p = queue.dequeue(now, &mut ctx).expect("it may leave at once");
+//! let p = queue.dequeue(now, &mut ctx).expect("fq_codel holds nothing back");
 //! packets.free(p, Fate::Delivered);
 //! ```
 //!

@@ -1,9 +1,8 @@
-//! Saturated stations on [`Medium`] against Bianchi's model: throughput and probability of a collision.
+//! Saturated stations on [`Medium`] compared with Bianchi's model: throughput and collision probability.
 //!
-//! Frames have one fixed length and nothing is lost but by collision, as the model wants it. The medium
-//! counts the slot in which another station starts, as the model's slots do, so the two agree but for the
-//! model's own approximation (a collision probability that does not depend on the back-off stage) and the
-//! noise of a finite run.
+//! As in the model, frames have a fixed length and only collisions lose frames. The medium counts the slot in
+//! which another station starts, like the model's slots. The two then differ only by the model's
+//! approximation (a collision probability independent of the backoff stage) and the noise of a finite run.
 
 #[path = "common/bianchi.rs"]
 mod bianchi;
@@ -23,7 +22,7 @@ const EXCHANGES: u64 = 60_000;
 struct Measured {
     throughput: f64,
     p: f64,
-    /// Exchanges of the least and of the most successful station.
+    /// Successful exchanges of the least and of the most successful station.
     wins: (u64, u64),
 }
 
@@ -33,7 +32,7 @@ fn measure(n: u32, params: EdcaParams) -> Measured {
     let seed = Seed { seed: 1, run: u64::from(n) };
     let functions: Vec<EdcafId> =
         (0..n).map(|i| medium.add(params, seed.stream(&format!("station{i}")))).collect();
-    // A frame in the hand of everybody while the air is busy, so that nobody starts without a back-off.
+    // Every station gets a frame while the medium is busy, so none starts without a backoff.
     medium.hold(Instant::ZERO, Instant::ZERO);
     functions.iter().for_each(|&f| medium.request(Instant::ZERO, f));
     medium.idle(Instant::ZERO, Instant::ZERO);
@@ -65,7 +64,8 @@ fn measure(n: u32, params: EdcaParams) -> Measured {
     }
 }
 
-/// Both for `n` stations: throughput within 3 %, collisions within 3 % or a hundredth, whichever is more.
+/// Compares both for `n` stations: throughput within 3 %, collision probability within 3 % or 0.01, whichever
+/// is greater.
 fn compare(name: &str, n: u32, params: EdcaParams) -> Measured {
     let timing = Timing::of(Band::Ghz5);
     let gap = timing.aifs(params.aifsn);
@@ -91,11 +91,12 @@ const STATIONS: [u32; 6] = [1, 2, 5, 10, 20, 50];
 
 #[test]
 fn dcf() {
-    // spec: ieee80211-2016 table 17-21 - CWmin 15 and CWmax 1023 of OFDM; DIFS is SIFS and two slots.
+    // spec: ieee80211-2016 table 17-21 - CWmin 15 and CWmax 1023 for OFDM; DIFS is SIFS and two slots.
     let dcf = EdcaParams { aifsn: 2, cw_min: 15, cw_max: 1_023, txop: Duration::ZERO };
     for n in STATIONS {
         let got = compare("DCF", n, dcf);
-        // Equal stations have equal chances, but who has collided lately has fewer: the bound is wide.
+        // Equal stations have equal chances in the long run, but recent collisions reduce them: the bound is
+        // wide.
         assert!(got.wins.0 * 3 > got.wins.1, "{n}: {:?}", got.wins);
     }
 }
@@ -110,7 +111,7 @@ fn best_effort_of_stations_and_of_an_access_point() {
 
 #[test]
 fn windows_that_never_grow() {
-    // A window that is small for so many stations, and never doubles: collisions are what happens most.
+    // A window that is small for so many stations and never doubles: most transmissions collide.
     let fixed = EdcaParams { aifsn: 2, cw_min: 15, cw_max: 15, txop: Duration::ZERO };
     let got = compare("W = 16", 20, fixed);
     assert!(got.p > 0.8, "{}", got.p);

@@ -1,11 +1,11 @@
-//! Bianchi's model, as later tests of contention use it, against what its paper prints.
+//! The test implementation of Bianchi's model, compared with the figures in the paper.
 
 #[path = "common/bianchi.rs"]
 mod bianchi;
 
 use bianchi::{SlotDurations, saturation, throughput, transmission};
 
-// paper: bianchi-2000 table II - frame parts and gaps in us, which are bits at 1 Mbit/s.
+// paper: bianchi-2000 table II - frame parts and gaps in us, equal to bits at 1 Mbit/s.
 const PAYLOAD: f64 = 8184.0;
 const PHY_HEADER: f64 = 128.0;
 const HEADERS: f64 = 272.0 + PHY_HEADER;
@@ -33,7 +33,7 @@ const RTS_CTS: SlotDurations = SlotDurations {
     payload: PAYLOAD,
 };
 
-/// K of the paper: the square root of half a collision's length in slots.
+/// K of the paper: the square root of half the duration of a collision in slots.
 fn k(d: SlotDurations) -> f64 {
     (d.collision / d.slot / 2.0).sqrt()
 }
@@ -49,7 +49,7 @@ fn durations_of_the_paper() {
 
 #[test]
 fn without_doublings_collisions_change_nothing() {
-    // paper: bianchi-2000 eq. 8 - tau = 2 / (W + 1) for m = 0, whatever n.
+    // paper: bianchi-2000 eq. 8 - tau = 2 / (W + 1) for m = 0, for any n.
     for (n, window) in [(1, 16), (5, 32), (50, 128)] {
         let s = saturation(n, window, 0, BASIC);
         assert!((s.tau - 2.0 / f64::from(window + 1)).abs() < 1e-12);
@@ -57,7 +57,7 @@ fn without_doublings_collisions_change_nothing() {
 }
 
 #[test]
-fn a_station_alone_never_collides() {
+fn a_lone_station_never_collides() {
     // Mean cycle: (W - 1) / 2 idle slots, then one exchange.
     let s = saturation(1, 32, 3, BASIC);
     assert_eq!(s.p, 0.0);
@@ -66,8 +66,8 @@ fn a_station_alone_never_collides() {
 
 #[test]
 fn the_optimum_does_not_depend_on_the_number_of_stations() {
-    // paper: bianchi-2000 eq. 28 and 32 - with tau = 1 / (n K) and many stations the throughput tends to the
-    // limit below.
+    // paper: bianchi-2000 eq. 28 and 32 - with tau = 1 / (n K) and many stations the throughput approaches
+    // the limit below.
     for d in [BASIC, RTS_CTS] {
         let k = k(d);
         let limit = d.payload / (d.success + d.slot * k + d.collision * (k * ((1.0 / k).exp() - 1.0) - 1.0));
@@ -77,7 +77,7 @@ fn the_optimum_does_not_depend_on_the_number_of_stations() {
 }
 
 #[test]
-fn the_fixed_point_is_one() {
+fn the_fixed_point_is_unique() {
     for n in [2, 5, 10, 20, 50] {
         for (window, stages) in [(16, 6), (32, 3), (32, 5), (128, 3)] {
             let s = saturation(n, window, stages, BASIC);
@@ -88,9 +88,9 @@ fn the_fixed_point_is_one() {
 }
 
 #[test]
-fn what_the_papers_figures_show() {
+fn trends_of_the_papers_figures() {
     // paper: bianchi-2000 fig. 6 and its discussion - basic access loses throughput as stations are added,
-    // the more the smaller the window; with RTS and CTS a collision is cheap and the loss is slight.
+    // more with a smaller window; with RTS and CTS a collision is cheap and the loss is small.
     let loss = |window, stages, d| {
         saturation(5, window, stages, d).throughput - saturation(50, window, stages, d).throughput
     };

@@ -1,4 +1,4 @@
-//! Two devices over an air that loses what it likes: order, accounts, charges and wakes.
+//! Two devices over a channel with arbitrary losses: order, packet accounts, charges and wake-ups.
 
 #[path = "common/pair.rs"]
 mod pair;
@@ -66,7 +66,7 @@ proptest! {
         offers in prop::collection::vec((0_usize..2, prop::sample::select(vec![0_u8, 0, 0, 3, 1, 5, 6]), 1_usize..40, 0_u32..6), 1..12),
     ) {
         let rates: &[&str] = if slow { &["ht20-mcs0-sgi"] } else { &["ht20-mcs15-sgi", "ht20-mcs5-sgi"] };
-        // The wider ones are of HE, whose aggregates are not limited to 32 frames.
+        // Larger windows need HE, whose aggregates are not limited to 32 frames.
         let wide = windows.iter().any(|&frames| frames != 64);
         let mut pair = match wide {
             true => Pair::new(driver, &["he40-mcs11-nss2-gi0.8", "he40-mcs5-nss1-gi0.8"], retry_limit).with_windows(windows),
@@ -91,10 +91,10 @@ proptest! {
         for &(seq, reason, _) in &pair.drops.0 {
             match reason {
                 Reason::RetryLimit | Reason::Codel => {}
-                // So many packets of 2,304 bytes each are more than the flow queues' memory.
+                // That many packets of 2,304 bytes exceed the memory limit of the flow queues.
                 Reason::Overlimit if wide => {}
-                // A frame that came whole for the first time is old only if its hole was given up before: by
-                // the receiver, or by the sender, whose Block Ack request starts past a younger frame that it
+                // A frame that is intact for the first time is old only if its hole was given up before: by
+                // the receiver, or by the sender, whose Block Ack request starts after a later frame that it
                 // gave up.
                 Reason::OldOrDuplicate => {
                     let given_up = pair.seen.iter().any(|s| matches!(s.content, Content::Bar { .. }));

@@ -1,5 +1,5 @@
-//! [`Medium`], which works out when the next transmission starts, against the standard's rule taken one slot
-//! boundary after the other: the same functions with the same draws must transmit at the same times.
+//! Compares [`Medium`], which computes the start of the next transmission directly, with the standard's rule
+//! applied slot by slot: the same EDCA functions with the same draws must transmit at the same times.
 
 use proptest::prelude::*;
 use stillair_model::types::{Duration, Instant, RandomStream, Seed};
@@ -9,7 +9,7 @@ use stillair_model::wifi::air::medium::{EdcafId, Medium, TxOutcome};
 const SIFS: Duration = Duration::from_micros(16);
 const SLOT: Duration = Duration::from_micros(9);
 
-/// Frames that come for a function, all at one time.
+/// Frames that arrive for a function at the same time.
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
     at: Instant,
@@ -29,7 +29,7 @@ fn by_medium(functions: &[EdcaParams], arrivals: &[Arrival], took: Duration) -> 
     let ids: Vec<EdcafId> = functions.iter().enumerate().map(|(f, &p)| medium.add(p, stream(f))).collect();
     let mut frames = vec![0; functions.len()];
     let (mut seen, mut winners, mut left) = (Transmissions::new(), Vec::new(), arrivals);
-    // The next arrival, if it is one before `until`, or else before the next transmission starts.
+    // Handles the next arrival if it is before `until`, or before the next transmission for `None`.
     let mut arrive = |medium: &mut Medium, frames: &mut Vec<u32>, until: Option<Instant>| {
         let until = until.or(medium.start()).unwrap_or(Instant::NEVER);
         let Some((a, rest)) = left.split_first().filter(|(a, _)| a.at < until) else { return false };
@@ -46,7 +46,7 @@ fn by_medium(functions: &[EdcaParams], arrivals: &[Arrival], took: Duration) -> 
         medium.winners(&mut winners);
         let end = start + took;
         while arrive(&mut medium, &mut frames, Some(end)) {}
-        // What comes at the very end comes behind the reports of the transmission.
+        // Arrivals at the exact end follow the completion of the transmission.
         for &f in &winners {
             let n = usize::from(f.0);
             let outcome = if winners.len() == 1 { TxOutcome::Finished } else { TxOutcome::Failed };
@@ -61,9 +61,10 @@ fn by_medium(functions: &[EdcaParams], arrivals: &[Arrival], took: Duration) -> 
     }
 }
 
-// spec: ieee80211 10.22.2.4 - at each boundary from AIFS on a function transmits, or counts down, or does
-// nothing; 10.22.2.2 - a frame that finds the medium busy and the back-off over draws a new one, and so does
-// the end of each transmission. What comes at that end came while it was busy.
+// spec: ieee80211 10.22.2.4 - at each slot boundary after AIFS a function transmits, decrements its backoff
+// counter, or does nothing; 10.22.2.2 - a frame that finds the medium busy and the backoff counter at zero
+// draws a new backoff, and so does the end of each transmission. Frames that arrive exactly at that end found
+// the medium busy.
 fn by_slots(functions: &[EdcaParams], arrivals: &[Arrival], took: Duration) -> Transmissions {
     struct Function {
         params: EdcaParams,
@@ -134,7 +135,7 @@ fn function() -> impl Strategy<Value = EdcaParams> {
     (1_u8..10, 0_u32..5, 0_u32..4).prop_map(|(aifsn, min, doublings)| EdcaParams {
         aifsn,
         cw_min: (1 << min) - 1,
-        // At least 1, or two that collide do so for ever.
+        // At least 1, or two functions would collide forever.
         cw_max: ((1 << (min + doublings)) - 1).max(1),
         txop: Duration::ZERO,
     })
@@ -154,7 +155,7 @@ proptest! {
             .into_iter()
             .map(|(gap, function, frames)| {
                 at += Duration::from_micros(gap);
-                // Boundaries lie on whole microseconds too: what arrives at one is late for it.
+                // Boundaries are whole microseconds too: an arrival at a boundary is too late for it.
                 Arrival { at, function: function.index(functions.len()), frames }
             })
             .collect();

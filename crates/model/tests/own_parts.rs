@@ -1,5 +1,5 @@
-//! A discipline, an AQM and a station scheduler as somebody else would write them, who sees nothing but what
-//! is public: they hold what must hold, and work where the model puts them.
+//! A user-defined qdisc, AQM and station scheduler, written with public items only: they pass the conformance
+//! checks and work in the model.
 
 #[path = "common/pair.rs"]
 mod pair;
@@ -23,8 +23,7 @@ use stillair_model::wifi::config::{DriverConfig, MacFqParams, Scheduler, Schedul
 use stillair_model::wifi::driver::{AirtimeUse, DeviceView, StationScheduler};
 use stillair_model::wifi::tx::transmitter::{Attempt, TIDS, TidIndex};
 
-/// Urgent packets first; what is not urgent leaves no faster than one packet in a gap, and what waits too
-/// long is marked.
+/// Sends urgent packets first, limits other packets to one per gap, and marks packets that wait too long.
 #[derive(Debug)]
 struct Gap {
     gap: Duration,
@@ -40,7 +39,7 @@ impl Discipline for Gap {
         let list = if room.packet(p).prio >= 6 { &mut self.urgent } else { &mut self.rest };
         let mut answer = Enqueue::Queued;
         if list.packets() >= 20 {
-            // The oldest makes room for the youngest.
+            // The oldest packet makes room for the new one.
             let oldest = room.pop(list).expect("it is full");
             self.stats.drops += 1;
             room.drop(oldest, Reason::Overlimit);
@@ -106,7 +105,8 @@ fn gap() -> QdiscConfig {
     QdiscConfig::Custom(own)
 }
 
-/// Whoever has waited longer than a step is marked, or dropped by chance where that cannot be.
+/// Marks packets whose sojourn time exceeds a threshold; drops packets that are not ECN-capable with
+/// probability 0.1.
 #[derive(Debug)]
 struct Step {
     target: Duration,
@@ -136,12 +136,12 @@ fn step() -> AqmFactory {
     })
 }
 
-/// Whoever has used the least airtime for its weight sends next.
+/// Selects the station with the least airtime relative to its weight.
 #[derive(Debug)]
 struct Least {
     used: Vec<u64>,
     weights: Vec<u32>,
-    /// By identifier: it has had its turn in this look, in vain.
+    /// By TID index: had its turn in this round without sending.
     in_vain: Vec<bool>,
 }
 
@@ -166,7 +166,7 @@ impl StationScheduler for Least {
     fn next(&mut self, _now: Instant, ac: Ac, view: &DeviceView<'_>) -> Option<TidIndex> {
         let all = (0..self.in_vain.len() as u32).map(TidIndex).filter(|t| t.ac() == ac);
         let may = all.filter(|&t| !self.in_vain[t.index()] && view.has_frames(t) && view.allows(t));
-        // Of stations that have used as much, the one to which more is expected and that has more to send.
+        // Among stations with equal airtime: the higher expected rate, then the larger backlog.
         may.min_by_key(|t| {
             let (expected, waits) = (view.expected(t.peer()).bps(), view.backlog(*t).1);
             (self.used[t.peer().index()], !expected, !waits)
@@ -190,7 +190,7 @@ fn least() -> Scheduler {
 }
 
 #[test]
-fn they_hold_what_must_hold() {
+fn parts_pass_the_conformance_checks() {
     assert_eq!(conformance::discipline(&gap(), ServiceOrder::Kept), Ok(()));
     assert_eq!(conformance::aqm(&step()), Ok(()));
     assert_eq!(conformance::scheduler(&least()), Ok(()));
@@ -198,7 +198,7 @@ fn they_hold_what_must_hold() {
 }
 
 #[test]
-fn a_discipline_stands_within_others() {
+fn a_discipline_works_as_a_child() {
     let rate = Rate::from_mbps(20);
     let child = Box::new(gap());
     let netem = NetemParams { delay: Duration::from_millis(2), limit: 30, ..NetemParams::default() };
@@ -211,7 +211,7 @@ fn a_discipline_stands_within_others() {
     }
 }
 
-/// A device that takes all it is given.
+/// A device that accepts all packets.
 #[derive(Default)]
 struct Device(Vec<u32>);
 
@@ -229,7 +229,7 @@ impl<S> Port<S> for Device {
 }
 
 #[test]
-fn an_interface_has_it_and_comes_back_in_time() {
+fn an_interface_runs_it_and_its_watchdog() {
     let mut stream = Seed { seed: 1, run: 0 }.stream("qdisc");
     let mut queues = TxQueues::new(&gap(), QueueLayout::OneQueue, PlaceId(0), &mut stream);
     let (mut packets, mut device) = (Packets::new(), Device::default());
@@ -252,8 +252,8 @@ fn an_interface_has_it_and_comes_back_in_time() {
     assert_eq!(queue.qdisc().xstats(), Xstats::Custom(vec![("ecn_mark", 0)]));
 }
 
-/// Packets of 40 flows' worth over an air that loses a frame now and then, sent with these parts; how many
-/// reach the other side.
+/// Sends packets of 40 flows over a channel with occasional losses, using these parts. Returns the number
+/// received.
 fn over_the_air(queues: MacFqParams, scheduler: Scheduler) -> usize {
     let mut pair = Pair::new(DriverConfig::Fq(queues, scheduler), &["ht20-mcs7-sgi"], 30);
     pair.air = (0..200)
@@ -280,14 +280,14 @@ fn an_aqm_and_a_scheduler_in_the_mac() {
     let round_robin = Scheduler::RoundRobin(WhenFull::KeepsTurn);
     let all = over_the_air(MacFqParams { codel: RELAXED, ..MacFqParams::default() }, round_robin.clone());
     let some = over_the_air(with_aqm.clone(), round_robin);
-    // Frames before the session begins are not sent again.
+    // Frames outside a session are not retransmitted.
     assert!(all >= 790, "{all}");
     assert!(some < all - 10 && some > 100, "the aqm drops some: {some}");
     assert!(over_the_air(MacFqParams { codel: RELAXED, ..MacFqParams::default() }, least()) >= 790);
     assert!(over_the_air(with_aqm, least()) > 100);
 }
 
-/// CoDel that does nothing.
+/// CoDel that never acts.
 const RELAXED: stillair_model::aqm::codel::CodelParams = stillair_model::aqm::codel::CodelParams {
     target: Duration::from_secs(100),
     interval: Duration::from_secs(100),

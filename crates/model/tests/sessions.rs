@@ -1,4 +1,5 @@
-//! Block Ack sessions between two devices: set-up, its failures, retries, requests that move the receiver.
+//! Block Ack sessions between two devices: setup, its failures, retries, and Block Ack requests that move the
+//! receiver's window.
 
 #[path = "common/pair.rs"]
 mod pair;
@@ -13,7 +14,7 @@ use stillair_model::wifi::config::{
 use stillair_model::wifi::tx::tid::{BlockAckSession, Blocked};
 
 const LEGACY: DriverConfig = DriverConfig::Legacy(LegacyParams { qlen: 123 });
-/// Four tries for a PPDU.
+/// Four tries per PPDU.
 const RATES: [&str; 2] = ["ht20-mcs15-sgi", "ht20-mcs5-sgi"];
 
 fn pair(retry_limit: u8) -> Pair {
@@ -26,8 +27,8 @@ fn offer(pair: &mut Pair, tid: u8, packets: u32) {
     });
 }
 
-/// What was on the air since the last call, a letter and the number of frames each: Q request, R response, B
-/// Block Ack request, A aggregate, S single frame of a session, s single frame outside.
+/// Transmissions since the last call, each as a letter and a number of frames: Q request, R response, B Block
+/// Ack request, A aggregate, S single frame in a session, s single frame outside a session.
 fn air(pair: &mut Pair) -> String {
     let name = |s: &Seen| match s.content {
         Content::AddbaRequest { .. } => "Q".into(),
@@ -56,7 +57,7 @@ fn frames_wait_for_the_answer() {
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr (4.4) - at most 32; the rest follows.
     assert_eq!(drain(&mut p), "Q R A18 A18 A4");
     assert_eq!(p.session(0, 0), BlockAckSession::Open);
-    // A TID of its own; a frame alone is not aggregated but is of the session.
+    // Another TID; a single frame is not aggregated, but belongs to the session.
     offer(&mut p, 3, 1);
     assert_eq!(drain(&mut p), "Q R S");
     offer(&mut p, 0, 1);
@@ -65,7 +66,7 @@ fn frames_wait_for_the_answer() {
 
 // linux: net/mac80211/agg-rx.c __ieee80211_start_rx_ba_session, agg-tx.c ieee80211_process_addba_resp (6.12).
 #[test]
-fn a_window_has_what_is_asked_for_and_granted() {
+fn a_window_is_negotiated() {
     for (windows, granted) in
         [([256, 256], 256), ([256, 64], 64), ([64, 256], 64), ([200, 130], 130), ([1, 9], 1)]
     {
@@ -84,18 +85,18 @@ fn a_window_has_what_is_asked_for_and_granted() {
     }
 }
 
-/// A hole at the left edge closes the window, whatever its size, until the frame comes or is given up.
+/// A hole at the left edge closes a window of any size until the frame arrives or is given up.
 #[test]
 fn a_hole_closes_the_window() {
     for window in [64, 128, 256] {
         let driver = DriverConfig::Legacy(LegacyParams { qlen: 9_000 });
         let mut p = Pair::new(driver, &["he80-mcs11-nss2-gi0.8"], 60).with_windows([window; 2]);
-        // Of every PPDU with frame 0 that fails at first the others come.
+        // Frame 0 fails repeatedly; all other frames of the PPDU arrive.
         p.rule =
             Some(
                 |s| if s.first == Some(0) { Try { whole: !1, acked: true, ..Try::FINE } } else { Try::FINE },
             );
-        // So many that sequence numbers wrap.
+        // Enough packets to wrap the sequence numbers.
         offer(&mut p, 0, 5_000);
         assert_eq!(p.run(40_000), End::Drained);
         p.check_drained();
@@ -107,11 +108,11 @@ fn a_hole_closes_the_window() {
 }
 
 #[test]
-fn the_host_begins_one_session_after_the_other() {
+fn the_host_sets_up_sessions_one_by_one() {
     let mut p = pair(10).with_work_queues();
     offer(&mut p, 0, 1);
     offer(&mut p, 3, 2);
-    // Of the first, frames wait already; those of the one behind it go out alone.
+    // Frames of the first TID wait already; those of the next TID are sent one by one.
     assert!(matches!(p.session(0, 0), BlockAckSession::Starting(_)), "{:?}", p.session(0, 0));
     assert_eq!(p.session(0, 3), BlockAckSession::Wanted);
     assert_eq!(drain(&mut p), "s s Q R S Q R");
@@ -122,7 +123,7 @@ fn the_host_begins_one_session_after_the_other() {
 }
 
 #[test]
-fn the_host_ends_what_nobody_answers_before_it_asks_again() {
+fn the_host_ends_an_unanswered_session_before_the_next_request() {
     let mut p = pair(10).with_work_queues();
     p.rule = Some(|s| if matches!(s.content, Content::AddbaResponse { .. }) { Try::LOST } else { Try::FINE });
     offer(&mut p, 0, 3);
@@ -180,7 +181,7 @@ fn mac80211_stops_its_queue_until_the_response() {
         let mut p = Pair::new(driver, &RATES, 10).with_work_queues();
         offer(&mut p, 0, 5);
         assert_eq!(p.dev(0).blocked(PeerId(0), 0), Some(Blocked::Negotiating), "{name}");
-        // The packet that asks for the session has left the queue before it is stopped.
+        // The packet that triggers the request has left the queue before the queue is stopped.
         let air = if stops { "s Q R A4" } else { "Q R A5" };
         assert_eq!(drain(&mut p), air, "{name}");
         assert_eq!((p.up(1, 0), p.dev(0).blocked(PeerId(0), 0)), (vec![0, 1, 2, 3, 4], None), "{name}");
@@ -216,7 +217,7 @@ fn voice_is_never_aggregated() {
 }
 
 #[test]
-fn a_request_that_fails_is_made_again_for_the_next_packet() {
+fn a_failed_request_is_repeated_for_the_next_packet() {
     let mut p = pair(10);
     p.air = vec![Try::LOST; 10].into();
     offer(&mut p, 0, 2);
@@ -231,12 +232,12 @@ fn a_request_that_fails_is_made_again_for_the_next_packet() {
 
 #[test]
 fn requests_are_spread_out_and_end() {
-    // linux: net/mac80211/agg-tx.c ieee80211_start_tx_ba_session (4.4) - four at once, then one in 15 s,
-    // sixteen in all.
+    // linux: net/mac80211/agg-tx.c ieee80211_start_tx_ba_session (4.4) - four requests in succession, then
+    // one per 15 s, at most sixteen.
     let mut p = pair(10);
     p.rule = Some(|s| if matches!(s.content, Content::AddbaRequest { .. }) { Try::LOST } else { Try::FINE });
     let mut asked = Vec::new();
-    // A packet every two seconds; the answer to each request is waited for one second.
+    // A packet every two seconds; each request waits one second for its response.
     for second in (0..260).step_by(2) {
         p.now = p.now.max(Instant::from_nanos(second * 1_000_000_000));
         offer(&mut p, 0, 1);
@@ -259,7 +260,8 @@ fn a_repeated_request_is_answered_once() {
 #[test]
 fn a_lost_block_ack_request_follows_the_next_acknowledgement() {
     let mut p = open(0);
-    // The frame is lost and given up, and so are all ten tries of the request that would move the receiver.
+    // The frame is lost and given up, and so are all ten tries of the request that would move the receiver's
+    // window.
     p.rule = Some(|_| Try::LOST);
     offer(&mut p, 0, 1);
     assert_eq!(drain(&mut p), "S S S S B B B B B B B B B B");
@@ -270,7 +272,7 @@ fn a_lost_block_ack_request_follows_the_next_acknowledgement() {
 }
 
 #[test]
-fn an_answer_is_waited_for_one_second() {
+fn a_response_times_out_after_one_second() {
     let mut p = pair(10);
     p.rule = Some(|s| if matches!(s.content, Content::AddbaResponse { .. }) { Try::LOST } else { Try::FINE });
     offer(&mut p, 0, 3);
@@ -284,7 +286,7 @@ fn an_answer_is_waited_for_one_second() {
 
 #[test]
 fn a_session_outlives_its_request() {
-    // The request arrives each time, its acknowledgement never: the answer comes before the request has
+    // Each request arrives but its acknowledgement does not: the response comes before the request has
     // failed.
     let mut p = pair(10);
     p.rule = Some(|s| Try { acked: !matches!(s.content, Content::AddbaRequest { .. }), ..Try::FINE });
@@ -297,7 +299,7 @@ fn a_session_outlives_its_request() {
     assert_eq!((drain(&mut p).as_str(), p.up(1, 0).len()), ("S S A3", 8));
 }
 
-/// A pair whose session is open, and nothing else has happened.
+/// A pair with an open session and no other events.
 fn open(retry_limit: u8) -> Pair {
     let mut p = pair(retry_limit);
     offer(&mut p, 0, 1);
@@ -307,8 +309,8 @@ fn open(retry_limit: u8) -> Pair {
 
 #[test]
 fn retries_count_hardware_tries() {
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4) - each PPDU adds its four tries
-    // after the count was compared: 0 | 0 4 8 12 | 0 4 .. 32.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4) - adds a PPDU's four tries
+    // after comparing the count: 0 | 0 4 8 12 | 0 4 .. 32.
     for (limit, ppdus) in [(0, 1), (10, 4), (30, 9)] {
         let mut p = open(limit);
         p.rule = Some(|s| if matches!(s.content, Content::Data { .. }) { Try::LOST } else { Try::FINE });
@@ -316,7 +318,7 @@ fn retries_count_hardware_tries() {
         assert_eq!(drain(&mut p), format!("{}B", "S ".repeat(4 * ppdus)), "limit {limit}");
         assert_eq!(p.drops.0, [(1, Reason::RetryLimit, PlaceId(0))]);
     }
-    // External a session the driver sends nothing again.
+    // Outside a session the driver does not retransmit.
     let mut p = pair(30);
     p.rule = Some(|_| Try::LOST);
     offer(&mut p, 6, 1);
@@ -328,8 +330,8 @@ fn giving_up_moves_the_receiver() {
     let mut p = open(10);
     p.rule = Some(|s| Try { whole: if s.first == Some(1) { !1 } else { u64::MAX }, ..Try::FINE });
     offer(&mut p, 0, 5);
-    // The first two find room in the hardware, each alone. Frame 1 has had 4 tries, then one in the
-    // aggregate, then 4 and 4, which are more than the limit when 4 more fail.
+    // The first two frames fit into the hardware queue, each on its own. Frame 1 has had 4 tries, then one in
+    // the aggregate, then 4 and 4, which exceed the limit when 4 more fail.
     let before = "S S S S S A4 S S S S S S S S S S S S";
     p.run(before.split(' ').count() as u32);
     assert_eq!((air(&mut p).as_str(), p.up(1, 0)), (before, vec![0]));

@@ -1,5 +1,5 @@
-//! Greedy uploads over a path of 100 Mbit/s, held against the measured kernel: both halves of the socket,
-//! small queues, pacing and the controllers together, where no queue but one plays a part.
+//! Greedy uploads over a path of 100 Mbit/s, compared with kernel measurements: sender, receiver, small
+//! queues, pacing and congestion controls together, with a single queue.
 
 #[path = "common/tcp_rig.rs"]
 mod tcp_rig;
@@ -11,17 +11,17 @@ use stillair_model::transport::tcp::socket::Tcp;
 use stillair_model::types::{Duration, Instant, SockId};
 use tcp_rig::{Sent, Wire, end_charges, socket};
 
-/// Time that a full packet takes at 100 Mbit/s, with its Ethernet header.
+/// Transmission time of a full packet with its Ethernet header at 100 Mbit/s.
 const PACKET: Duration = Duration::from_nanos(121_120);
-/// Delay of the way back.
+/// Delay of the return path.
 const DELAY: Duration = Duration::from_micros(400);
-/// Length of a run, the part of it that is not looked at, and the time between two looks.
+/// Length of a run, the initial part to discard, and the sampling interval.
 const END: Instant = Instant::from_nanos(30_000_000_000);
 const WARM_UP: Instant = Instant::from_nanos(2_000_000_000);
 const SAMPLE: Duration = Duration::from_millis(50);
 
-/// Where the queue is: at the sender, whose small queues count what is in it, or behind it, with room for
-/// 1,000 packets.
+/// Position of the queue: at the sender, where small queues count its content, or behind the sender, with
+/// room for 1,000 packets.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Bottleneck {
     Local,
@@ -35,12 +35,12 @@ struct Path {
     flows: Vec<[(Tcp, Wire); 2]>,
     started: Vec<bool>,
     queue: VecDeque<(usize, Sent)>,
-    /// When the first packet of the queue has left.
+    /// Departure of the first packet in the queue.
     leaves: Instant,
     back: VecDeque<(Instant, usize, Sent)>,
 }
 
-/// What a run showed after its warm-up.
+/// Observations of a run after its warm-up.
 #[derive(Debug)]
 struct Seen {
     srtt_median_us: u32,
@@ -66,7 +66,7 @@ impl Path {
         path
     }
 
-    /// The applications of a flow act, and what its sockets have sent goes on its way.
+    /// Runs the applications of a flow, and forwards the packets that its sockets have sent.
     fn settle(&mut self, i: usize) {
         let now = self.now;
         let [(sender, out), (receiver, back)] = &mut self.flows[i];
@@ -92,7 +92,7 @@ impl Path {
         }
     }
 
-    /// A packet leaves the queue and arrives.
+    /// Moves a packet from the queue to its receiver.
     fn forward(&mut self) {
         let Some((i, sent)) = self.queue.pop_front() else { return };
         self.leaves = if self.queue.is_empty() { Instant::NEVER } else { self.now + PACKET };
@@ -110,7 +110,7 @@ impl Path {
         self.settle(i);
     }
 
-    /// The next timer of any socket: its instant, flow and end.
+    /// The next timer of any socket: time, flow and end.
     fn timer(&self) -> (Instant, usize, usize) {
         let each = self.flows.iter().enumerate().flat_map(|(i, ends)| {
             (0..2).map(move |end| (ends[end].0.next_timer().unwrap_or(Instant::NEVER), i, end))
@@ -161,10 +161,10 @@ impl Path {
 }
 
 /// Linux 6.1.192 in virtual time: four uploads, or one, over HTB at 100 Mbit/s with pfifo_fast, small queues
-/// on (off for one flow through a remote bottleneck, where they change nothing); means and medians of 28 s
-/// after two.
+/// on (off for one flow through a remote bottleneck, where they have no effect); means and medians of 28 s
+/// after a warm-up of 2 s.
 #[test]
-fn a_path_of_100_mbits_looks_as_it_does_to_the_kernel() {
+fn a_path_of_100_mbits_matches_the_kernel() {
     use Bottleneck::{Local, Remote};
     // controller, flows, bottleneck, median srtt in us, mean window, retransmissions in 30 s
     let table = [

@@ -1,5 +1,5 @@
-//! Two TCP ends over a link that loses, delays, reorders and repeats what it likes: every byte is read once,
-//! nothing stalls, charges end, both ends close.
+//! Two TCP ends over a link that loses, delays, reorders and duplicates packets: every byte is read once,
+//! nothing stalls, charges end, and both ends close.
 
 #[path = "common/tcp_rig.rs"]
 mod tcp_rig;
@@ -13,24 +13,24 @@ use tcp_rig::{Sent, Wire, end_charges, socket};
 /// One direction of the link.
 #[derive(Clone, Copy, Debug)]
 struct Link {
-    /// Out of a thousand packets, so many are lost, come twice, are held up, bear a mark.
+    /// Packets per thousand that are lost, duplicated, delayed, or marked.
     lost: u32,
     twice: u32,
     held: u32,
     marked: u32,
     delay: Duration,
-    /// How long one is held up at most.
+    /// Maximum extra delay.
     hold: Duration,
-    /// Out of a thousand, so many are refused by the local queue, or taken with a sign of congestion.
+    /// Packets per thousand that the local queue refuses, or accepts with a congestion signal.
     refused: u32,
     congested: u32,
 }
 
-/// What an end's application does.
+/// Behaviour of an end's application.
 #[derive(Clone, Copy, Debug)]
 struct App {
     writes: u64,
-    /// It reads at most so much each time, and only so often; 0: all, at once.
+    /// Maximum bytes per read, and interval of reads. 0: reads everything immediately.
     reads: u64,
     every: Duration,
 }
@@ -43,7 +43,7 @@ struct End {
     read: u64,
     closed: bool,
     reads_at: Instant,
-    /// Charges end so long after a packet was sent.
+    /// End times of charges, with the number of charges.
     charges: Vec<(Instant, usize)>,
 }
 
@@ -51,7 +51,7 @@ struct World {
     now: Instant,
     ends: [End; 2],
     links: [Link; 2],
-    /// Arrival, order, end it is for, packet.
+    /// Arrival, order, receiving end, packet.
     flying: Vec<(Instant, u32, usize, Sent)>,
     order: u32,
     random: RandomStream,
@@ -86,7 +86,7 @@ impl World {
         self.random.below(1000) < of_thousand
     }
 
-    /// The application of an end acts, and what its socket has sent takes off.
+    /// Runs the application of an end, and puts the packets of its socket on the link.
     fn settle(&mut self, i: usize) {
         let link = self.links[i];
         let now = self.now;
@@ -144,7 +144,7 @@ impl World {
         }
     }
 
-    /// The next thing happens; false if there is none.
+    /// Handles the next event. Returns false if nothing is left.
     fn step(&mut self) -> bool {
         let next_packet =
             self.flying.iter().enumerate().min_by_key(|(_, f)| (f.0, f.1)).map(|(k, f)| (f.0, k));
@@ -261,14 +261,14 @@ proptest! {
                 let charged: u32 = end.wire.charges.iter().sum();
                 prop_assert_eq!(end.tcp.sender.charged(), charged);
             }
-            // The link gives up its bad habits in the end, so that what is left is the sockets' own.
+            // The link becomes perfect in the end, so that only the sockets can prevent the close.
             if world.now > Instant::from_nanos(600_000_000_000) {
                 for link in &mut world.links {
                     *link = Link { lost: 0, twice: 0, held: 0, refused: 0, congested: 0, ..*link };
                 }
             }
         }
-        // All six SYNs or five answers may be lost; then there was no connection.
+        // If all six SYNs or five SYN-ACKs are lost, no connection exists.
         let [a, b] = &world.ends;
         prop_assume!(b.tcp.state() != TcpState::Listen && b.closed && a.closed);
         prop_assert_eq!((a.read, b.read), (apps[1].writes, apps[0].writes));

@@ -1,5 +1,4 @@
-//! Behaviour scripts of TCP, in the manner of packetdrill: every file of `tests/tcp` is run against one
-//! socket.
+//! TCP behaviour scripts in the style of packetdrill: runs every file of `tests/tcp` against one socket.
 
 #[path = "common/script.rs"]
 mod script;
@@ -11,7 +10,7 @@ mod tcp_run;
 use tcp_run::run;
 
 #[test]
-fn every_script_holds() {
+fn every_script_passes() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tcp");
     let mut files: Vec<_> = std::fs::read_dir(folder)
         .expect("the folder of scripts")

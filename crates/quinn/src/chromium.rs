@@ -1,5 +1,5 @@
-//! The model's congestion window behind quinn's controller trait: Cubic for several connections, hybrid slow
-//! start, and proportional rate reduction.
+//! The model's congestion window behind quinn's controller trait: CUBIC that emulates several connections,
+//! hybrid slow start, and proportional rate reduction.
 
 #![allow(
     clippy::disallowed_types,
@@ -18,7 +18,7 @@ use stillair_model::types::{Duration, Instant};
 
 use crate::clock::{StdInstant, from_std};
 
-/// A controller factory with windows of the model.
+/// Factory of controllers with a window of the model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Chromium(pub WindowParams);
 
@@ -38,36 +38,38 @@ impl ControllerFactory for Chromium {
     }
 }
 
-/// Packets before the newest acknowledged one that may still be acknowledged; older ones were
-/// acknowledgements themselves, or are lost.
+/// Distance in packets from the newest acknowledged one, beyond which older packets are forgotten: they were
+/// pure acknowledgements, or are lost.
 const MEMORY: u64 = 4_096;
 
 /// A controller with a window of the model. quinn reports less than Chromium's window uses:
 ///
 /// - A packet has only the number of its datagram, counted over all encryption levels.
-/// - quinn reports what an acknowledgement lost after what it acknowledged; Chromium sees losses first.
+/// - quinn reports acknowledged packets before the packets lost with the same acknowledgement; Chromium
+///   processes losses first.
 /// - Acknowledgement delays are not reported, so round-trip samples include them.
-// deviation: these three - quinn's trait has nothing else.
+// deviation: the three points above - quinn's trait does not provide more.
 #[derive(Clone, Debug)]
 struct Adapter {
     params: WindowParams,
     window: Window,
     rtt: QuicRtt,
     mtu: u64,
-    /// Number of the newest datagram, from 1 on.
+    /// Number of the newest datagram, starting at 1.
     number: u64,
-    /// As quinn said with the last acknowledgement, and what was sent and lost since.
+    /// Bytes in flight: quinn's value at the last acknowledgement, plus bytes sent and minus bytes lost
+    /// since.
     in_flight: u64,
-    /// Datagrams that may be acknowledged: number, time, and whether it is still awaited.
+    /// Datagrams that may be acknowledged: number, send time, and whether the acknowledgement is outstanding.
     sent: VecDeque<(u64, Instant, bool)>,
-    /// What the acknowledgement that is being read acknowledges.
+    /// Packets acknowledged by the acknowledgement being processed.
     acked: Vec<Counted>,
-    /// When the newest of these was sent.
+    /// Send time of the newest of them.
     newest: Option<Instant>,
 }
 
 impl Adapter {
-    /// The first datagram of a time that is still awaited.
+    /// Finds the first outstanding datagram with this send time. Returns its number.
     fn find(&mut self, sent: Instant) -> u64 {
         let from = self.sent.partition_point(|(_, at, _)| *at < sent);
         let same = self.sent.range_mut(from..).take_while(|(_, at, _)| *at == sent);
@@ -76,7 +78,7 @@ impl Adapter {
                 return *number;
             }
         }
-        // Not remembered: something old.
+        // No longer stored: an old datagram.
         self.sent.front().map_or(self.number, |(number, ..)| *number)
     }
 
@@ -122,7 +124,7 @@ impl Controller for Adapter {
 
     fn on_congestion_event(&mut self, _: StdInstant, sent: StdInstant, persistent: bool, lost_bytes: u64) {
         let sent = from_std(sent);
-        // The newest one that was lost; those before it are acknowledged or lost too.
+        // The newest lost datagram; all before it are acknowledged or lost too.
         let until = self.sent.partition_point(|(_, at, _)| *at <= sent);
         let number = until.checked_sub(1).map_or(0, |last| self.sent[last].0);
         self.window.on_lost(Counted { number, bytes: lost_bytes }, self.in_flight);
@@ -136,8 +138,8 @@ impl Controller for Adapter {
         self.mtu = new_mtu.into();
     }
 
-    // quinn compares what is in flight, and the next datagram, with the window. While losses are repaired, it
-    // is reduction in proportion that decides: the answer leaves room for that datagram or for none.
+    // quinn compares bytes in flight plus the next datagram with the window. During loss recovery,
+    // proportional rate reduction decides: the returned window has room for that datagram, or for none.
     fn window(&self) -> u64 {
         if self.params.prr && self.window.in_recovery() {
             let room = if self.window.can_send(self.in_flight) { 2 * self.mtu + 1 } else { 0 };
@@ -149,7 +151,8 @@ impl Controller for Adapter {
     fn metrics(&self) -> ControllerMetrics {
         let mut metrics = ControllerMetrics::default();
         metrics.congestion_window = self.window.cwnd();
-        // As quinn's own controls say that there is none yet: a control without thresholds says nothing.
+        // u64::MAX means that no threshold is set yet, as in quinn's own controllers; a controller without
+        // thresholds reports `None`.
         metrics.ssthresh = Some(self.window.ssthresh().unwrap_or(u64::MAX));
         metrics
     }

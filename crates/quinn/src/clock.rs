@@ -1,4 +1,4 @@
-//! Virtual time as quinn needs it: an instant of the standard library, made of a fixed base and an offset.
+//! Virtual time for quinn: standard library instants, computed from a fixed base and an offset.
 
 #![allow(
     clippy::disallowed_types,
@@ -9,14 +9,14 @@ use std::sync::OnceLock;
 
 use stillair_model::types::Instant;
 
-/// The instant type that quinn uses.
+/// Instant type used by quinn.
 pub use std::time::Instant as StdInstant;
 
-/// The duration type that quinn uses.
+/// Duration type used by quinn.
 pub use std::time::Duration as StdDuration;
 
-/// Virtual time zero, the same for all stacks of a process. It is a day after the clock reading, so that a
-/// stack may subtract a duration from its time.
+/// Virtual time zero, the same for all stacks of a process. It is one day after the clock reading, so that a
+/// stack may subtract durations.
 #[allow(
     clippy::disallowed_methods,
     reason = "an instant can be made only by reading the clock: it is read once, and nothing but differences to that reading \
@@ -39,12 +39,12 @@ pub fn from_std(at: StdInstant) -> Instant {
     Instant::from_nanos(at.saturating_duration_since(base()).as_nanos() as u64)
 }
 
-/// Converts a duration of the model to a standard duration.
+/// Converts a model duration to a standard duration.
 pub fn span(d: stillair_model::types::Duration) -> StdDuration {
     StdDuration::from_nanos(d.nanos())
 }
 
-/// Converts a standard duration to one of the model.
+/// Converts a standard duration to a model duration.
 pub fn from_span(d: StdDuration) -> stillair_model::types::Duration {
     stillair_model::types::Duration::from_nanos(d.as_nanos() as u64)
 }
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_come_back_to_the_nanosecond() {
+    fn times_convert_back_to_the_nanosecond() {
         for ns in [0, 1, 999_999_999, 1_000_000_001, 86_400_000_000_007] {
             assert_eq!(from_std(to_std(Instant::from_nanos(ns))).nanos(), ns);
         }

@@ -1,9 +1,8 @@
-//! What streams carry: the byte at each offset is known, so a reader can see that what it reads is what was
-//! written.
+//! Stream content: the byte at each offset is known, so that a reader can verify what it reads.
 
 use bytes::Bytes;
 
-/// Bytes until the content begins again: a prime, so that no displacement by packets or windows goes unseen.
+/// Period of the content in bytes: a prime, so that any shift by packets or windows is detected.
 const PERIOD: usize = 65_521;
 
 static CONTENT: [u8; PERIOD] = {
@@ -16,14 +15,14 @@ static CONTENT: [u8; PERIOD] = {
     all
 };
 
-/// Content from an offset on, so many bytes at most, none of it copied.
+/// Returns up to `most` bytes of content from an offset, without copying.
 pub(crate) fn content(offset: u64, most: u64) -> Bytes {
     let at = (offset % PERIOD as u64) as usize;
     let end = PERIOD.min(at.saturating_add(usize::try_from(most).unwrap_or(usize::MAX)));
     Bytes::from_static(&CONTENT[at..end])
 }
 
-/// Whether bytes are the content from an offset on.
+/// Returns true if the bytes are the content at an offset.
 pub(crate) fn is_content(mut offset: u64, mut bytes: &[u8]) -> bool {
     while !bytes.is_empty() {
         let expected = content(offset, bytes.len() as u64);
@@ -42,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn content_is_recognised_where_it_belongs_and_nowhere_near() {
+    fn content_is_recognised_only_at_its_offset() {
         let long: Vec<u8> = content(60_000, 10_000).iter().chain(&content(65_521, 4_000)).copied().collect();
         assert_eq!(long.len(), 5_521 + 4_000);
         assert!(is_content(60_000, &long));

@@ -1,12 +1,12 @@
-//! The pacing gate: quinn has no switch for its pacer, but a controller can act as one.
+//! The pacing gate: quinn cannot disable its pacer, but a controller can do so.
 //!
-//! Once the handshake is over, [`Connection::poll_transmit`](quinn_proto::Connection::poll_transmit) for one
-//! datagram asks the controller for its window at most twice: first to see whether the datagram fits the
-//! window, then for the pacer, which stands aside where the window is above 2^32 bytes. So with pacing off,
-//! the gate answers the second question with such a window. quinn does not guarantee that order: its version
-//! is pinned, more than two questions end the run, and a test checks the trace with pacing off.
+//! After the handshake, [`Connection::poll_transmit`](quinn_proto::Connection::poll_transmit) for one
+//! datagram asks the controller for its window at most twice: first to check that the datagram fits, then for
+//! the pacer, which is inactive for windows above 2^32 bytes. With pacing off, the gate therefore returns
+//! such a window to the second call. quinn does not guarantee this order: its version is pinned, more than
+//! two calls end the run, and a test checks the trace with pacing off.
 //!
-//! While handshake keys exist, several levels may ask in one call, and the gate changes no answer.
+//! While handshake keys exist, several encryption levels may ask in one call, and the gate changes no result.
 
 #![allow(
     clippy::disallowed_types,
@@ -28,23 +28,23 @@ use crate::ledger::Ledger;
 /// A shared controller factory: quinn's own, this crate's, or yours.
 pub type Factory = Arc<dyn ControllerFactory + Send + Sync>;
 
-/// What a stack shares with its controller and its keys, which live inside the library. All are used by one
-/// thread: atomics and the lock are what the library's bounds ask for.
+/// State shared between a stack and its controller and keys, which are owned by quinn. All run on one thread;
+/// the trait bounds require the atomics and the lock.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
-    /// A datagram is being polled for, and questions are to be counted.
+    /// True while a datagram is polled and calls are counted.
     armed: AtomicBool,
-    /// Questions since then.
+    /// Calls of the window function since then.
     asked: AtomicU32,
-    /// Number of the packet that was sent last; none before the first.
+    /// Number of the last packet sent, or [`NONE`].
     last_sent: AtomicU64,
     in_flight: AtomicU64,
     ledger: Mutex<Ledger>,
-    /// Packets of the handshake in the datagram that is being made.
+    /// Handshake packets in the datagram being built.
     long: Mutex<LongPackets>,
 }
 
-/// No packet yet.
+/// No packet sent yet.
 const NONE: u64 = u64::MAX;
 
 impl Watch {
@@ -52,40 +52,40 @@ impl Watch {
         Self { last_sent: AtomicU64::new(NONE), ..Self::default() }
     }
 
-    /// Questions are counted from now on.
+    /// Starts counting calls of the window function.
     pub(crate) fn arm(&self) {
         self.asked.store(0, Relaxed);
         self.armed.store(true, Relaxed);
     }
 
-    /// Questions are no longer counted; how many there were.
+    /// Stops counting. Returns the number of calls.
     pub(crate) fn disarm(&self) -> u32 {
         self.armed.store(false, Relaxed);
         self.asked.load(Relaxed)
     }
 
-    /// The packet that was sent last.
+    /// Number of the last packet sent.
     pub(crate) fn last_sent(&self) -> Option<u64> {
         Some(self.last_sent.load(Relaxed)).filter(|number| *number != NONE)
     }
 
-    /// What has become of packets.
+    /// Fate of packets.
     pub(crate) fn ledger(&self) -> MutexGuard<'_, Ledger> {
         self.ledger.lock().expect("nothing panics while it holds the ledger")
     }
 
-    /// A packet of the application's level is about to be sent.
+    /// Records an application-level packet that is about to be sent.
     pub(crate) fn on_written(&self, number: u64, bytes: u64, content: &[u8]) {
         self.last_sent.store(number, Relaxed);
         self.ledger().on_written(number, bytes, content);
     }
 
-    /// A packet of the handshake is about to be sent.
+    /// Records a handshake packet that is about to be sent.
     pub(crate) fn on_long(&self, packet: LongPacket) {
         self.long.lock().expect("nothing panics while it holds them").push(packet);
     }
 
-    /// The packets of the handshake since the last time.
+    /// Handshake packets since the last call.
     pub(crate) fn take_long(&self) -> LongPackets {
         core::mem::take(&mut *self.long.lock().expect("nothing panics while it holds them"))
     }
@@ -96,7 +96,7 @@ impl Watch {
     }
 }
 
-/// Builds controllers behind a gate.
+/// Factory of controllers behind a gate.
 pub(crate) struct Gate {
     pub(crate) inner: Factory,
     pub(crate) pacing: bool,
@@ -180,7 +180,7 @@ impl Controller for Gated {
         self.inner.initial_window()
     }
 
-    // What is looked for is the controller behind the gate.
+    // Callers look for the inner controller's type.
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self.inner.into_any()
     }

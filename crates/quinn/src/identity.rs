@@ -1,5 +1,5 @@
-//! Values that quinn would take from the operating system, made from a random stream instead: the generator's
-//! seed, connection identifiers, and the keys of reset tokens and address tokens.
+//! Values that quinn would request from the operating system, drawn from a random stream instead: the
+//! generator's seed, connection IDs, and the keys of reset and address validation tokens.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -8,13 +8,13 @@ use quinn_proto::crypto::{AeadKey, CryptoError, HandshakeTokenKey, HmacKey};
 use quinn_proto::{ConnectionId, ConnectionIdGenerator, EndpointConfig, TimeSource};
 use stillair_model::types::RandomStream;
 
-/// Bytes of a connection identifier, as quinn's own have.
+/// Length of a connection ID, as in quinn.
 const CID: usize = 8;
 
-/// Bytes of the identifier that a client makes up for the server, as quinn's own has.
+/// Length of the ID that a client chooses for the server, as in quinn.
 const FIRST_CID: usize = 20;
 
-/// All of it for one end.
+/// All random values of one end.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
     seed: [u8; 32],
@@ -32,7 +32,7 @@ impl Identity {
         Self { seed, cids: random.split(), key: random.bits(), first: ConnectionId::new(&first) }
     }
 
-    /// The configuration of an endpoint that draws nothing.
+    /// Configuration of an endpoint that draws no random values itself.
     pub(crate) fn endpoint(&self) -> EndpointConfig {
         let mut config = EndpointConfig::new(Arc::new(Hash(self.key)));
         let cids = self.cids.clone();
@@ -40,12 +40,12 @@ impl Identity {
         config
     }
 
-    /// The identifier that a client gives the server before it knows the server's own.
+    /// The ID that a client uses for the server before it knows the server's own.
     pub(crate) fn first_cid(&self) -> ConnectionId {
         self.first
     }
 
-    /// The key of tokens that prove an address.
+    /// Key of address validation tokens.
     pub(crate) fn token_key(&self) -> Arc<dyn HandshakeTokenKey> {
         Arc::new(Hash(self.key))
     }
@@ -57,7 +57,7 @@ fn fill(random: &mut RandomStream, out: &mut [u8]) {
     }
 }
 
-/// Connection identifiers, one after the other.
+/// A sequence of connection IDs.
 struct Cids(RandomStream);
 
 impl ConnectionIdGenerator for Cids {
@@ -72,23 +72,24 @@ impl ConnectionIdGenerator for Cids {
     }
 }
 
-/// A hash that stands for all keyed functions of tokens: nobody forges any here.
+/// A hash for all keyed functions of tokens: nothing forges tokens in a simulation.
 #[derive(Clone, Copy)]
 struct Hash(u64);
 
-/// Bytes of its output, and of a seal.
+/// Length of its output, and of a seal.
 const HASH: usize = 16;
 
 impl Hash {
     fn of(self, parts: &[&[u8]]) -> [u8; HASH] {
         let mut out = [0; HASH];
         for (half, part) in out.chunks_mut(8).enumerate() {
-            // FNV-1a, begun differently for each half.
+            // FNV-1a, with a different initial value for each half.
             let mut h = 0xcbf2_9ce4_8422_2325 ^ self.key(half as u64);
             for byte in parts.iter().copied().flatten() {
                 h = (h ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
             }
-            // Never zero, as the tags of packets without encryption are: no packet looks like a reset.
+            // Never zero, unlike the tags of packets without encryption: no packet looks like a stateless
+            // reset.
             part.copy_from_slice(&(h | 1).to_le_bytes());
         }
         out
@@ -131,7 +132,7 @@ impl AeadKey for Hash {
     }
 }
 
-/// A date that does not pass: tokens do not grow old here.
+/// A constant date: tokens do not expire.
 pub(crate) struct NoDate;
 
 impl TimeSource for NoDate {
@@ -146,7 +147,7 @@ mod tests {
     use stillair_model::types::Seed;
 
     #[test]
-    fn the_same_stream_makes_the_same_identity_and_another_another() {
+    fn identities_depend_on_the_stream_only() {
         let make = |run| Identity::new(&mut Seed { seed: 1, run }.stream("quic"));
         let cids = |identity: &Identity| {
             let mut cids = Cids(identity.cids.clone());

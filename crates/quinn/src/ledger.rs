@@ -1,18 +1,18 @@
-//! Which packets with data were acknowledged or lost. quinn does not report it, so it is read from the
-//! packets themselves, before encryption and after decryption.
+//! Tracks which packets with data were acknowledged or lost. quinn does not report this, so the frames are
+//! read from the packets, before encryption and after decryption.
 
 use std::collections::VecDeque;
 
-/// Packets of the application's level that the peer has to acknowledge, since the oldest one that is awaited.
+/// Ack-eliciting application-level packets, starting with the oldest outstanding one.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
-    /// The packet that was written last, its own bytes and whether it has to be acknowledged; none once it is
-    /// known to be sent.
+    /// The last packet written: number, length, and whether it is ack-eliciting. `None` once it is known to
+    /// be sent.
     written: Option<(u64, u64, bool)>,
     sent: VecDeque<Sent>,
-    /// Packets declared lost and not yet fetched.
+    /// Packets declared lost and not returned yet.
     lost: VecDeque<u64>,
-    /// The newest packet of the last acknowledgement, if not yet fetched.
+    /// Largest packet number of the last acknowledgement, until returned.
     acked: Option<u64>,
 }
 
@@ -24,14 +24,14 @@ struct Sent {
 }
 
 impl Ledger {
-    /// A packet of so many bytes with this content is about to be sent.
+    /// Records a packet of `bytes` with this content that is about to be sent.
     pub(crate) fn on_written(&mut self, number: u64, bytes: u64, content: &[u8]) {
         self.written = Some((number, bytes, read(content, |_, _| ())));
     }
 
-    /// What was written has been sent, perhaps in a datagram with packets of the handshake, and counts for
-    /// congestion control: probes for a greater size do not. Whether it has to be acknowledged, as far as is
-    /// known here.
+    /// Records that the written packet was sent, perhaps coalesced with handshake packets, and counts for
+    /// congestion control, unlike an MTU probe. Returns true if it is ack-eliciting, or if nothing was
+    /// written.
     pub(crate) fn on_sent(&mut self) -> bool {
         let Some((number, bytes, eliciting)) = self.written.take() else { return true };
         if eliciting {
@@ -40,7 +40,7 @@ impl Ledger {
         eliciting
     }
 
-    /// A packet has come in with this content.
+    /// Processes the content of a received packet.
     pub(crate) fn on_received(&mut self, content: &[u8]) {
         let Self { sent, acked, .. } = self;
         let mut newest = true;
@@ -56,9 +56,9 @@ impl Ledger {
         self.forget();
     }
 
-    // spec: rfc9002 6.1 - by packets or by time, what is older than a lost packet and not acknowledged is
-    // lost too. So these are the oldest ones, as many as have the lost bytes.
-    /// Packets with so many bytes in all were declared lost.
+    // spec: rfc9002 6.1 - by the packet or the time threshold, an unacknowledged packet older than a lost one
+    // is lost too. So the lost packets are the oldest ones, up to the number of lost bytes.
+    /// Records that packets with `bytes` in total were declared lost.
     pub(crate) fn on_lost(&mut self, bytes: u64) {
         let (mut left, mut n) = (bytes, 0);
         for packet in self.sent.iter().filter(|packet| packet.awaited) {
@@ -67,7 +67,7 @@ impl Ledger {
             }
             (left, n) = (left - packet.bytes, n + 1);
         }
-        // What does not add up is of the handshake.
+        // A sum that does not match belongs to the handshake.
         if left > 0 {
             return;
         }
@@ -78,12 +78,12 @@ impl Ledger {
         self.forget();
     }
 
-    /// The next packet that was declared lost.
+    /// Removes and returns the next packet declared lost.
     pub(crate) fn next_lost(&mut self) -> Option<u64> {
         self.lost.pop_front()
     }
 
-    /// The newest packet that the last acknowledgement is for, once.
+    /// Returns the largest packet number of the last acknowledgement, once.
     pub(crate) fn take_acked(&mut self) -> Option<u64> {
         self.acked.take()
     }
@@ -95,15 +95,14 @@ impl Ledger {
     }
 }
 
-/// Frames without content, which may stand before an acknowledgement: PING, HANDSHAKE_DONE, and IMMEDIATE_ACK
-/// as quinn has it.
+/// Frames without fields, which may precede an ACK frame: PING, HANDSHAKE_DONE, and quinn's IMMEDIATE_ACK.
 const BARE: [u8; 3] = [0x01, 0x1e, 0x1f];
 
-/// Reads a packet's content: calls `each` for all that it acknowledges, as ranges with both ends, the newest
-/// first; whether its receiver has to acknowledge it.
-// spec: rfc9000 19.3 - the newest packet, delay, how many more ranges, length of the first one; then of each
-// the gap before it and its length, both less by one than they are. 19.1, 19.19 - padding and the end of a
-// connection need no answer.
+/// Reads the content of a packet. Calls `each` with the acknowledged ranges (both ends inclusive), newest
+/// first. Returns true if the packet is ack-eliciting.
+// spec: rfc9000 19.3 - the largest packet number, the delay, the number of further ranges, and the length of
+// the first range; then, for each further range, the preceding gap and its length, both encoded minus one.
+// 19.1, 19.19 - PADDING and CONNECTION_CLOSE are not ack-eliciting.
 fn read(mut content: &[u8], mut each: impl FnMut(u64, u64)) -> bool {
     let mut eliciting = false;
     while let Some((&kind, rest)) = content.split_first() {
@@ -120,7 +119,7 @@ fn read(mut content: &[u8], mut each: impl FnMut(u64, u64)) -> bool {
                 eliciting = true;
                 content = rest;
             }
-            // No acknowledgement comes after any other.
+            // quinn writes no ACK frame after any other frame.
             _ => return true,
         }
     }
@@ -144,7 +143,7 @@ fn acks(content: &mut &[u8], ecn: bool, each: &mut impl FnMut(u64, u64)) -> Opti
     Some(())
 }
 
-// spec: rfc9000 16 - the two upper bits of the first byte say whether there are 1, 2, 4 or 8.
+// spec: rfc9000 16 - the two upper bits of the first byte encode a length of 1, 2, 4 or 8.
 fn varint(content: &mut &[u8]) -> Option<u64> {
     let len = 1 << (content.first()? >> 6);
     let (own, rest) = content.split_at_checked(len)?;
@@ -157,7 +156,7 @@ fn varint(content: &mut &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    // spec: rfc9000 A.1 - its examples.
+    // spec: rfc9000 A.1 - the examples.
     #[test]
     fn numbers_of_the_standard() {
         for (bytes, value) in [
@@ -179,8 +178,8 @@ mod tests {
     }
 
     #[test]
-    fn what_packets_acknowledge_and_whether_they_want_an_answer() {
-        // Newest 20, delay 5, one more range: 18 to 20; a gap of 1, which is 17; 7 long, 10 to 16.
+    fn acknowledged_ranges_and_ack_eliciting_packets() {
+        // Largest 20, delay 5, one more range: 18 to 20; a gap of 1, which is 17; length 7, 10 to 16.
         let ack = [0x02, 20, 5, 1, 2, 0, 6];
         assert_eq!(ranges(&ack), (vec![(18, 20), (10, 16)], false));
         let ecn = [0x03, 7, 0, 0, 7, 1, 2, 3, 0, 0];
@@ -190,7 +189,7 @@ mod tests {
             (&[0x01], true),
             (&[0x0a, 4, 1, 0], true),
             (&[0x1c, 0, 0, 0], false),
-            // An acknowledgement that ends too soon.
+            // A truncated ACK frame.
             (&[0x02, 20], false),
         ] {
             assert_eq!(ranges(content), (vec![], eliciting), "{content:?}");
@@ -200,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_ones_are_lost_and_acknowledged_ones_are_not() {
+    fn the_oldest_unacknowledged_packets_are_lost() {
         let mut ledger = Ledger::default();
         let send = |ledger: &mut Ledger, number, content: &[u8], bytes| {
             ledger.on_written(number, bytes, content);
@@ -210,7 +209,7 @@ mod tests {
             assert!(send(&mut ledger, number, &[0x0a], 1_200));
         }
         assert!(!send(&mut ledger, 4, &[0x02, 1, 0, 0, 0], 40));
-        // A probe for a greater size is written, not sent.
+        // An MTU probe is written but not reported as sent.
         ledger.on_written(5, 1_452, &[0x01, 0x00]);
         for number in 6..9 {
             assert!(send(&mut ledger, number, &[0x0a], 1_400));
@@ -220,7 +219,7 @@ mod tests {
         assert_eq!((ledger.take_acked(), ledger.take_acked()), (Some(6), None));
         ledger.on_lost(2_400);
         assert_eq!([ledger.next_lost(), ledger.next_lost(), ledger.next_lost()], [Some(1), Some(2), None]);
-        // One that went with a packet of the handshake is lost with its own bytes, not with those of the
+        // A packet coalesced with a handshake packet is lost with its own length, not with that of the
         // datagram.
         assert!(send(&mut ledger, 9, &[0x0a], 300));
         // Bytes of another level.

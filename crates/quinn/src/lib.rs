@@ -1,13 +1,13 @@
 //! A real QUIC stack in virtual time: `quinn-proto` behind the model's trait
 //! [`Stack`](stillair_model::transport::quic::Stack).
 //!
-//! [`QuinnStack`] is one end of one connection: quinn's endpoint and connection. Time is an argument, and
-//! random values that quinn would take from the operating system come from a given random stream. The same
-//! stream, with the same datagrams at the same times, makes the same datagrams, byte for byte.
+//! [`QuinnStack`] is one end of one connection: quinn's endpoint and connection. Time is an argument, and the
+//! random values that quinn would request from the operating system come from a given random stream. The same
+//! stream, with the same datagrams at the same times, produces the same datagrams, byte for byte.
 //!
 //! # Differences from quinn on a socket
 //!
-//! The protocol does not differ: packets, frames, loss detection, timers, flow control, pacing and congestion
+//! The protocol is unchanged: packets, frames, loss detection, timers, flow control, pacing and congestion
 //! control are quinn's. The clock, the random numbers and, by default, the cryptography are replaced
 //! ([`SimNull`]: a handshake and packets of the same sizes without encryption, for simulation only). With the
 //! feature `tls`, `QuinnParts::with_tls` uses rustls. Datagrams are sent one by one, without segmentation
@@ -25,8 +25,8 @@
 //! let server = QuinnStack::new(Role::Server, parts, &mut seed.stream("server"));
 //! ```
 //!
-//! `QuinnParts` also takes any of quinn's transport options. The example `own_controller` runs one over a
-//! bottleneck.
+//! `QuinnParts` also accepts any of quinn's transport options. The example `own_controller` runs a
+//! user-defined controller over a bottleneck.
 //!
 //! A controller must take the time from its arguments. It must not count calls of its window function,
 //! because their number differs between versions of quinn.

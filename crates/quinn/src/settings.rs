@@ -1,4 +1,4 @@
-//! The settings of an end in a scenario, and the quinn types that are made from them.
+//! The settings of an end in a scenario, and their conversion to quinn's types.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::clock::span;
 use crate::gate::Factory;
 use crate::sim_null::SimNull;
 
-/// A congestion control.
+/// Congestion control.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Congestion {
     /// CUBIC, quinn's default.
@@ -23,42 +23,42 @@ pub enum Congestion {
     NewReno,
     /// BBR. quinn uses its window, not its pacing rate.
     Bbr,
-    /// The model's window behind quinn's interface, such as Chromium's.
+    /// The model's window behind quinn's trait, such as Chromium's.
     Model(WindowParams),
 }
 
 /// Acknowledgement frequency requested from the peer (draft-ietf-quic-ack-frequency).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AckFrequency {
-    /// Number of packets for one acknowledgement.
+    /// Number of packets per acknowledgement.
     pub every: u32,
-    /// Maximum delay of an acknowledgement; `None` means the peer's own. Between 1 ms and the larger of the
-    /// round-trip time and 25 ms.
+    /// Maximum acknowledgement delay, between 1 ms and the larger of the round-trip time and 25 ms. `None`:
+    /// the peer's own.
     pub max_delay: Option<Duration>,
-    /// Reordering threshold for an immediate acknowledgement: 1 means any reordering, 0 means none.
+    /// Reordering threshold for an immediate acknowledgement: 1 means any reordering, 0 disables it.
     pub reordering: u32,
 }
 
 /// The settings of one end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// Its congestion control.
+    /// Congestion control.
     pub congestion: Congestion,
-    /// Initial window in bytes; `None` means the default of the congestion control.
+    /// Initial window in bytes. `None`: the default of the congestion control.
     pub initial_window: Option<u64>,
-    /// Packets are spread over the round trip.
+    /// Enable pacing.
     pub pacing: bool,
-    /// The acknowledgement frequency that it requests as the sender of data.
+    /// Acknowledgement frequency requested by the data sender.
     pub ack_frequency: Option<AckFrequency>,
     /// Initial UDP payload in bytes.
     pub first_mtu: u16,
-    /// Largest UDP payload that MTU discovery probes for, in bytes; equal to `first_mtu` means no probes.
+    /// Largest UDP payload probed by MTU discovery, in bytes. Equal to `first_mtu`: no probes.
     pub mtu: u16,
-    /// Flow control window of a stream in bytes; `None` means quinn's default.
+    /// Flow control window of a stream in bytes. `None`: quinn's default.
     pub stream_window: Option<u32>,
-    /// Flow control window of the connection in bytes; `None` means no limit, quinn's default.
+    /// Flow control window of the connection in bytes. `None`: no limit, quinn's default.
     pub connection_window: Option<u32>,
-    /// Number of streams that its peer may have open; `None` means 100, quinn's default.
+    /// Maximum number of streams that the peer may open. `None`: 100, quinn's default.
     pub streams: Option<u32>,
     /// Message sizes of the handshake without encryption.
     pub handshake: SimNull,
@@ -79,7 +79,7 @@ impl Settings {
         handshake: SimNull::TLS,
     };
 
-    /// The quinn types for these settings.
+    /// Converts the settings to quinn's types.
     pub fn parts(&self) -> QuinnParts {
         let mut transport = TransportConfig::default();
         transport.initial_mtu(self.first_mtu).min_mtu(self.first_mtu.min(1_200));
@@ -91,8 +91,8 @@ impl Settings {
         transport.mtu_discovery_config(discovery);
         if let Some(ask) = self.ack_frequency {
             let mut config = AckFrequencyConfig::default();
-            // spec: draft-ietf-quic-ack-frequency 4 - the threshold is how many may go without: one less than
-            // an acknowledgement is for.
+            // spec: draft-ietf-quic-ack-frequency 4 - the threshold is the number of packets without an
+            // acknowledgement: one less than the packets per acknowledgement.
             config.ack_eliciting_threshold(VarInt::from_u32(ask.every.saturating_sub(1)));
             config
                 .reordering_threshold(VarInt::from_u32(ask.reordering))
@@ -143,18 +143,18 @@ impl Settings {
 
 /// The parts of an end in quinn's own types, for your own configuration or controller.
 pub struct QuinnParts {
-    /// quinn's configuration of a connection. Its controller factory is not used; clocks and seeds are not
-    /// set here.
+    /// quinn's connection configuration. Its controller factory is ignored; clocks and seeds are not set
+    /// here.
     pub transport: TransportConfig,
-    /// The factory of the congestion controller.
+    /// Factory of the congestion controller.
     pub controller: Factory,
-    /// Packets are spread over the round trip by quinn's pacer.
+    /// Enable quinn's pacer.
     pub pacing: bool,
     /// Cryptography of the client.
     pub client: Arc<dyn ClientConfig>,
     /// Cryptography of the server.
     pub server: Arc<dyn ServerConfig>,
-    /// The server name that the client requests.
+    /// Server name requested by the client.
     pub server_name: &'static str,
 }
 

@@ -20,10 +20,10 @@ use crate::identity::{Identity, NoDate};
 use crate::settings::QuinnParts;
 use crate::tap::Tap;
 
-/// Memory for datagrams that have come in is taken in pieces of this size.
+/// Allocation unit of memory for received datagrams.
 const PIECE: usize = 1 << 16;
 
-/// Addresses that the two ends know each other by. They never change: the world delivers by other means.
+/// Addresses of the two ends. They never change; the world delivers datagrams independently of them.
 const CLIENT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 50_000);
 const SERVER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2)), 443);
 
@@ -31,29 +31,29 @@ const SERVER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::new(19
 pub struct QuinnStack {
     role: QuicRole,
     endpoint: Endpoint,
-    /// A client's configuration until it connects.
+    /// The client's configuration until it connects.
     client: Option<(ClientConfig, &'static str)>,
     connection: Option<(ConnectionHandle, quinn_proto::Connection)>,
     state: Connection,
-    /// The handshake's keys are gone, so that one level alone sends.
+    /// The handshake keys are discarded, so only one level sends.
     confirmed: bool,
-    /// The endpoint has forgotten the connection.
+    /// The endpoint has removed the connection.
     drained: bool,
     watch: Arc<Watch>,
-    /// The greatest number of questions in one call, see [`crate::gate`].
+    /// Maximum number of window calls per poll; see [`crate::gate`].
     asked: u32,
     timer: Option<Instant>,
     readable: VecDeque<StreamId>,
-    /// What was written to each stream that is not finished.
+    /// Bytes written to each unfinished stream.
     written: BTreeMap<StreamId, u64>,
     memory: BytesMut,
-    /// A reply of the endpoint's own, which is not sent.
+    /// A reply of the endpoint itself, which is not sent.
     reply: Vec<u8>,
 }
 
 impl QuinnStack {
-    /// One end of a connection that has not begun. Random values that quinn would take from the system come
-    /// from `random`.
+    /// Creates one end of a connection. Random values that quinn would request from the system come from
+    /// `random`.
     pub fn new(role: QuicRole, parts: QuinnParts, random: &mut RandomStream) -> Self {
         let QuinnParts { mut transport, controller, pacing, client, server, server_name } = parts;
         let watch = Arc::new(Watch::new());
@@ -96,13 +96,13 @@ impl QuinnStack {
         }
     }
 
-    /// The largest number of calls of the window function for one datagram after the handshake: two, see the
-    /// pacing gate.
+    /// Maximum number of calls of the window function per datagram after the handshake: two, as required by
+    /// the pacing gate.
     pub fn most_asked(&self) -> u32 {
         self.asked
     }
 
-    /// quinn's own counters; `None` before there is a connection.
+    /// quinn's own counters. `None` before a connection exists.
     pub fn stats(&self) -> Option<quinn_proto::ConnectionStats> {
         self.connection.as_ref().map(|(_, connection)| connection.stats())
     }
@@ -111,8 +111,7 @@ impl QuinnStack {
         if self.role == QuicRole::Client { SERVER } else { CLIENT }
     }
 
-    /// Passes on what connection and endpoint have to tell each other, and notes what concerns the
-    /// application.
+    /// Exchanges events between connection and endpoint, and records those that concern the application.
     fn settle(&mut self) {
         let Some((handle, connection)) = &mut self.connection else { return };
         while let Some(event) = connection.poll_endpoint_events() {
@@ -149,7 +148,8 @@ impl QuinnStack {
         };
     }
 
-    // spec: rfc9001 4.9 - a server drops the handshake's keys when it is complete, a client when it hears so.
+    // spec: rfc9001 4.9 - a server discards the handshake keys when the handshake is complete, a client when
+    // it is confirmed.
     fn is_confirmed(&mut self) -> bool {
         if !self.confirmed && self.state == Connection::Established {
             self.confirmed = self.role == QuicRole::Server
@@ -269,7 +269,7 @@ impl Stack for QuinnStack {
     fn finish(&mut self, _: Instant, stream: StreamId) {
         self.written.remove(&stream);
         if let Some((_, connection)) = &mut self.connection {
-            // A stream that the peer has stopped is over already.
+            // A stream stopped by the peer is finished already.
             let _ = connection.send_stream(quinns(stream)).finish();
         }
     }
@@ -282,7 +282,7 @@ impl Stack for QuinnStack {
         let mut read = Read::default();
         let Some((_, connection)) = &mut self.connection else { return read };
         let mut port = connection.recv_stream(quinns(stream));
-        // A stream whose end has been read is closed.
+        // A stream is closed once its end has been read.
         let Ok(mut chunks) = port.read(true) else { return read };
         loop {
             match chunks.next(usize::MAX) {
@@ -294,7 +294,7 @@ impl Stack for QuinnStack {
                 Err(ReadError::Blocked | ReadError::Reset(_)) => break,
             }
         }
-        // New limits go out with the next datagrams, which the caller asks for in any case.
+        // New limits are sent with the next datagrams, which the caller polls anyway.
         let _ = chunks.finalize();
         read
     }
@@ -307,12 +307,12 @@ impl Stack for QuinnStack {
         self.state = Connection::Closed;
     }
 
-    /// The state as far as quinn tells it. Whether slow start has been left is told by controls that have a
-    /// threshold; it is the greatest number before there is one.
+    /// The state that quinn reports. Only controllers with a threshold report slow start; the
+    /// threshold is `u64::MAX` until it is set.
     fn snapshot(&self, _: Instant) -> Snapshot {
         let stats = self.stats().unwrap_or_default();
         let connection = self.connection.as_ref().map(|(_, connection)| connection);
-        // The first acknowledgement brings the first sample.
+        // The first acknowledgement provides the first sample.
         let measured = connection.filter(|_| stats.frame_rx.acks > 0);
         let metrics = connection.map(|c| c.congestion_state().metrics());
         Snapshot {

@@ -1,4 +1,4 @@
-//! Between quinn and whatever encrypts its packets: nothing is changed, and the ledger reads what goes by.
+//! A wrapper around quinn's cryptography that changes nothing and passes packet contents to the ledger.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use stillair_model::types::{LongPacket, PacketType};
 
 use crate::gate::Watch;
 
-/// A configuration of either side whose packets are read.
+/// A client or server configuration whose packets are read.
 pub(crate) struct Tap<C: ?Sized> {
     pub(crate) inner: Arc<C>,
     pub(crate) watch: Arc<Watch>,

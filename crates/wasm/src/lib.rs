@@ -1,9 +1,9 @@
-//! The engine as a WebAssembly module: a request as text in, an answer out ([`stillair_sim::api::ask`]). It
-//! imports nothing: no clock, no file, no thread.
+//! The engine as a WebAssembly module: takes a request as text and returns an answer
+//! ([`stillair_sim::api::ask`]). The module imports nothing: no clock, no files, no threads.
 //!
-//! The other side (`web/src/engine/module.ts`) puts a request where [`room`] says, calls [`ask`], and reads
-//! the answer from [`answer`] on. A panic ends the call in a trap; what it said is the answer then, and the
-//! module is not to be called again.
+//! The caller (`web/src/engine/module.ts`) writes a request into the buffer returned by [`room`], calls
+//! [`ask`], and reads the answer at [`answer`]. A panic ends the call with a trap. The answer is then the
+//! panic message, and the module must not be called again.
 #![expect(unsafe_code, reason = "names and memory that a WebAssembly host shares")]
 
 use core::cell::RefCell;
@@ -16,7 +16,7 @@ thread_local! {
     static ANSWER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Room for a request of so many bytes; where it begins.
+/// Allocates a buffer for a request of `bytes` bytes. Returns its address.
 #[unsafe(no_mangle)]
 pub extern "C" fn room(bytes: usize) -> *mut u8 {
     REQUEST.with_borrow_mut(|request| {
@@ -26,7 +26,7 @@ pub extern "C" fn room(bytes: usize) -> *mut u8 {
     })
 }
 
-/// Answers the request in that room. Zero if the answer is what was asked for, one if it is an error.
+/// Processes the request in the buffer. Returns 0 if the answer is a result, and 1 if it is an error.
 #[unsafe(no_mangle)]
 pub extern "C" fn ask() -> u32 {
     panic::set_hook(Box::new(|panic| set(panic.to_string().into_bytes())));
@@ -42,13 +42,13 @@ pub extern "C" fn ask() -> u32 {
     status
 }
 
-/// Where the last answer begins.
+/// Address of the last answer.
 #[unsafe(no_mangle)]
 pub extern "C" fn answer() -> *const u8 {
     ANSWER.with_borrow(|answer| answer.as_ptr())
 }
 
-/// How long it is, in bytes.
+/// Length of the last answer in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn answer_bytes() -> usize {
     ANSWER.with_borrow(Vec::len)

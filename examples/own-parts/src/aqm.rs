@@ -1,5 +1,5 @@
-//! A AQM algorithm: the chance that a packet is marked, or dropped if it cannot be, rises with the time that it
-//! has waited.
+//! An AQM algorithm: the probability of a mark, or of a drop for packets that are not ECN-capable, rises with
+//! the sojourn time.
 
 use stillair_cli::model::aqm::algorithm::{AqmAlgorithm, Seen, Verdict};
 use stillair_cli::model::types::{Duration, RandomStream};
@@ -7,9 +7,9 @@ use stillair_cli::model::types::{Duration, RandomStream};
 /// The AQM of one queue.
 #[derive(Debug)]
 pub struct Ramp {
-    /// No packet that has waited for less is marked.
+    /// Sojourn time up to which no packet is marked.
     low: Duration,
-    /// Each that has waited for more is.
+    /// Sojourn time from which every packet is marked.
     high: Duration,
     random: RandomStream,
     marked: u64,
@@ -20,7 +20,7 @@ impl Ramp {
         Self { low, high, random, marked: 0 }
     }
 
-    /// The chance of a packet that has waited so long.
+    /// Probability of a mark for a sojourn time.
     fn chance(&self, waited: Duration) -> f64 {
         let above = waited.saturating_sub(self.low).nanos() as f64;
         let range = self.high.saturating_sub(self.low).nanos().max(1) as f64;
@@ -31,7 +31,7 @@ impl Ramp {
 impl AqmAlgorithm for Ramp {
     fn leaves(&mut self, seen: &Seen) -> Verdict {
         let chance = self.chance(seen.sojourn);
-        // The last packet of a queue is what its sender learns of the queue's end by.
+        // Spares the last packet of a queue: its sender would notice the loss only by a timeout.
         if seen.queued_packets == 0 || chance == 0.0 || !self.random.chance(chance) {
             return Verdict::Pass;
         }
@@ -50,7 +50,7 @@ mod tests {
     use stillair_cli::model::types::Seed;
 
     #[test]
-    fn the_chance_rises_between_low_and_high() {
+    fn the_probability_rises_between_low_and_high() {
         let ms = Duration::from_millis;
         let ramp = Ramp::new(ms(5), ms(25), Seed { seed: 1, run: 0 }.stream("ramp"));
         assert_eq!([0, 5, 10, 15, 25, 99].map(|n| ramp.chance(ms(n))), [0.0, 0.0, 0.25, 0.5, 1.0, 1.0]);

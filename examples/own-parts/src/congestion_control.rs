@@ -1,13 +1,14 @@
-//! A congestion control: additive increase that stops where packets begin to wait, and a cut after a loss.
+//! A congestion control: additive increase that stops when packets start to queue, and a reduction after a
+//! loss.
 
 use stillair_cli::model::transport::cc::{CcSock, Controller};
 use stillair_cli::model::types::Duration;
 
-/// Least window after a loss, in segments.
+/// Minimum window after a loss, in segments.
 // linux: net/ipv4/tcp_cong.c tcp_reno_ssthresh (6.1).
 const LEAST: u32 = 2;
 
-/// The controller: its parameters, and nothing else to remember.
+/// The controller: parameters only, no state.
 #[derive(Clone, Debug)]
 pub struct Calm {
     gain: u32,
@@ -20,7 +21,7 @@ impl Calm {
         Self { gain: gain as u32, keep, target_us: (target.nanos() / 1_000) as u32 }
     }
 
-    /// How long packets wait on their way, in us; 0 before the first round trip is known.
+    /// Queueing delay of the path in us; 0 before the first round-trip sample.
     fn queueing_us(sk: &CcSock) -> u32 {
         if sk.min_rtt_us == u32::MAX { 0 } else { (sk.srtt_us >> 3).saturating_sub(sk.min_rtt_us) }
     }
@@ -39,7 +40,7 @@ impl Controller for Calm {
             sk.snd_cwnd = (sk.snd_cwnd + acked).min(sk.snd_cwnd_clamp);
             return;
         }
-        // `gain` segments for each window that is acknowledged.
+        // `gain` segments per acknowledged window.
         sk.snd_cwnd_cnt += acked * self.gain;
         let more = sk.snd_cwnd_cnt / sk.snd_cwnd;
         sk.snd_cwnd_cnt %= sk.snd_cwnd;

@@ -1,4 +1,4 @@
-//! A program with four parts of its own, one of each kind, beside all that is built in.
+//! A program with four user-defined parts, one of each kind, in addition to the built-in ones.
 //!
 //! ```sh
 //! cargo run --release -p own-parts -- parts
@@ -21,7 +21,7 @@ use congestion_control::Calm;
 use qdisc::ShortFirst;
 use station_scheduler::LeastUsed;
 
-/// Registers the parts, each with its keys: what they may be, their defaults, and how one is made of them.
+/// Registers the parts with their keys: allowed values, defaults, and a function that creates the part.
 fn register(parts: &mut Parts) -> Result<(), PartError> {
     let keys = vec![
         Key::integer("gain", 1..=16, 2, "segments that the window grows by in a round trip"),
@@ -45,7 +45,7 @@ fn register(parts: &mut Parts) -> Result<(), PartError> {
     ];
     parts.aqm("ramp", "marks the more the longer packets have waited", keys, |o, stream| {
         let (low, high) = (o.duration("low"), o.duration("high"));
-        // Each is good by itself: what does not go together is for the part to refuse.
+        // Each value is valid on its own; the part must reject invalid combinations.
         if low < high { Ok(Ramp::new(low, high, stream)) } else { Err("low below high".to_owned()) }
     })?;
     let keys = vec![Key::duration("memory", ["1 ms", "10 s"], "100 ms", "airtime counts half after this")];

@@ -1,5 +1,5 @@
-//! A queueing discipline: short packets go before long ones, but only so many in a row while a long one
-//! waits.
+//! A queueing discipline: short packets overtake long ones, but only a limited number in a row while a long
+//! one waits.
 
 use stillair_cli::model::qdisc::custom::{Discipline, Room};
 use stillair_cli::model::qdisc::{Enqueue, NextSend, QdiscStats};
@@ -9,10 +9,10 @@ use stillair_cli::model::types::{Instant, Pkt, PktList, Reason, skb_len};
 #[derive(Debug)]
 pub struct ShortFirst {
     limit: u32,
-    /// Bytes of the longest packet that counts as short.
+    /// Maximum size in bytes of a short packet.
     short: u32,
     row: u32,
-    /// Short packets, and the others.
+    /// Short packets, and other packets.
     lists: [PktList; 2],
     /// Short packets sent since the last long one.
     in_row: u32,

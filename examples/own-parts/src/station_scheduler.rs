@@ -1,4 +1,4 @@
-//! A scheduler of stations: whoever has had the least airtime of late goes first.
+//! A station scheduler: the station with the least recent airtime goes first.
 
 use stillair_cli::model::types::{Ac, Duration, Instant};
 use stillair_cli::model::wifi::driver::{AirtimeUse, DeviceView, StationScheduler};
@@ -8,13 +8,13 @@ use stillair_cli::model::wifi::tx::transmitter::{Attempt, TIDS, TidIndex};
 #[derive(Debug)]
 pub struct LeastUsed {
     memory: Duration,
-    /// By peer: airtime used, of which half is forgotten after each `memory`.
+    /// By peer: airtime used, halved after each `memory`.
     used: Vec<Duration>,
-    /// When it was halved last.
+    /// Time of the last halving.
     halved: Instant,
-    /// By traffic identifier: it may have frames.
+    /// By TID index: may have frames.
     listed: Vec<bool>,
-    /// By traffic identifier: it was named in this look and could send nothing.
+    /// By TID index: was selected in this round and could send nothing.
     tried: Vec<bool>,
 }
 

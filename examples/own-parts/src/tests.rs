@@ -1,4 +1,5 @@
-//! The parts are held to what ours are held to, and a mistake in their keys is one clear error.
+//! The parts pass the conformance checks of the built-in parts, and a mistake in their keys gives one clear
+//! error.
 
 use stillair_cli::Parts;
 use stillair_cli::model::conformance::{self, ServiceOrder};
@@ -21,18 +22,18 @@ fn read(set: &[(&str, &str)]) -> Result<Scenario, String> {
         .map_err(|e| e.to_string())
 }
 
-/// All of them, with their defaults.
+/// All parts, with their defaults.
 #[test]
-fn what_must_hold_of_parts_holds() {
+fn parts_pass_the_conformance_checks() {
     let mut parts = Parts::default();
     register(&mut parts).expect("good parts");
     assert_eq!(parts.check(), Ok(()));
 }
 
-/// With other options, and what a discipline promises beyond: one that thinks all packets short keeps the
-/// order of a flow.
+/// Other options, and an additional guarantee: a discipline that treats all packets as short keeps the order
+/// of each flow.
 #[test]
-fn what_must_hold_holds_of_other_options() {
+fn other_options_pass_too() {
     let all_short = DisciplineFactory::new("short_first", "", |_| Box::new(ShortFirst::new(5, u32::MAX, 1)));
     assert_eq!(conformance::discipline(&QdiscConfig::Custom(all_short), ServiceOrder::Kept), Ok(()));
     assert_eq!(conformance::controller(|| Calm::new(16, 0.1, Duration::from_millis(1))), Ok(()));

@@ -29,16 +29,16 @@ _COMMANDS = {
     "live": "real.live",
     "crosscheck": "real.live",
     "kernel": "real.kernel",
-    "paper": "paper",
+    "paper": "",
     "export": "publish.command",
     "plot": "publish.command",
     "report": "publish.command",
     "qoo": "publish.quality",
     "budget": "budget",
     "explore": "explore.command",
-    "validate": "real.validate",
+    "validate": "",
 }
-"""Each command, in the order of the help page, and the module that has it under its name."""
+"""Each command, in the order of the help page, and its module; empty for a command of another package."""
 
 _RENAMED = {
     "agree": "crosscheck",
@@ -55,12 +55,16 @@ class _Late(click.Group):
     """Commands that are imported one by one, as an answer should not wait for all of them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        return list(_COMMANDS)
+        from stillair.cli import extension  # noqa: PLC0415 - to find commands elsewhere takes its time
+
+        return list(dict.fromkeys([*_COMMANDS, *extension.names()]))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name not in _COMMANDS:
-            return None
-        module = import_module(f"stillair.cli.{_COMMANDS[cmd_name]}")
+        if not (place := _COMMANDS.get(cmd_name)):
+            from stillair.cli import extension  # noqa: PLC0415 - see above
+
+            return extension.command(cmd_name)
+        module = import_module(f"stillair.cli.{place}")
         name = cmd_name.replace("-", "_")
         # Behind a name that Python has for something else is an underscore.
         found = getattr(module, f"{name}_", None) or getattr(module, name)
@@ -81,8 +85,10 @@ class _Late(click.Group):
         if args and args[0] in _RENAMED:
             ctx.fail(f"No such command {args[0]!r}. It is now 'stillair {_RENAMED[args[0]]}'")
         if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
-            near = " or ".join(repr(name) for name in nearest(args[0], _COMMANDS))
-            ctx.fail(f"No such command {args[0]!r}{f'. Did you mean {near}?' if near else ''}")
+            known = self.list_commands(ctx)
+            if args[0] not in known:
+                near = " or ".join(repr(name) for name in nearest(args[0], known))
+                ctx.fail(f"No such command {args[0]!r}{f'. Did you mean {near}?' if near else ''}")
         return super().resolve_command(ctx, args)
 
 

@@ -10,4 +10,5 @@ Nothing here knows a scenario or a run. What goes into a guest stands in `guest/
     tools     programs that are needed, and how they are installed
     store     the cache: what is there, by name
     programs  programs that a build starts, which end with it
+    profiles  profiles of Linux releases, by version
 """

@@ -12,7 +12,6 @@ A result reads its folder, and writes tables, qlog and the files of Flent.
     exchanges      every exchange on the air
     sojourn        where the time of packets went
     series         what happened in steps of 0.2 s
-    sawtooth       the saw of samples
     frame          tables by columns, for whatever reads Arrow
     report         a run's report, key by key
     statistics     means and intervals over runs

@@ -1,4 +1,4 @@
-//! A packet that may still grow.
+//! A held packet that may still grow.
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,7 @@ use crate::parse::{IPV6_HEADER, TCP, parse};
 use crate::patch;
 use crate::tcp::{CWR, FIN, OptionLayout, PSH};
 
-/// A packet with all that has been merged into it, and with the headers of its first segment.
+/// A packet with all segments merged into it, and the headers of its first segment.
 #[derive(Debug)]
 pub struct HeldSegments {
     bytes: Vec<u8>,
@@ -17,7 +17,7 @@ pub struct HeldSegments {
     gso_size: usize,
     segments: u16,
     fixed_id: bool,
-    /// Sum of the payload.
+    /// Checksum sum of the payload.
     sum: u64,
 }
 
@@ -28,7 +28,7 @@ impl HeldSegments {
         Self { bytes, layout, gso_size: 0, segments: 0, fixed_id: false, sum: 0 }
     }
 
-    /// Begins anew with a segment, whose payload is from now on the size of all.
+    /// Starts a new packet with a segment, whose payload sets the segment size.
     pub fn begin(&mut self, packet: &[u8], segment: &TcpSegment) {
         self.bytes.clear();
         self.bytes.extend_from_slice(packet);
@@ -39,10 +39,11 @@ impl HeldSegments {
         self.sum = u64::from(segment.sum);
     }
 
-    /// Whether a packet is of the same flow.
-    // linux: net/ipv4/af_inet.c inet_gro_receive, net/ipv4/tcp_offload.c tcp_gro_lookup (6.12) - addresses
-    // and ports.
-    // linux: net/ipv6/ip6_offload.c ipv6_gro_receive (6.12) - the flow label and all extension headers too.
+    /// Returns true if a packet belongs to the same flow.
+    // linux: net/ipv4/af_inet.c inet_gro_receive, net/ipv4/tcp_offload.c tcp_gro_lookup (6.12) - compare
+    // addresses and ports.
+    // linux: net/ipv6/ip6_offload.c ipv6_gro_receive (6.12) - compares the flow label and all extension
+    // headers too.
     pub fn is_of_flow(&self, packet: &[u8], segment: &TcpSegment) -> bool {
         let (a, b, at) = (&self.bytes[..], packet, self.layout.transport);
         let ip = if a[0] >> 4 == 4 {
@@ -58,21 +59,22 @@ impl HeldSegments {
         ip && a[at..at + 4] == b[at..at + 4]
     }
 
-    /// Whether a packet of the same flow continues this one.
-    // linux: net/ipv4/tcp_offload.c tcp_gro_receive (6.12) - the next sequence number, the same
-    // acknowledgement, options and window, no flag that differs but CWR, FIN and PSH, never with CWR, data
-    // but no more than the first has; net/core/gro.c skb_gro_receive (6.12) - within the limit of bytes.
+    /// Returns true if a packet of the same flow continues this one.
+    // linux: net/ipv4/tcp_offload.c tcp_gro_receive (6.12) - requires the next sequence number, the same
+    // acknowledgement number, options and window, the same flags except CWR, FIN and PSH, no CWR, and some
+    // data but no more than in the first segment; net/core/gro.c skb_gro_receive (6.12) - enforces the size
+    // limit.
     pub fn is_continued_by(&mut self, packet: &[u8], segment: &TcpSegment) -> bool {
         let (at, from) = (self.layout.transport, segment.layout.transport);
         let (a, b) = (&self.bytes[at..self.layout.payload], &packet[from..segment.layout.payload]);
         let ours = (self.bytes.len() - self.layout.payload) as u32;
         let next = self.layout.seq(&self.bytes).wrapping_add(ours);
         a.len() == b.len()
-            // The acknowledgement and, beside the header's length, reserved bits.
+            // Acknowledgement number, data offset and reserved bits.
             && a[8..13] == b[8..13]
             && (a[13] ^ b[13]) & !(CWR | FIN | PSH) == 0
             && b[13] & CWR == 0
-            // The window, and behind checksum and urgent pointer the options.
+            // Window, and options after checksum and urgent pointer.
             && a[14..16] == b[14..16]
             && a[20..] == b[20..]
             && self.ip_continues(packet)
@@ -82,10 +84,10 @@ impl HeldSegments {
             && self.bytes.len() + segment.data < MAX_BYTES
     }
 
-    /// Whether the IP header allows it.
-    // linux: include/net/gro.h inet_gro_flush (6.12) - the same TTL, TOS and DF; an identification that
-    // counts on, or one that stays, if that of the second did and DF is set. linux: include/net/gro.h
-    // ipv6_gro_flush (6.12) - the same traffic class and hop limit.
+    /// Returns true if the IP header allows merging.
+    // linux: include/net/gro.h inet_gro_flush (6.12) - requires the same TTL, TOS and DF, and an
+    // identification that increments, or one that stays the same if the second segment's did and DF is set.
+    // linux: include/net/gro.h ipv6_gro_flush (6.12) - requires the same traffic class and hop limit.
     fn ip_continues(&mut self, packet: &[u8]) -> bool {
         let (a, b) = (&self.bytes[..], packet);
         if a[0] >> 4 == 6 {
@@ -102,10 +104,10 @@ impl HeldSegments {
         ahead == if self.fixed_id { 0 } else { self.segments }
     }
 
-    /// Merges a packet that continues this one; true if that was the last.
+    /// Merges a packet that continues this one. Returns true if no other can follow.
     pub fn join(&mut self, packet: &[u8], segment: &TcpSegment) -> bool {
         let odd = (self.bytes.len() - self.layout.payload) % 2 == 1;
-        // spec: rfc1071 2(B) - at an odd place, bytes of the sum are the other way round.
+        // spec: rfc1071 2(B) - at an odd offset, the bytes of the sum are swapped.
         self.sum += u64::from(if odd { segment.sum.swap_bytes() } else { segment.sum });
         self.bytes.extend_from_slice(&packet[segment.layout.payload..][..segment.data]);
         self.bytes[self.layout.flags()] |= segment.flags & (FIN | PSH);
@@ -113,7 +115,7 @@ impl HeldSegments {
         segment.data < self.gso_size || segment.ends()
     }
 
-    /// The packet as it goes up: of one segment as it came, of several with the length and the checksums of
+    /// The packet to pass up. A single segment is unchanged; several segments get the length and checksums of
     /// the whole.
     // linux: net/ipv4/af_inet.c inet_gro_complete, net/ipv6/ip6_offload.c ipv6_gro_complete (6.12).
     pub fn complete(&mut self, checksum: Checksum) -> IpPacket<'_> {

@@ -1,8 +1,8 @@
-//! Generic receive offload (GRO) on bytes: consecutive TCP segments that arrive at once are merged into one
-//! packet.
+//! Generic receive offload (GRO) on bytes: merges consecutive TCP segments that arrive together.
 //!
-//! For an external host whose modelled interface has GRO. The merged packet is what its kernel would have
-//! made, with the segment size for `virtio_net_hdr`. [`gso::split`](crate::gso::split) is the inverse.
+//! For an external host whose modelled interface has GRO. The merged packet equals the one that its kernel
+//! would have built, with the segment size for `virtio_net_hdr`. [`gso::split`](crate::gso::split) is the
+//! inverse.
 
 mod held;
 mod segment;
@@ -12,32 +12,32 @@ use alloc::vec::Vec;
 use held::HeldSegments;
 use segment::TcpSegment;
 
-/// Number of flows held at once, in a kernel with one list.
+/// Number of flows held at a time by a kernel with a single list.
 // linux: net/core/dev.c MAX_GRO_SKBS (4.4). linux: net/core/gro.c MAX_GRO_SKBS, GRO_HASH_BUCKETS (6.12) - as
-// many in each of eight lists, by the device's hash.
-// deviation: there is one list, of as many flows as the caller says - what a device hashes is its own.
+// many in each of eight lists, selected by the device's hash.
+// deviation: a single list, for a number of flows set by the caller - the hash is device-specific.
 pub const FLOWS: usize = 8;
 
 /// Maximum length of a merged packet, exclusive.
-// linux: include/linux/netdevice.h GRO_LEGACY_MAX_SIZE, net/core/gro.c skb_gro_receive (6.12) - what a device
-// has unless told otherwise. The 17 page fragments of a buffer (MAX_SKB_FRAGS) are no limit, as buffers are
-// chained beyond them.
+// linux: include/linux/netdevice.h GRO_LEGACY_MAX_SIZE, net/core/gro.c skb_gro_receive (6.12) - the default
+// of a device. The 17 page fragments of a buffer (MAX_SKB_FRAGS) are not a limit, as buffers are chained
+// beyond them.
 const MAX_BYTES: usize = 65_536;
 
 /// Value of the TCP checksum field of a merged packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Checksum {
-    /// The full checksum of the merged packet.
+    /// The checksum of the merged packet.
     Whole,
-    /// The sum of the pseudo header, to be completed by the receiver: `VIRTIO_NET_HDR_F_NEEDS_CSUM`.
+    /// The sum of the pseudo-header, to be completed by the receiver: `VIRTIO_NET_HDR_F_NEEDS_CSUM`.
     // linux: net/ipv4/tcp_offload.c tcp4_gro_complete (6.12).
     Pseudo,
 }
 
-/// A packet that is handed up.
+/// A packet passed up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IpPacket<'a> {
-    /// Bytes from the IP header on. A packet of one segment is unchanged, including bytes after its end.
+    /// Bytes including the IP header. A packet of one segment is unchanged, including bytes after its end.
     pub bytes: &'a [u8],
     /// Number of segments.
     pub segments: u16,
@@ -48,27 +48,27 @@ pub struct IpPacket<'a> {
 /// Layout of a packet of several segments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Merged {
-    /// Payload of each segment but the last, in bytes.
+    /// Payload of each segment except the last, in bytes.
     pub gso_size: u16,
     /// Offset of the TCP header.
     pub transport: usize,
     /// Offset of the payload.
     pub payload: usize,
-    /// Whether all segments had the same IPv4 identification, instead of consecutive ones.
+    /// True if all segments had the same IPv4 identification instead of consecutive ones.
     pub fixed_id: bool,
 }
 
-/// Packets held for merging. All memory is allocated when it is built.
+/// Packets held for merging. All memory is allocated on creation.
 #[derive(Debug)]
 pub struct Gro {
-    /// The first `count` are in use, the oldest first.
+    /// The first `count` are in use, oldest first.
     held: Vec<HeldSegments>,
     count: usize,
     checksum: Checksum,
 }
 
 impl Gro {
-    /// A `Gro` that holds packets of `flows` flows at once, 64 KiB each.
+    /// Creates a `Gro` that holds packets of `flows` flows at a time, 64 KiB each.
     #[must_use]
     pub fn new(flows: usize, checksum: Checksum) -> Self {
         let mut held = Vec::new();
@@ -76,10 +76,10 @@ impl Gro {
         Self { held, count: 0, checksum }
     }
 
-    /// Takes a packet, and hands up the packets that are then complete, in order. A packet that cannot be
-    /// merged is handed up at once, unchanged.
-    // linux: net/core/gro.c dev_gro_receive (6.12) - what the packet could not continue goes up first; of too
-    // many flows, the oldest.
+    /// Adds a packet, and passes up the packets that are then complete, in order. A packet that cannot be
+    /// merged is passed up immediately, unchanged.
+    // linux: net/core/gro.c dev_gro_receive (6.12) - passes up the packet that this one could not continue
+    // first; with too many flows, the oldest.
     pub fn take(&mut self, packet: &[u8], mut up: impl FnMut(IpPacket<'_>)) {
         let Some(segment) = TcpSegment::of(packet) else {
             up(IpPacket { bytes: packet, segments: 1, merged: None });
@@ -107,7 +107,7 @@ impl Gro {
         self.count += 1;
     }
 
-    /// Hands up all held packets, the oldest first. Call it after the packets that arrive at one instant.
+    /// Passes up all held packets, oldest first. Call this after the packets that arrive at the same time.
     // linux: net/core/gro.c napi_gro_flush (6.12).
     pub fn flush(&mut self, mut up: impl FnMut(IpPacket<'_>)) {
         for held in &mut self.held[..self.count] {
@@ -116,7 +116,7 @@ impl Gro {
         self.count = 0;
     }
 
-    /// Hands up one that is held; its memory goes behind those in use.
+    /// Passes up a held packet; its memory moves behind those in use.
     fn complete(&mut self, i: usize, up: &mut impl FnMut(IpPacket<'_>)) {
         up(self.held[i].complete(self.checksum));
         self.held[i..self.count].rotate_left(1);

@@ -1,32 +1,32 @@
-//! A packet that came in, as far as merging looks at it.
+//! A received packet, with the fields used for merging.
 
 use crate::checksum::{fold, holds, ipv4_header_holds, pseudo, sum};
 use crate::parse::{IPV6_HEADER, TCP, parse};
 use crate::tcp::{FIN, OptionLayout, PSH, RST, SYN, URG};
 
-/// A segment of TCP with its place in its packet.
+/// A TCP segment and its position in the packet.
 #[derive(Clone, Copy, Debug)]
 pub struct TcpSegment {
     pub layout: OptionLayout,
-    /// Payload in bytes.
+    /// Payload length in bytes.
     pub data: usize,
     /// Folded sum of the payload.
     pub sum: u16,
     /// The flags.
     pub flags: u8,
-    /// Whether it belongs to a flow but can neither continue a packet nor be continued.
+    /// True if the segment belongs to a flow but can neither continue a packet nor be continued.
     pub alone: bool,
 }
 
 impl TcpSegment {
-    /// What merging looks at: TCP over IPv4 without options, or over IPv6 with no other extension headers
-    /// than those of options and routing; no fragment, nothing damaged.
-    // linux: net/ipv4/af_inet.c inet_gro_receive (6.12) - no options, no fragments, a header checksum that
-    // holds; with other bytes behind its end, or with a flag that is not DF, a packet is alone. linux:
-    // net/ipv4/tcp_offload.c tcp4_gro_receive, tcp_gro_pull_header (6.12) - a TCP checksum that holds, unless
-    // the packet is alone; a header that is there.
-    // linux: net/ipv6/ip6_offload.c ipv6_gro_receive, ipv6_gro_pull_exthdrs (6.12) - a payload that is all
-    // there is.
+    /// Parses a packet that may be merged: TCP over IPv4 without options, or over IPv6 with no extension
+    /// headers other than options and routing; not a fragment, with correct checksums.
+    // linux: net/ipv4/af_inet.c inet_gro_receive (6.12) - requires no options, no fragments, and a correct
+    // header checksum; bytes after its end, or flags other than DF, keep a packet single. linux:
+    // net/ipv4/tcp_offload.c tcp4_gro_receive, tcp_gro_pull_header (6.12) - require a complete header, and a
+    // correct TCP checksum unless the packet stays single.
+    // linux: net/ipv6/ip6_offload.c ipv6_gro_receive, ipv6_gro_pull_exthdrs (6.12) - require a payload length
+    // that matches the packet.
     pub fn of(packet: &[u8]) -> Option<Self> {
         let view = parse(packet).ok()?;
         let padded = packet.len() != view.length;
@@ -54,20 +54,21 @@ impl TcpSegment {
         Some(Self { layout, data, sum: fold(payload), flags, alone })
     }
 
-    /// Whether others may continue it.
-    // linux: net/ipv4/tcp_offload.c tcp_gro_receive (6.12) - it carries data, and no flag that ends it.
+    /// Returns true if other segments may continue this one.
+    // linux: net/ipv4/tcp_offload.c tcp_gro_receive (6.12) - if it carries data, and no flag that ends
+    // merging.
     pub fn may_grow(&self) -> bool {
         self.data > 0 && !self.alone && !self.ends()
     }
 
-    /// Whether its flags make it the last of its packet.
+    /// Returns true if its flags make it the last segment of its packet.
     // linux: net/ipv4/tcp_offload.c tcp_gro_receive (6.12).
     pub fn ends(&self) -> bool {
         self.flags & (URG | PSH | RST | SYN | FIN) != 0
     }
 }
 
-/// Whether all extension headers of an IPv6 packet that was looked at are of these kinds.
+/// Returns true if all extension headers of a parsed IPv6 packet are options or routing headers.
 fn only_options_and_routing(packet: &[u8], end: usize) -> bool {
     let (mut next, mut at) = (packet[6], IPV6_HEADER);
     while at < end {

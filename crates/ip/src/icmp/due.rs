@@ -1,17 +1,16 @@
-//! Whether an error may be sent about a packet.
+//! Conditions for sending an ICMP error.
 
 use core::net::IpAddr;
 
 use crate::parse::{ICMP, ICMPV6, PacketView};
 
-/// Whether an error may be sent to the sender of a packet. "Packet too big" is sent even for an IPv6
-/// multicast destination.
-// spec: rfc1812 4.3.2.7, rfc1122 3.2.2 - none about an error of ICMP, a packet to more than one host, a later
-// fragment, or one whose source is not one host. spec: rfc4443 2.4(e) - the same for IPv6, but for later
-// fragments, and about no redirect.
-// linux: net/ipv4/icmp.c __icmp_send (6.12) - what has a type that is not known counts as an error, and what
-// has none.
-// linux: net/ipv6/icmp.c is_ineligible (6.12) - of a later fragment nobody knows whether it is an error.
+/// Returns true if an error about a packet may be sent to its source. "Packet too big" is sent even for an
+/// IPv6 multicast destination.
+// spec: rfc1812 4.3.2.7, rfc1122 3.2.2 - no error about an ICMP error, a packet to more than one host, a
+// later fragment, or a packet whose source is not a single host. spec: rfc4443 2.4(e) - the same for IPv6,
+// except that later fragments are allowed and redirects are not.
+// linux: net/ipv4/icmp.c __icmp_send (6.12) - treats an unknown or missing type as an error.
+// linux: net/ipv6/icmp.c is_ineligible (6.12) - cannot tell whether a later fragment is an error.
 pub fn is_due(packet: &[u8], view: &PacketView, too_big: bool) -> bool {
     let kind = packet[view.header..view.length].first();
     let (later, about_error) = match (view.source, view.protocol) {
@@ -30,21 +29,22 @@ pub fn is_due(packet: &[u8], view: &PacketView, too_big: bool) -> bool {
     !later && !about_error && to_one && is_one_host(view.source)
 }
 
-/// ICMPv6's redirect.
+/// ICMPv6 redirect.
 // spec: rfc4861 4.5.
 const REDIRECT: u8 = 137;
 
-/// Whether a type of ICMP asks or answers.
+/// Returns true if the ICMP type is a query or a reply.
 // linux: net/ipv4/icmp.c icmp_pointers (6.12) - echo, timestamp, information and address mask. spec: rfc1256
-// 3.1 - and what looks for routers.
+// 3.1 - and router discovery.
 fn is_query(kind: u8) -> bool {
     matches!(kind, 0 | 8..=10 | 13..=18)
 }
 
-/// Whether an address can be that of one host.
-// spec: rfc1812 4.3.2.7 - not of this network, a loop, a group, all, or class E. spec: rfc4443 2.4(e.6).
-// deviation: that all hosts of a subnet are meant cannot be told from an address - the caller, who knows the
-// subnet, does not ask then.
+/// Returns true if an address can belong to a single host.
+// spec: rfc1812 4.3.2.7 - not "this network", loopback, multicast, broadcast, or class E. spec: rfc4443
+// 2.4(e.6).
+// deviation: a subnet-directed broadcast is not recognized from its address - the caller knows the subnet,
+// and must not request an error then.
 pub fn is_one_host(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(a) => {

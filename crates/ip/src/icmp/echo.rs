@@ -9,20 +9,19 @@ use crate::checksum::{holds, pseudo, sum};
 use crate::error::Error;
 use crate::parse::{ICMP, ICMPV6, parse};
 
-/// Writes the reply to an echo request into `out` and returns its length; `None` if the packet is not a
-/// request to be answered. The source is the address of the request, or `own` if that is an IPv6 multicast
-/// address.
+/// Writes the reply to an echo request into `out` and returns its length. Returns `None` if the packet is not
+/// a request that should be answered. The source is the destination of the request, or `own` if that is an
+/// IPv6 multicast address.
 ///
 /// # Errors
 /// The packet is malformed, `own` has the other IP version, or the buffer is too small.
-// spec: rfc792 (echo), rfc4443 4.2 - addresses swapped, another type, identifier, sequence number and data as
-// they came.
-// spec: rfc1122 3.2.2.6 - a request to a group or to all is left unanswered; one of IPv6 to a group is
-// answered (rfc4443 4.2).
-// linux: net/ipv4/icmp.c icmp_reply, net/ipv6/icmp.c icmpv6_echo_reply (6.12) - with the type of service of
-// the request, its ECN bits included. What has a wrong checksum is dropped before.
-// deviation: options of IPv4 are left out, where Linux sends a recorded route back. Fragments are not put
-// together.
+// spec: rfc792 (echo), rfc4443 4.2 - swap the addresses, change the type, and copy identifier, sequence
+// number and data.
+// spec: rfc1122 3.2.2.6 - an IPv4 request to a multicast or broadcast address is not answered; an IPv6
+// request to a multicast address is (rfc4443 4.2).
+// linux: net/ipv4/icmp.c icmp_reply, net/ipv6/icmp.c icmpv6_echo_reply (6.12) - use the request's TOS,
+// including its ECN bits. Requests with a wrong checksum are dropped before.
+// deviation: IPv4 options are omitted, while Linux returns a recorded route. Fragments are not reassembled.
 pub fn echo_reply(request: &[u8], own: IpAddr, out: &mut [u8]) -> Result<Option<usize>, Error> {
     let view = parse(request)?;
     if own.is_ipv4() != view.source.is_ipv4() {

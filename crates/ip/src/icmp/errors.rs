@@ -1,4 +1,4 @@
-//! Errors to the sender of a packet that could not be delivered.
+//! ICMP errors about packets that could not be delivered.
 
 use core::net::IpAddr;
 
@@ -8,28 +8,28 @@ use super::write::{IcmpPath, Message, write};
 use crate::error::Error;
 use crate::parse::{IPV4_HEADER, IPV6_HEADER, parse};
 
-/// Bytes of the longest error over IPv4.
+/// Maximum length of an error over IPv4, in bytes.
 // spec: rfc1812 4.3.2.3.
 const LONGEST_V4: usize = 576;
-/// Bytes of the longest error over IPv6: what every link carries.
+/// Maximum length of an error over IPv6, in bytes: the minimum IPv6 MTU.
 // spec: rfc4443 2.4(c).
 pub const LONGEST_V6: usize = 1280;
 
-/// Why a packet could not be delivered.
+/// Reason why a packet could not be delivered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Problem {
     /// Its TTL or hop limit expired.
     TimeExceeded,
     /// Its destination is unreachable.
     Unreachable(Unreachable),
-    /// It is too big for the next link, and may not be fragmented.
+    /// The packet is too big for the next link, and must not be fragmented.
     TooBig {
         /// MTU of the link in bytes.
         mtu: u32,
     },
 }
 
-/// Why a destination is unreachable.
+/// Reason why a destination is unreachable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unreachable {
     /// No route.
@@ -42,19 +42,19 @@ pub enum Unreachable {
     Prohibited,
 }
 
-/// Writes an error about a packet into `out`, from the address `own` to the packet's source, with a quote of
-/// the packet, and returns its length. `None` if no error may be sent: about errors, for packets from or to
-/// more than one host, for later IPv4 fragments, and for a packet that is too big but may be fragmented.
+/// Writes an error about a packet into `out`, from the address `own` to the packet's source, quoting the
+/// packet, and returns its length. Returns `None` if no error may be sent: about errors, for packets from or
+/// to more than one host, for later IPv4 fragments, and for a packet that is too big but may be fragmented.
 ///
 /// # Errors
 /// The packet is malformed, `own` has the other IP version, or the buffer is too small;
 /// [`LONGEST_ERROR`](super::LONGEST_ERROR) bytes are enough.
 // spec: rfc792, rfc1812 4.3.3, 5.2.7 - types and codes over IPv4; rfc1191 4 - the MTU in the second half of
-// what was unused.
+// the unused field.
 // spec: rfc4443 3.1 to 3.3 - over IPv6.
-// linux: net/ipv4/icmp.c __icmp_send (6.12) - the precedence of internetwork control (rfc1812 4.3.2.5) with
-// the packet's type of service, of which the upper bit of ECN is a part there; net/ipv6/icmp.c icmp6_send
-// (6.12) - a traffic class of zero.
+// linux: net/ipv4/icmp.c __icmp_send (6.12) - combines internetwork control precedence (rfc1812 4.3.2.5) with
+// the packet's TOS bits, which include the upper ECN bit; net/ipv6/icmp.c icmp6_send (6.12) - uses a traffic
+// class of zero.
 pub fn error(problem: Problem, packet: &[u8], own: IpAddr, out: &mut [u8]) -> Result<Option<usize>, Error> {
     let view = parse(packet)?;
     let path = IcmpPath::new(own, view.source)?;

@@ -1,7 +1,7 @@
 //! ICMP and ICMPv6 messages of routers and hosts: echo replies and errors.
 //!
-//! Each is written into the caller's buffer, with its IP header. The caller must limit the rate of errors,
-//! because only it knows the time (rfc1812 4.3.2.8, rfc4443 2.4(f)).
+//! Messages are written into the caller's buffer, including the IP header. The caller must rate-limit errors,
+//! because only the caller knows the time (rfc1812 4.3.2.8, rfc4443 2.4(f)).
 
 mod due;
 mod echo;
@@ -11,8 +11,8 @@ mod write;
 pub use echo::echo_reply;
 pub use errors::{Problem, Unreachable, error};
 
-/// Bytes before the payload of an echo message, and before what an error quotes.
+/// Bytes before the payload of an echo message, and before the quoted packet of an error.
 const HEADER: usize = 8;
 
-/// Length of the longest error in bytes: a buffer of this size is always sufficient.
+/// Maximum length of an error in bytes: a buffer of this size is always sufficient.
 pub const LONGEST_ERROR: usize = errors::LONGEST_V6;

@@ -1,4 +1,4 @@
-//! A message of ICMP in its packet.
+//! Builds an ICMP message and its IP packet.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -7,11 +7,11 @@ use crate::checksum::{ICMP_FIELD, icmp, ipv4_header, pseudo, transport};
 use crate::error::Error;
 use crate::parse::{ICMP, ICMPV6, IPV4_HEADER, IPV6_HEADER};
 
-/// Time to live of what a node sends itself.
+/// TTL of packets that a node originates.
 // linux: include/uapi/linux/ip.h IPDEFTTL, include/net/ipv6.h IPV6_DEFAULT_HOPLIMIT (6.12).
 const TTL: u8 = 64;
 
-/// Source and destination, of one version.
+/// Source and destination, both of the same IP version.
 #[derive(Clone, Copy)]
 pub enum IcmpPath {
     V4(Ipv4Addr, Ipv4Addr),
@@ -28,20 +28,20 @@ impl IcmpPath {
     }
 }
 
-/// What stands before the data of a message.
+/// Header fields of a message.
 pub struct Message {
     /// Type and code.
     pub kind: [u8; 2],
-    /// Behind the checksum: identifier and sequence number, or what an error has to say.
+    /// The four bytes after the checksum: identifier and sequence number, or the error's parameter.
     pub rest: [u8; 4],
-    /// Type of service or traffic class.
+    /// TOS or traffic class.
     pub tos: u8,
 }
 
-/// Writes a packet with a message and its data; returns its length.
-// deviation: IPv4 has DF set and no identification, which is right for a packet that nobody may fragment
-// (rfc6864 4.1) - Linux lets answers be fragmented and counts. The flow label is zero - Linux makes one of a
-// hash.
+/// Writes a packet with a message and its data. Returns its length.
+// deviation: IPv4 has DF set and identification zero, which is correct for a packet that must not be
+// fragmented (rfc6864 4.1) - Linux allows replies to be fragmented and counts identifications. The flow label
+// is zero - Linux computes one from a hash.
 pub fn write(out: &mut [u8], path: IcmpPath, message: &Message, data: &[u8]) -> Result<usize, Error> {
     let header = match path {
         IcmpPath::V4(..) => IPV4_HEADER,
@@ -72,7 +72,7 @@ pub fn write(out: &mut [u8], path: IcmpPath, message: &Message, data: &[u8]) -> 
             ip[4..8].copy_from_slice(&[(length >> 8) as u8, length as u8, ICMPV6, TTL]);
             ip[8..24].copy_from_slice(&source.octets());
             ip[24..40].copy_from_slice(&destination.octets());
-            // spec: rfc4443 2.3 - with a pseudo header.
+            // spec: rfc4443 2.3 - with a pseudo-header.
             transport(pseudo(source.into(), destination.into(), ICMPV6, length), body, ICMP_FIELD)
         }
     };

@@ -1,36 +1,36 @@
-//! Errors of parsing.
+//! Parse errors.
 
 use core::fmt;
 
-/// Why bytes are not a valid IP packet.
+/// Reason why bytes are not a valid IP packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Malformed {
-    /// Fewer bytes than the fixed header of this version.
+    /// Fewer bytes than the fixed header of the IP version.
     Truncated {
-        /// Bytes that there are.
+        /// Available bytes.
         bytes: usize,
     },
-    /// A version that is neither 4 nor 6.
+    /// A version other than 4 or 6.
     Version(u8),
-    /// An IPv4 header of less than 20 bytes, or one longer than its packet.
+    /// An IPv4 header shorter than 20 bytes, or longer than its packet.
     HeaderLength {
-        /// Bytes that the header says it has.
+        /// Header length in the header.
         header: usize,
-        /// Bytes that the packet says it has.
+        /// Packet length in the header.
         packet: usize,
     },
-    /// A packet that is longer than the buffer.
+    /// A packet longer than the buffer.
     Length {
-        /// Bytes that the packet says it has.
+        /// Packet length in the header.
         packet: usize,
-        /// Bytes that there are.
+        /// Available bytes.
         buffer: usize,
     },
-    /// An IPv6 extension header that goes beyond the end of its packet.
+    /// An IPv6 extension header that extends beyond the end of its packet.
     Extension {
-        /// Where it begins.
+        /// Offset of the extension header.
         at: usize,
-        /// Bytes that the packet has.
+        /// Length of the packet in bytes.
         packet: usize,
     },
 }

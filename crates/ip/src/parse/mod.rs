@@ -10,13 +10,13 @@ pub use malformed::Malformed;
 pub use v4::HEADER as IPV4_HEADER;
 pub use v6::HEADER as IPV6_HEADER;
 
-/// ICMP's number as a protocol.
+/// Protocol number of ICMP.
 pub const ICMP: u8 = 1;
-/// TCP's number as a protocol.
+/// Protocol number of TCP.
 pub const TCP: u8 = 6;
-/// UDP's number as a protocol.
+/// Protocol number of UDP.
 pub const UDP: u8 = 17;
-/// ICMPv6's number as a protocol.
+/// Protocol number of ICMPv6.
 pub const ICMPV6: u8 = 58;
 
 /// The header fields of a packet. Bytes of the buffer after the packet's length, such as Ethernet padding,
@@ -27,23 +27,23 @@ pub struct PacketView {
     pub source: IpAddr,
     /// Destination address.
     pub destination: IpAddr,
-    /// TOS byte of IPv4 or traffic class of IPv6: DSCP in the upper six bits, ECN in the lower two.
+    /// IPv4 TOS byte or IPv6 traffic class: DSCP in the upper six bits, ECN in the lower two.
     pub tos: u8,
-    /// TTL of IPv4 or hop limit of IPv6.
+    /// IPv4 TTL or IPv6 hop limit.
     pub ttl: u8,
-    /// Protocol number after the IP headers. In a later IPv6 fragment it is the first header of the
-    /// fragmented part, which may be an extension header.
+    /// Protocol number after the IP headers. In a later IPv6 fragment: the first header of the fragmented
+    /// part, which may be an extension header.
     pub protocol: u8,
-    /// Length in bytes from the IP header on.
+    /// Length in bytes, including the IP header.
     pub length: usize,
     /// Offset of the first byte after the IP headers.
     pub header: usize,
-    /// Whether routers must not fragment it: the DF bit of IPv4; always true for IPv6.
+    /// True if routers must not fragment the packet: the DF bit of IPv4; always true for IPv6.
     pub dont_fragment: bool,
-    /// Fragment information, if it is a fragment.
+    /// Fragment information. `None` if the packet is not a fragment.
     pub fragment: Option<Fragment>,
-    /// Ports of TCP or UDP; `None` in a later fragment, or if the transport header is cut off before their
-    /// end, which IP allows.
+    /// TCP or UDP ports. `None` in a later fragment, or if the transport header is cut off before their end,
+    /// which IP allows.
     pub ports: Option<Ports>,
 }
 
@@ -54,11 +54,11 @@ pub struct Fragment {
     pub identification: u32,
     /// Offset in bytes.
     pub offset: u16,
-    /// Whether more fragments follow.
+    /// More fragments follow.
     pub more: bool,
 }
 
-/// Ports of TCP or UDP.
+/// TCP or UDP ports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ports {
     /// Source port.
@@ -77,17 +77,17 @@ pub enum IpVersion {
 }
 
 impl PacketView {
-    /// Whether it is a fragment other than the first, which has no transport header.
+    /// Returns true for a fragment other than the first, which has no transport header.
     #[must_use]
     pub fn is_later_fragment(&self) -> bool {
         self.fragment.is_some_and(|f| f.offset > 0)
     }
 }
 
-/// Parses a packet that begins with its IP header.
+/// Parses a packet that starts with its IP header.
 ///
 /// # Errors
-/// The first error found. Checksums are not verified.
+/// Returns the first error found. Checksums are not verified.
 pub fn parse(packet: &[u8]) -> Result<PacketView, Malformed> {
     let mut view = match version(packet)? {
         IpVersion::V4 => v4::view(packet)?,
@@ -116,7 +116,6 @@ pub fn version(packet: &[u8]) -> Result<IpVersion, Malformed> {
     if packet.len() < header { Err(truncated) } else { Ok(version) }
 }
 
-/// Two bytes as the network orders them.
 fn word(bytes: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([bytes[at], bytes[at + 1]])
 }

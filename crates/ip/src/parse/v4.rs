@@ -1,14 +1,14 @@
-//! IPv4.
+//! IPv4 headers.
 
 use core::net::{IpAddr, Ipv4Addr};
 
 use super::{Fragment, Malformed, PacketView, word};
 
-/// Bytes of the header without options.
+/// Length of the header without options, in bytes.
 pub const HEADER: usize = 20;
 
-/// Looks at a packet that has the bytes of a header and says version 4.
-// spec: rfc791 3.1 - length of the header in words of four bytes, offset of a fragment in units of eight.
+/// Parses a packet of version 4 that has at least the bytes of a header.
+// spec: rfc791 3.1 - header length in four-byte words, fragment offset in units of eight bytes.
 pub fn view(packet: &[u8]) -> Result<PacketView, Malformed> {
     let header = usize::from(packet[0] & 0x0f) * 4;
     let length = usize::from(word(packet, 2));

@@ -1,23 +1,23 @@
-//! IPv6, with its extension headers.
+//! IPv6 headers and extension headers.
 
 use core::net::{IpAddr, Ipv6Addr};
 
 use super::{Fragment, Malformed, PacketView, word};
 
-/// Bytes of the header without extensions.
+/// Length of the header without extension headers, in bytes.
 pub const HEADER: usize = 40;
 
-// spec: rfc8200 4 - numbers of the extension headers that are walked over.
+// spec: rfc8200 4 - numbers of the extension headers that are skipped.
 const HOP_BY_HOP: u8 = 0;
 const ROUTING: u8 = 43;
 const FRAGMENT: u8 = 44;
 const AUTHENTICATION: u8 = 51;
 const DESTINATION: u8 = 60;
 
-/// Looks at a packet that has the bytes of a header and says version 6.
-// spec: rfc8200 3 - the length is that of the payload, extension headers included.
-// deviation: a jumbogram (rfc2675) says a length of zero and is taken by that - no link of the model carries
-// one. With its option it is refused, as the option is beyond the end.
+/// Parses a packet of version 6 that has at least the bytes of a header.
+// spec: rfc8200 3 - the payload length includes extension headers.
+// deviation: a jumbogram (rfc2675) is parsed with its length field of zero - no modelled link carries one. It
+// is rejected, because its option is beyond the end.
 pub fn view(packet: &[u8]) -> Result<PacketView, Malformed> {
     let length = HEADER + usize::from(word(packet, 4));
     if length > packet.len() {
@@ -42,18 +42,17 @@ pub fn view(packet: &[u8]) -> Result<PacketView, Malformed> {
     })
 }
 
-/// Where the extension headers end.
 struct Chain {
     protocol: u8,
     end: usize,
     fragment: Option<Fragment>,
 }
 
-/// Walks over the extension headers of a packet, in whatever order they stand.
-// spec: rfc8200 4.1 - a node accepts any order. spec: rfc8200 4.5 - behind the header of a later fragment is
-// no header. A fragment that is whole (rfc6946) is none.
-// linux: net/ipv6/exthdrs_core.c ipv6_skip_exthdr (6.12) - the same headers; what else there is counts as a
-// transport.
+/// Skips the extension headers of a packet, in any order.
+// spec: rfc8200 4.1 - a node accepts any order. spec: rfc8200 4.5 - no header follows the fragment header of
+// a later fragment. An atomic fragment (rfc6946) is not a fragment.
+// linux: net/ipv6/exthdrs_core.c ipv6_skip_exthdr (6.12) - skips the same headers; any other header counts as
+// a transport.
 fn walk(packet: &[u8]) -> Result<Chain, Malformed> {
     let mut chain = Chain { protocol: packet[6], end: HEADER, fragment: None };
     while matches!(chain.protocol, HOP_BY_HOP | ROUTING | FRAGMENT | AUTHENTICATION | DESTINATION) {
@@ -62,7 +61,7 @@ fn walk(packet: &[u8]) -> Result<Chain, Malformed> {
         let header: [u8; 8] = *packet[at..].first_chunk().ok_or(beyond)?;
         let length = match chain.protocol {
             FRAGMENT => 8,
-            // spec: rfc4302 2.2 - in words of four bytes, less two.
+            // spec: rfc4302 2.2 - length in four-byte words, minus two.
             AUTHENTICATION => (usize::from(header[1]) + 2) * 4,
             _ => (usize::from(header[1]) + 1) * 8,
         };

@@ -1,4 +1,4 @@
-//! Packets from their fields.
+//! Builds packets from their fields.
 
 use std::net::IpAddr;
 
@@ -14,7 +14,7 @@ pub struct Ip {
     pub ttl: u8,
     pub id: u16,
     pub dont_fragment: bool,
-    /// Options of IPv4, in whole words, or extension headers of IPv6 with their kind.
+    /// IPv4 options, in whole words, or IPv6 extension headers with their type.
     pub options: Vec<u8>,
     pub extensions: Vec<(u8, Vec<u8>)>,
     pub protocol: u8,
@@ -38,7 +38,7 @@ impl Ip {
         }
     }
 
-    /// The packet, with all checksums right.
+    /// Builds the packet, with correct checksums.
     pub fn bytes(&self) -> Vec<u8> {
         let mut body = self.body.clone();
         let pseudo = checksum::pseudo(self.source, self.destination, self.protocol, body.len());
@@ -55,7 +55,8 @@ impl Ip {
         self.with(&body, [0, 0])
     }
 
-    /// The packet with another body, and the bytes where IPv4 has flags and offset; IPv6 has none.
+    /// Builds the packet with another body and the given IPv4 flags and fragment offset; IPv6 has no such
+    /// field.
     pub fn with(&self, body: &[u8], part: [u8; 2]) -> Vec<u8> {
         match (self.source, self.destination) {
             (IpAddr::V4(source), IpAddr::V4(destination)) => {
@@ -95,7 +96,7 @@ impl Ip {
     }
 }
 
-/// A segment of TCP without its checksum.
+/// A TCP segment without its checksum.
 #[derive(Clone, Debug)]
 pub struct Tcp {
     pub ports: [u16; 2],
@@ -103,7 +104,7 @@ pub struct Tcp {
     pub ack: u32,
     pub flags: u8,
     pub window: u16,
-    /// In whole words.
+    /// Options, in whole words.
     pub options: Vec<u8>,
     pub data: Vec<u8>,
 }

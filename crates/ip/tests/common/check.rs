@@ -1,4 +1,4 @@
-//! What must hold for any bytes, packet or not.
+//! Properties of any bytes, whether or not they are a packet.
 
 use stillair_ip::gro::{Checksum, Gro};
 use stillair_ip::icmp::{self, Problem, Unreachable};
@@ -11,14 +11,14 @@ fn hold(what: bool, said: impl FnOnce() -> String) -> Held {
     if what { Ok(()) } else { Err(said()) }
 }
 
-/// What must hold for any bytes on their own.
+/// Properties of any bytes on their own.
 pub fn bytes(packet: &[u8]) -> Held {
     let Ok(view) = parse(packet) else {
         return refused(packet);
     };
     let within = view.header <= view.length && view.length <= packet.len();
     hold(within && view.header >= 20, || format!("no place in the packet: {view:?}"))?;
-    // What stands behind its end is nobody's.
+    // Bytes after the end of the packet are ignored.
     hold(parse(&packet[..view.length]) == Ok(view), || "padding is looked at".to_owned())?;
     patched(packet, &view)?;
     answered(packet, &view)?;
@@ -42,7 +42,7 @@ fn refused(packet: &[u8]) -> Held {
     hold(!any, || "something is made of no packet".to_owned())
 }
 
-/// A field that is written is read again, nothing else changes, and the checksum is as right as before.
+/// A written field reads back, nothing else changes, and the checksum is as correct as before.
 fn patched(packet: &[u8], view: &PacketView) -> Held {
     for tos in [0, 0xff, view.tos ^ 3] {
         let mut other = packet.to_vec();
@@ -59,7 +59,7 @@ fn patched(packet: &[u8], view: &PacketView) -> Held {
     Ok(())
 }
 
-/// Answers are packets with right checksums that go back.
+/// Replies are packets with correct checksums, addressed to the sender.
 fn answered(packet: &[u8], view: &PacketView) -> Held {
     let own = if view.source.is_ipv4() { "10.9.9.9" } else { "2001:db8::9" }.parse().expect("an address");
     let mut out = vec![0; packet.len().max(icmp::LONGEST_ERROR) + 48];
@@ -85,23 +85,23 @@ fn answered(packet: &[u8], view: &PacketView) -> Held {
             checksum::ipv4_header_holds(&reply[..20]) && checksum::holds(sum)
         };
         hold(right, || format!("checksum of an answer: {reply:02x?}"))?;
-        // There is no answer to an answer.
+        // No error is sent about a reply that is an error itself.
         let again = icmp::error(Problem::TimeExceeded, reply, own, &mut [0; icmp::LONGEST_ERROR]);
         hold(matches!(body[0], 0 | 129) || again == Ok(None), || "an error about an error".to_owned())?;
     }
     Ok(())
 }
 
-/// What came out of merging.
+/// Result of merging.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// Packets that went up, and segments in them.
+    /// Packets passed up, with their number of segments.
     pub packets: Vec<(Vec<u8>, u16)>,
-    /// What they become when they are split again.
+    /// The packets after splitting them again.
     pub segments: Vec<Vec<u8>>,
 }
 
-/// Merges packets that come in at once, and splits what goes up.
+/// Merges packets that arrive together, and splits the results.
 pub fn merge_and_split(packets: &[Vec<u8>], flows: usize) -> Result<Outcome, String> {
     let mut gro = Gro::new(flows, Checksum::Whole);
     let (mut out, mut error) = (Outcome::default(), None);
@@ -140,8 +140,8 @@ pub fn merge_and_split(packets: &[Vec<u8>], flows: usize) -> Result<Outcome, Str
     error.map_or(Ok(out), Err)
 }
 
-/// What merging and splitting leave of a packet that both change: a checksum of zero has two forms, and an
-/// urgent pointer without its flag is the first segment's, in Linux too.
+/// Normalizes the parts of a packet that merging and splitting may change: a checksum of zero has two forms,
+/// and an urgent pointer without its flag is replaced by the first segment's, as in Linux.
 pub fn normal(packet: &[u8]) -> Vec<u8> {
     let mut out = packet.to_vec();
     let Ok(view) = parse(packet) else { return out };
@@ -162,8 +162,8 @@ pub fn normal(packet: &[u8]) -> Vec<u8> {
     out
 }
 
-/// What must hold for packets, or what is none, that come in at once: each goes up once, as it was but for
-/// what Linux changes too.
+/// Properties of packets, or of other bytes, that arrive together: each is passed up once, unchanged except
+/// where Linux changes it too.
 pub fn batch(packets: &[Vec<u8>]) -> Held {
     for flows in [0, 1, 8] {
         let outcome = merge_and_split(packets, flows)?;

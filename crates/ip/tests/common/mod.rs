@@ -1,5 +1,5 @@
-//! Packets for tests: built from their fields, made at random, and what must hold for any bytes. The fuzzer
-//! uses it too.
+//! Packets for tests: built from their fields, randomly generated, and properties of any bytes. The fuzzer
+//! uses this module too.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 

@@ -1,4 +1,4 @@
-//! Packets at random, whole and damaged.
+//! Random packets, intact and damaged.
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -13,7 +13,7 @@ const HOSTS: [[&str; 2]; 4] = [
     ["fe80::1", "ff02::1"],
 ];
 
-/// An IP header around a body whose protocol is the first of the two over IPv4, the second over IPv6.
+/// An IP header around a body. `protocols` are the body's protocol over IPv4 and over IPv6.
 fn ip(hosts: &'static [[&'static str; 2]], protocols: [u8; 2], body: Vec<u8>) -> impl Strategy<Value = Ip> {
     let fields = (any::<u8>(), any::<u8>(), any::<u16>(), any::<bool>());
     let options = prop_oneof![3 => Just(0_usize), 1 => 0..10_usize];
@@ -23,8 +23,8 @@ fn ip(hosts: &'static [[&'static str; 2]], protocols: [u8; 2], body: Vec<u8>) ->
         let v4 = !hosts[0].contains(':');
         let mut ip = Ip::new(hosts[0], hosts[1], protocols[usize::from(!v4)], body.clone());
         (ip.tos, ip.ttl, ip.id, ip.dont_fragment) = fields;
-        // Options that do nothing; those of the authentication header, which has twelve bytes at least, count
-        // in words of four bytes, less two; a fragment that is whole has eight.
+        // No-operation options. An authentication header has at least twelve bytes and counts in four-byte
+        // words minus two; an atomic fragment header has eight bytes.
         ip.options = vec![1; options * 4];
         ip.extensions = extensions
             .iter()
@@ -60,7 +60,7 @@ pub fn packet() -> impl Strategy<Value = Vec<u8>> {
         .prop_map(|ip| ip.bytes())
 }
 
-/// What happens between one segment of a stream and the next.
+/// Change between two segments of a stream.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Full,
@@ -90,8 +90,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Segments of one stream of TCP: mostly full and one after the other, with all that ends a packet now and
-/// then.
+/// Segments of one TCP stream: mostly full and in order, with occasional changes that end a packet.
 fn stream(port: u16) -> impl Strategy<Value = Vec<Vec<u8>>> {
     let ids = select(vec![0_u16, 1]);
     (
@@ -132,7 +131,7 @@ fn stream(port: u16) -> impl Strategy<Value = Vec<Vec<u8>>> {
         })
 }
 
-/// Streams whose segments come in between each other, in order within each.
+/// Interleaved streams, each in order.
 pub fn streams() -> impl Strategy<Value = Vec<Vec<u8>>> {
     (stream(1000), stream(1001), stream(1002), prop::collection::vec(0..3_usize, 0..180)).prop_map(
         |(a, b, c, turns)| {
@@ -154,7 +153,7 @@ pub enum Damage {
     Append(Vec<u8>),
 }
 
-/// Packets with damage to some of them.
+/// Packets, some of them damaged.
 pub fn damaged() -> impl Strategy<Value = Vec<Vec<u8>>> {
     let damage = prop_oneof![
         (any::<Index>(), any::<u8>()).prop_map(|(i, b)| Damage::Set(i, b)),

@@ -1,4 +1,4 @@
-//! A greedy sender over TCP, and the reader at its other end.
+//! A greedy TCP sender, and the reader at the other end.
 
 use alloc::boxed::Box;
 
@@ -8,49 +8,49 @@ use crate::types::Instant;
 /// Parameters of a bulk transfer.
 #[derive(Clone, Copy, Debug)]
 pub struct BulkParams {
-    /// Time of the connection.
+    /// Start of the connection.
     pub start: Instant,
-    /// Time at which the application stops writing and closes.
+    /// Time at which the application stops writing and closes the connection.
     pub stop: Instant,
-    /// Bytes to send before the close. `None`: no limit.
+    /// Bytes to send before closing. `None`: no limit.
     pub bytes: Option<u64>,
-    /// Bytes of one `write` call.
+    /// Bytes per `write` call.
     pub write: u32,
-    /// When the application has data to write. `None`: always.
+    /// Schedule of the writes. `None`: the application always has data.
     pub gate: Option<GateParams>,
 }
 
-/// What a bulk transfer does next.
+/// Next action of a bulk transfer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BulkAction {
     /// Connect.
     Connect,
-    /// The limit on writes has changed: write more, or nothing for a while.
+    /// Write more, or nothing for a while: the gate has changed the number of writable bytes.
     Write,
     /// Close the connection.
     Close,
 }
 
-/// A TCP transfer like netperf's TCP_STREAM or iperf: it writes whenever the socket has room, unless a gate
-/// limits it.
+/// A TCP transfer like netperf's TCP_STREAM or iperf: it writes whenever the socket has room, within the
+/// limits of its gate.
 #[derive(Debug)]
 pub struct Bulk {
     start: Instant,
     stop: Instant,
     write: u32,
-    /// What it may write is counted.
+    /// True if `left` limits the writes.
     counted: bool,
     gate: Option<Box<Gate>>,
-    /// What its timer stands for, until it has closed.
+    /// Action of the timer. `None` once the connection is closed.
     next: Option<BulkAction>,
-    /// Bytes left in all, as far as the gate has let them pass.
+    /// Bytes that may be written: the rest of the transfer, or the part that the gate has released.
     left: u64,
-    /// Bytes left of a write that the socket did not take whole.
+    /// Bytes left of a partial write.
     pending: u64,
 }
 
 impl Bulk {
-    /// A transfer that has not started.
+    /// Creates a transfer that has not started.
     pub fn new(params: BulkParams) -> Self {
         let BulkParams { start, stop, bytes, write, gate } = params;
         let all = bytes.unwrap_or(u64::MAX);
@@ -71,12 +71,12 @@ impl Bulk {
         }
     }
 
-    /// Whether the writes follow a schedule.
+    /// Returns true if the writes follow a schedule.
     pub fn is_gated(&self) -> bool {
         self.gate.is_some()
     }
 
-    /// The timer fired: returns the next action.
+    /// Handles the timer. Returns the next action.
     pub fn on_timer(&mut self) -> Option<BulkAction> {
         let action = self.next;
         if let Some(gate) =
@@ -103,7 +103,8 @@ impl Bulk {
         }
     }
 
-    /// The socket accepted `bytes`. Returns true if these were the last bytes and the transfer closes.
+    /// Records that the socket accepted `bytes`. Returns true if these were the last bytes and the transfer
+    /// closes.
     #[inline]
     pub fn wrote(&mut self, bytes: u64) -> bool {
         self.pending = self.wants() - bytes;
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn it_connects_writes_and_closes_at_its_stop() {
+    fn connects_writes_and_closes_at_the_stop() {
         let mut b = Bulk::new(BulkParams { start: at(5), stop: at(9), bytes: None, write: 1000, gate: None });
         assert_eq!((b.wants(), b.next_timer(), b.on_timer()), (0, Some(at(5)), Some(BulkAction::Connect)));
         assert_eq!((b.wants(), b.wrote(1000), b.wants()), (1000, false, 1000));
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn it_closes_after_its_last_byte() {
+    fn closes_after_the_last_byte() {
         let mut b = Bulk::new(BulkParams {
             start: at(0),
             stop: Instant::NEVER,
@@ -150,12 +151,12 @@ mod tests {
         });
         b.on_timer();
         assert_eq!((b.wants(), b.next_timer()), (800, None));
-        // A write that was cut short goes on with its rest; the last one is what is left.
+        // A partial write continues with its rest; the last write is what remains.
         assert_eq!((b.wrote(500), b.wants(), b.wrote(300), b.wants()), (false, 300, false, 200));
         assert_eq!((b.wrote(199), b.wants(), b.wrote(1), b.wants()), (false, 1, true, 0));
     }
 
-    /// What it may write at each of its instants, if all that it may is written at once.
+    /// Bytes written at each write time in ms, assuming every write completes immediately.
     fn written(gate: GateParams, bytes: Option<u64>, until: u64) -> Vec<(u64, u64)> {
         let params = BulkParams { start: at(100), stop: at(until), bytes, write: 1000, gate: Some(gate) };
         let (mut bulk, mut all) = (Bulk::new(params), Vec::new());
@@ -164,7 +165,7 @@ mod tests {
                 break;
             }
             let mut bytes = 0;
-            // Of a greedy one three writes are enough to see.
+            // An unlimited sender never stops: three writes suffice.
             while bulk.wants() > 0 && bytes < 3000 {
                 let wants = bulk.wants();
                 bulk.wrote(wants);
@@ -182,7 +183,7 @@ mod tests {
         let rate = Some(Rate::from_bps(80_000));
         let steady = written(GateParams { rate, on_off: None }, None, 450);
         assert_eq!(steady, [(100, 1000), (200, 1000), (300, 1000), (400, 1000)]);
-        // The last write is what is left, and it closes then.
+        // The last write is what remains, and closes the connection.
         assert_eq!(
             written(GateParams { rate, on_off: None }, Some(2500), 1000),
             [(100, 1000), (200, 1000), (300, 500)]
@@ -193,11 +194,11 @@ mod tests {
     }
 
     #[test]
-    fn what_the_socket_did_not_take_is_made_up_for() {
+    fn bytes_the_socket_refused_are_made_up_for() {
         let gate = Some(GateParams { rate: Some(Rate::from_bps(80_000)), on_off: None });
         let mut bulk =
             Bulk::new(BulkParams { start: at(0), stop: Instant::NEVER, bytes: None, write: 1000, gate });
-        // It connects, and three writes become due of which the socket took 400 bytes.
+        // Connect, then three writes become due, of which the socket accepts 400 bytes first.
         for _ in 0..5 {
             bulk.on_timer();
         }
@@ -210,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_ends_what_is_being_written() {
+    fn an_off_period_ends_the_current_write() {
         let ms = Duration::from_millis;
         let gate = Some(GateParams { rate: None, on_off: Some((ms(100), ms(50))) });
         let mut bulk =

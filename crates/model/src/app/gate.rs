@@ -1,17 +1,16 @@
-//! Limits when an application writes over TCP: a rate, on and off periods, or neither.
+//! Limits the writes of a TCP application: a rate, on and off periods, or both.
 
 use crate::types::{Bytes, Duration, Instant, Rate};
 
-/// When an application has something to write.
+/// Schedule of an application's writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GateParams {
-    /// Mean rate, one write at a time; `None`: as fast as the socket accepts it.
+    /// Mean rate, released one write at a time. `None`: as fast as the socket accepts data.
     pub rate: Option<Rate>,
-    /// Lengths of the on and off periods, which alternate.
+    /// Lengths of the alternating on and off periods.
     pub on_off: Option<(Duration, Duration)>,
 }
 
-/// What changes at an instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Turn {
     Write,
@@ -19,44 +18,42 @@ enum Turn {
     Off,
 }
 
-/// The state of a gate.
 #[derive(Debug)]
 pub(super) struct Gate {
     params: GateParams,
-    /// Bytes of a write, and the time from one to the next.
+    /// Bytes per write, and time between writes.
     write: u64,
     period: Duration,
-    /// When the next write of the schedule is due.
     next_write: Instant,
-    /// When it falls silent, or writes again.
+    /// Next change between on and off.
     next_turn: Instant,
     on: bool,
-    /// Bytes in all that may not be written yet.
+    /// Bytes of the transfer that are not released yet.
     rest: u64,
 }
 
 impl Gate {
-    /// One that opens at `start`, for so many bytes in all and so many a write.
+    /// Creates a gate that opens at `start`, for `bytes` in total and `write` bytes per write.
     pub(super) fn new(params: GateParams, start: Instant, bytes: u64, write: u32) -> Self {
         let write = u64::from(write);
         let period = params.rate.map_or(Duration::ZERO, |rate| rate.time_for(Bytes::new(write)));
         Self { params, write, period, next_write: Instant::NEVER, next_turn: start, on: false, rest: bytes }
     }
 
-    /// When [`Gate::turn`] is to be called.
+    /// Reports when to call [`Gate::turn`].
     pub(super) fn next(&self) -> Instant {
         self.next_write.min(self.next_turn)
     }
 
-    /// Nothing is kept back, now or later.
+    /// Returns true if all bytes were released.
     pub(super) fn is_spent(&self) -> bool {
         self.rest == 0
     }
 
-    /// What the instant changes of the bytes that may be written, `left`.
-    // iperf 3: src/iperf_client_api.c iperf_check_throttle (3.12) - a write is due as soon as the mean since
-    // the start is below the rate, so what the socket did not take is made up for.
-    // deviation: writes lie at their own times, not at those of a timer of 1 ms.
+    /// Handles the next event, and updates `left`, the bytes that may be written.
+    // iperf 3: src/iperf_client_api.c iperf_check_throttle (3.12) - a write is due as soon as the mean rate
+    // since the start is below the target, so bytes that the socket did not accept are made up for.
+    // deviation: writes happen at their exact times instead of at ticks of a 1 ms timer.
     pub(super) fn turn(&mut self, left: &mut u64) {
         let at = self.next();
         let turn = match (self.next_turn <= at, self.on) {
@@ -77,7 +74,7 @@ impl Gate {
                     None => self.release(left, u64::MAX),
                 }
             }
-            // What it did not get written is not written later than the rest.
+            // Bytes not written in this period go to the end of the transfer.
             Turn::Off => {
                 self.on = false;
                 self.rest += core::mem::take(left);

@@ -1,5 +1,4 @@
-//! Applications: sources of datagrams, pings, bulk transfers, calls, video, web pages, tests of
-//! responsiveness.
+//! Applications: UDP sources, pings, bulk transfers, calls, video, web pages, responsiveness tests.
 
 mod bulk;
 mod due;

@@ -1,8 +1,8 @@
-//! Echo requests over ICMP or UDP at a fixed interval.
+//! ICMP or UDP echo requests at a fixed interval.
 
 use crate::types::{Duration, Endpoint, Instant, NewPacket, PacketKind, SockId, linear_truesize};
 
-/// A pinging application.
+/// A ping application.
 #[derive(Debug)]
 pub struct Ping {
     endpoint: Endpoint,
@@ -15,24 +15,24 @@ pub struct Ping {
 }
 
 impl Ping {
-    /// ICMP or ICMPv6 echo requests with `payload` bytes, every `interval` from `start` until `stop`
-    /// (exclusive).
+    /// Creates a ping with ICMP or ICMPv6 echo requests of `payload` bytes, every `interval` from `start`
+    /// until `stop` (exclusive).
     pub fn icmp(endpoint: Endpoint, interval: Duration, payload: u32, start: Instant, stop: Instant) -> Self {
         Self { endpoint, request: PacketKind::EchoRequest, interval, payload, next: start, stop, seq: 0 }
     }
 
-    /// The same over UDP to an echo server. Isochronous like irtt: the next request does not wait for a
-    /// reply.
+    /// Creates a ping over UDP to an echo server. Isochronous like irtt: requests do not wait for replies.
     pub fn udp(endpoint: Endpoint, interval: Duration, payload: u32, start: Instant, stop: Instant) -> Self {
         Self { request: PacketKind::UdpRequest, ..Self::icmp(endpoint, interval, payload, start, stop) }
     }
 
-    /// When the next request is due, if there is one.
+    /// Reports when the next request is due. `None` after the last one.
     pub fn next_timer(&self) -> Option<Instant> {
         (self.next < self.stop).then_some(self.next)
     }
 
-    /// The request that is due. It is not charged to a socket: it is small and its socket never blocks.
+    /// Returns the request that is due. No socket is charged: requests are small and their socket never
+    /// blocks.
     pub fn on_timer(&mut self, now: Instant) -> NewPacket {
         self.next += self.interval;
         self.seq += 1;
@@ -48,7 +48,7 @@ mod tests {
     use alloc::vec::Vec;
 
     #[test]
-    fn requests_from_start_until_before_stop() {
+    fn requests_from_start_to_stop_exclusive() {
         let ms = |n| Instant::ZERO + Duration::from_millis(n);
         let endpoint = Endpoint { flow: FlowId(0), flow_hash: 1, src: Addr(0), dst: Addr(1), tos: 0 };
         for (new, kind) in [

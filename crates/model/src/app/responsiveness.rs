@@ -1,20 +1,20 @@
-//! A test of responsiveness under working conditions (RPM): it adds connections until the goodput stops
-//! rising, and times probes meanwhile.
+//! A test of responsiveness under working conditions (RPM): adds connections until the goodput stops rising,
+//! and measures probe times along the way.
 //!
-//! Only the state of the test: the owner of the connections reports their bytes and the probes' times, and
-//! carries out the actions.
+//! This is only the state machine. The owner of the connections reports transferred bytes and probe times,
+//! and performs the actions.
 
 use alloc::vec::Vec;
 
 use crate::metrics::responsiveness::ProbeTimes;
 use crate::types::{Duration, Instant, Probe};
 
-/// Bytes on the path of one foreign and one loaded probe together.
-// spec: draft-ietf-ippm-responsiveness-09 Measuring Responsiveness - around 5000 bytes for a foreign probe,
-// at most 1000 for a self probe.
+/// Bytes of one foreign and one loaded probe together.
+// spec: draft-ietf-ippm-responsiveness-09 Measuring Responsiveness - around 5000 bytes per foreign probe, at
+// most 1000 per self probe.
 const PAIR_BYTES: u64 = 5_000 + 1_000;
 
-/// The direction that is loaded during the test.
+/// Direction of the load.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Load {
     /// No load: the path is idle.
@@ -23,7 +23,7 @@ pub enum Load {
     Down,
     /// From the client to the server.
     Up,
-    /// Both at once, each with its own connections.
+    /// Both directions, each with its own connections.
     Both,
 }
 
@@ -33,34 +33,34 @@ pub enum Load {
 pub struct ResponsivenessParams {
     /// The loaded direction.
     pub load: Load,
-    /// Time from one decision to the next (ID).
+    /// Interval between decisions (ID).
     pub interval: Duration,
-    /// Intervals of a moving average (MAD).
+    /// Length of the moving average in intervals (MAD).
     pub averaged: u32,
-    /// Maximum standard deviation, in percent of the average, at which a figure counts as stable (SDT).
+    /// Maximum standard deviation of a stable figure, in percent of the average (SDT).
     pub tolerance_percent: u32,
-    /// Connections in each direction: initially (INP), added per interval (INC), and maximum (MNP).
+    /// Connections per direction: initial (INP), added per interval (INC), and maximum (MNP).
     pub connections: [u32; 3],
-    /// Maximum number of probes per second, both kinds together (MPS).
+    /// Maximum number of probes per second, of both kinds together (MPS).
     pub probes_per_second: u32,
     /// Share of the capacity that probes may take, in percent (PTC).
     pub capacity_percent: u32,
-    /// New connections begin with a TLS 1.3 handshake.
+    /// Start new connections with a TLS 1.3 handshake.
     pub tls: bool,
     /// `TCP_NOTSENT_LOWAT` of the test's sockets in bytes. `None`: the kernel's `net.ipv4.tcp_notsent_lowat`.
     pub notsent_lowat: Option<u32>,
 }
 
-/// An action that the test asks for.
+/// Action requested by the test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ResponsivenessAction {
-    /// Another load-generating connection in each direction that is loaded.
+    /// Open another load-generating connection in each loaded direction.
     AddLoad,
-    /// A probe on a new connection.
+    /// Send a probe on a new connection.
     ProbeForeign,
-    /// A probe on a load-generating connection.
+    /// Send a probe on a load-generating connection.
     ProbeLoaded,
-    /// The test is over: close all connections.
+    /// End the test: close all connections.
     End,
 }
 
@@ -92,9 +92,9 @@ impl Confidence {
 pub struct ResponsivenessOutcome {
     /// Start of the test.
     pub began: Instant,
-    /// End of the test. The probes counted are those of the averaged intervals before this.
+    /// End of the test. Only probes of the averaged intervals before this time count.
     pub until: Instant,
-    /// Goodput of the test's connections in bit/s, averaged over the last whole intervals.
+    /// Goodput of the test's connections in bit/s, averaged over the last complete intervals.
     pub goodput_bps: f64,
     /// Number of load-generating connections in each loaded direction.
     pub connections: u32,
@@ -102,11 +102,11 @@ pub struct ResponsivenessOutcome {
     pub goodput: Confidence,
     /// Confidence of the responsiveness.
     pub responsiveness: Confidence,
-    /// Number of probes without an answer in time.
+    /// Number of probes not answered in time.
     pub unanswered: u32,
 }
 
-/// A figure that is to settle.
+/// A figure that must become stable.
 #[derive(Debug, Default)]
 struct Settling {
     last: Vec<f64>,
@@ -114,9 +114,9 @@ struct Settling {
 }
 
 impl Settling {
-    /// Takes the figure of an interval.
-    // spec: draft-ietf-ippm-responsiveness-09 Final Algorithm - the standard deviation of the past MAD values
-    // is less than SDT of the current one.
+    /// Adds the figure of an interval.
+    // spec: draft-ietf-ippm-responsiveness-09 Final Algorithm - stable once the standard deviation of the
+    // past MAD values is less than SDT of the current one.
     fn add(&mut self, value: f64, params: &ResponsivenessParams) {
         let n = params.averaged as usize;
         self.last.push(value);
@@ -141,22 +141,22 @@ impl Settling {
 #[derive(Debug)]
 pub struct Responsiveness {
     params: ResponsivenessParams,
-    /// When it is to begin, and when it has.
+    /// Scheduled start, and actual start.
     start: Instant,
     begun: Instant,
     stop: Instant,
-    /// When the current interval ends, and when the next probe is due; none before it has begun and after its
+    /// End of the current interval, and due time of the next probe. `None` before the start and after the
     /// end.
     next: Option<[Instant; 2]>,
     ended: Option<Instant>,
     connections: u32,
-    /// Bytes of each interval that is over, and of the current one.
+    /// Bytes of each completed interval, and of the current one.
     carried: Vec<u64>,
     carrying: u64,
-    /// Pairs of probes sent in the current interval, and whether the second of the last one is due.
+    /// Probe pairs sent in the current interval, and whether the second probe of the last pair is due.
     pairs: u64,
     second: bool,
-    /// When each probe ended, what it timed, and how long that took in ns.
+    /// Completion time of each probe, its kind, and its duration in ns.
     samples: Vec<(Instant, Probe, u64)>,
     sent: u32,
     answered: u32,
@@ -165,7 +165,7 @@ pub struct Responsiveness {
 }
 
 impl Responsiveness {
-    /// A test that begins at `start`, and ends when its figures are stable or at `stop`.
+    /// Creates a test that starts at `start`, and ends when its figures are stable or at `stop`.
     pub fn new(params: ResponsivenessParams, start: Instant, stop: Instant) -> Self {
         Self {
             params,
@@ -201,7 +201,8 @@ impl Responsiveness {
         }
     }
 
-    /// The test begins, an interval ends, or a probe is due; `act` is called with each action in order.
+    /// Handles the start of the test, the end of an interval, or a due probe. Calls `act` with each action in
+    /// order.
     pub fn on_timer(&mut self, now: Instant, mut act: impl FnMut(ResponsivenessAction)) {
         let Some([interval, probe]) = self.next else {
             self.begun = now;
@@ -226,7 +227,6 @@ impl Responsiveness {
         }
     }
 
-    /// Time from one probe to the next where nothing forbids it.
     fn gap(&self) -> Duration {
         Duration::from_nanos(1_000_000_000 / u64::from(self.params.probes_per_second))
     }
@@ -240,12 +240,12 @@ impl Responsiveness {
         }
     }
 
-    /// The kinds of probes take turns, and are spread over the interval.
-    // spec: draft-ietf-ippm-responsiveness-09 Measuring Responsiveness - as many of one kind as of the other,
-    // interleaving; no more than PTC of the capacity. 100 probes a second are said to be 300 KB a second, so
-    // MPS counts both kinds.
-    // deviation: the capacity is what the interval before carried, in the first one what it has carried so
-    // far; an idle path has no such bound.
+    /// Sends the next probe. The two kinds alternate, spread over the interval.
+    // spec: draft-ietf-ippm-responsiveness-09 Measuring Responsiveness - equal numbers of both kinds,
+    // interleaved, within PTC of the capacity. The draft equates 100 probes per second with 300 KB per
+    // second, so MPS counts both kinds.
+    // deviation: the capacity is estimated as the bytes of the previous interval, or in the first interval
+    // the bytes so far; an idle path has no such limit.
     fn probe(&mut self, now: Instant, act: &mut impl FnMut(ResponsivenessAction)) {
         if self.second {
             self.second = false;
@@ -258,7 +258,7 @@ impl Responsiveness {
         let so_far = (length - left.min(length)) as f64 / length as f64;
         let bytes = self.carried.last().map_or(self.carrying as f64, |bytes| *bytes as f64 * so_far);
         let budget = bytes * f64::from(self.params.capacity_percent) / 100.0;
-        // One a turn on whatever path, so that there is something to tell.
+        // At least one pair per interval, on any path, so that there is a result.
         let free = self.params.load == Load::None || self.pairs == 0;
         if free || ((self.pairs + 1) * PAIR_BYTES) as f64 <= budget {
             self.pairs += 1;
@@ -268,13 +268,13 @@ impl Responsiveness {
         }
     }
 
-    /// The connections carried `bytes` of load.
+    /// Adds bytes carried by the load-generating connections.
     #[inline]
     pub fn carried(&mut self, bytes: u64) {
         self.carrying += bytes;
     }
 
-    /// A probe ended after `took`.
+    /// Records a probe that took `took`.
     pub fn probed(&mut self, now: Instant, probe: Probe, took: Duration) {
         if self.ended.is_none() {
             self.samples.push((now, probe, took.nanos()));
@@ -282,7 +282,7 @@ impl Responsiveness {
         }
     }
 
-    /// Books an interval; true if the test is over.
+    /// Ends an interval. Returns true if the test is over.
     fn interval_over(&mut self, now: Instant) -> bool {
         self.carried.push(core::mem::take(&mut self.carrying));
         self.pairs = 0;
@@ -291,26 +291,26 @@ impl Responsiveness {
             self.goodput.settled = true;
         }
         if self.goodput.settled {
-            // None before a probe of each kind has ended.
+            // `None` until a probe of each kind has completed.
             if let Some(rpm) = self.times(self.since(now)).rpm() {
                 self.responsiveness.add(rpm, &params);
             }
         } else {
             let from = self.carried.len().saturating_sub(params.averaged as usize);
-            // Intervals before the first have carried nothing.
+            // Intervals before the first count as zero.
             let average = self.carried[from..].iter().sum::<u64>() as f64 / f64::from(params.averaged);
             self.goodput.add(average, &params);
         }
         self.responsiveness.settled
     }
 
-    /// The beginning of the intervals that are averaged at `now`.
+    /// Start of the intervals averaged at `now`.
     fn since(&self, now: Instant) -> Instant {
         let length = self.params.interval * u64::from(self.params.averaged);
         self.begun + now.saturating_since(self.begun).saturating_sub(length)
     }
 
-    /// Times of the probes that ended after `since`.
+    /// Durations of the probes completed after `since`.
     fn times(&self, since: Instant) -> ProbeTimes {
         let kept = self.samples.iter().filter(|(at, ..)| *at > since);
         ProbeTimes::new(kept.map(|(_, probe, ns)| (*probe, *ns)))
@@ -321,13 +321,13 @@ impl Responsiveness {
         act(ResponsivenessAction::End);
     }
 
-    /// The result. For a running test, the result as if the test ended now. `None` before the start.
+    /// Returns the result. For a running test, the result if the test ended now. `None` before the start.
     pub fn outcome(&self, now: Instant) -> Option<(ResponsivenessOutcome, ProbeTimes)> {
         self.next?;
         let until = self.ended.unwrap_or(now);
         let whole = &self.carried[self.carried.len().saturating_sub(self.params.averaged as usize)..];
         let (bytes, time) = match whole.len() as u64 {
-            // It was stopped within its first interval.
+            // Stopped within its first interval.
             0 => (self.carrying, until.saturating_since(self.begun)),
             n => (whole.iter().sum(), self.params.interval * n),
         };
@@ -365,8 +365,8 @@ mod tests {
         Instant::ZERO + Duration::from_millis(n)
     }
 
-    /// Runs a test over a path that carries so many bytes each 10 ms, and on which a round trip takes so many
-    /// ms by the number of connections; each probe is answered at once.
+    /// Runs a test on a path that carries `bytes` per 10 ms. `rtt` returns the round-trip time in ms for a
+    /// number of connections; probes take exactly that long.
     fn run(
         params: ResponsivenessParams,
         bytes: u64,
@@ -396,8 +396,8 @@ mod tests {
         (test, log)
     }
 
-    // The average of four intervals is a quarter, a half, three quarters and the whole; four of them are
-    // alike after the seventh. From then on four intervals have one responsiveness: the test is over after
+    // The average of four intervals grows from a quarter to the full rate; four such averages are equal after
+    // the seventh interval. The next four intervals have the same responsiveness: the test is over after
     // eleven.
     #[test]
     fn a_steady_path_settles_after_eleven_intervals() {
@@ -410,13 +410,13 @@ mod tests {
         assert_eq!((outcome.connections, outcome.unanswered, outcome.until), (11, 0, ms(11_500)));
         assert!((outcome.goodput_bps - 100e6).abs() < 1.1e6, "{}", outcome.goodput_bps);
         assert!((times.rpm().expect("there are probes") - 3_000.0).abs() < 1e-6);
-        // 100 a second, half of them of each kind, in the last four intervals.
+        // 100 per second, half of them of each kind, in the last four intervals.
         assert!((198..=201).contains(&times.of(Probe::Loaded).len()), "{}", times.of(Probe::Loaded).len());
     }
 
-    // 5 % of 1.2 Mbit/s are 7,500 bytes a second: one pair of probes.
+    // 5 % of 1.2 Mbit/s are 7,500 bytes per second: one pair of probes.
     #[test]
-    fn probes_do_not_take_more_than_their_part() {
+    fn probes_stay_within_their_share() {
         let (_, log) = run(PARAMS, 1_500, |_| 20);
         let pairs = log.iter().filter(|(at, a)| *a == ProbeForeign && (2_500..8_500).contains(at)).count();
         assert_eq!(pairs, 6);
@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn what_grows_with_each_connection_does_not_settle_until_there_are_no_more() {
+    fn goodput_that_grows_with_connections_is_not_stable() {
         let params = ResponsivenessParams { connections: [1, 1, 6], ..PARAMS };
         let (test, log) = run(params, 125_000, |connections| 20 * u64::from(connections));
         assert_eq!(log.iter().filter(|(_, a)| *a == AddLoad).count(), 6);
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_stopped_before_says_how_sure_it_is() {
+    fn a_test_stopped_early_reports_its_confidence() {
         let mut test = Responsiveness::new(PARAMS, ms(0), ms(2_200));
         assert_eq!(test.outcome(ms(0)), None);
         while let Some(at) = test.next_timer() {
@@ -450,13 +450,13 @@ mod tests {
         assert_eq!((outcome.goodput, outcome.responsiveness), (Confidence::Low, Confidence::Low));
         assert_eq!((outcome.until, times.rpm()), (ms(2_200), None));
         assert!(outcome.unanswered > 0);
-        // One that never carries a thing has a mean of nothing, which is not steady.
+        // A path that carries nothing has a mean of zero, which is not stable.
         let (idle, _) = run(PARAMS, 0, |_| 20);
         assert_eq!(idle.outcome(ms(60_500)).map(|(o, _)| o.goodput), Some(Confidence::Medium));
     }
 
     #[test]
-    fn an_idle_path_has_its_first_connections_alone() {
+    fn an_idle_path_adds_no_connections() {
         let (test, log) = run(ResponsivenessParams { load: Load::None, ..PARAMS }, 0, |_| 5);
         assert_eq!(log.iter().filter(|(_, a)| *a == AddLoad).count(), 1);
         assert_eq!(log.last(), Some(&(4_500, End)));

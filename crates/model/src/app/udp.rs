@@ -1,4 +1,4 @@
-//! A source of UDP datagrams in bursts, over a socket with a send buffer.
+//! A source of UDP datagrams in bursts, through a socket with a send buffer.
 
 use alloc::boxed::Box;
 use core::ops::Range;
@@ -6,7 +6,7 @@ use core::ops::Range;
 use super::due::{Due, DueCount};
 use crate::types::{Bytes, Duration, Endpoint, Instant, NewPacket, PacketKind, RandomStream, Rate, SockId};
 
-/// How the times between bursts are distributed; the mean follows from rate, payload and burst.
+/// Distribution of the times between bursts; rate, payload and burst determine the mean.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Gap {
     /// Exponential.
@@ -20,10 +20,10 @@ pub enum Gap {
 /// Behaviour of a source whose send buffer is full.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum WhenFull {
-    /// The source waits for room, and sends late (a blocking socket).
+    /// Wait for room, and send late (a blocking socket).
     #[default]
     Block,
-    /// The source skips the rest of the burst (`EWOULDBLOCK`), and goes on with the next one.
+    /// Skip the rest of the burst (`EWOULDBLOCK`), and continue with the next one.
     Drop,
 }
 
@@ -34,7 +34,7 @@ pub struct UdpSourceParams {
     pub endpoint: Endpoint,
     /// Mean payload rate.
     pub rate: Rate,
-    /// Bytes of payload in each datagram.
+    /// Payload bytes per datagram.
     pub payload: u32,
     /// Datagrams sent back to back.
     pub burst: u32,
@@ -42,7 +42,7 @@ pub struct UdpSourceParams {
     pub gap: Gap,
     /// Start of the source.
     pub start: Instant,
-    /// When the source stops.
+    /// Stop of the source.
     pub stop: Instant,
     /// Truesize of a datagram in bytes.
     pub truesize: u32,
@@ -50,14 +50,14 @@ pub struct UdpSourceParams {
     pub sndbuf: u32,
     /// Behaviour when the send buffer is full.
     pub when_full: WhenFull,
-    /// Time in which due datagrams are counted.
+    /// Time within which due datagrams are counted.
     pub measured: Range<Instant>,
 }
 
-/// Distribution of the times between bursts, between the two durations of [`UdpSource::gaps`].
+/// Distribution of the times between bursts, with the parameters in [`UdpSource::gaps`].
 #[derive(Clone, Copy, Debug)]
 enum Draw {
-    /// Exponential around the first.
+    /// Exponential, with the first as its mean.
     Exponential,
     /// Uniform from the first to the second.
     Uniform,
@@ -67,43 +67,43 @@ enum Draw {
 
 /// A UDP source and its socket.
 ///
-/// With many sources hardly one is still in the cache when its next burst is due: what a burst needs and what
-/// a datagram needs are a cache line each.
+/// With many sources, one is rarely still in the cache when its next burst is due. The fields used per burst
+/// and those used per datagram each fill one cache line.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct UdpSource {
     stream: RandomStream,
     gaps: [Duration; 2],
     next_burst: Instant,
-    /// No burst or datagram before this instant is subject to the stop or to a limit of the measured time.
+    /// Earliest time at which the stop or a bound of the measured time matters.
     limit: Instant,
-    /// Datagrams of the current burst that are still to be written.
+    /// Datagrams of the current burst left to write.
     left: u32,
     burst: u32,
-    /// Number of the last datagram, sent or skipped.
+    /// Sequence number of the last datagram, sent or skipped.
     seq: u32,
-    /// Bytes of a datagram from the IP header on.
+    /// Bytes per datagram, including the IP header.
     len: u32,
     truesize: u32,
     sndbuf: u32,
-    /// Memory charged to the socket now (`sk_wmem_alloc`).
+    /// Memory currently charged to the socket (`sk_wmem_alloc`).
     charged: u32,
     sock: SockId,
     endpoint: Endpoint,
     draw: Draw,
-    /// The send buffer was full and the source sleeps.
+    /// The send buffer was full, and the source sleeps.
     blocked: bool,
-    /// A full send buffer has held up the current burst, or one before it that ended after this one was due.
+    /// A full send buffer has delayed the current burst, or a previous one past the due time of this one.
     late: bool,
-    /// The source skips what a full send buffer does not take.
+    /// Skip datagrams that do not fit into the send buffer.
     drops: bool,
     count: Box<DueCount>,
 }
 
 impl UdpSource {
-    /// A source that has sent nothing; its first burst comes one gap after its start.
+    /// Creates a source; its first burst is due one gap after its start.
     ///
-    /// Panics if the send buffer is larger than it may be.
+    /// Panics if the send buffer is larger than allowed.
     pub fn new(params: UdpSourceParams, sock: SockId, stream: RandomStream) -> Self {
         let UdpSourceParams { endpoint, rate, payload, burst, gap, start, stop, truesize, sndbuf, .. } =
             params;
@@ -141,7 +141,7 @@ impl UdpSource {
         source
     }
 
-    /// The same with bursts at a steady interval from `start` on.
+    /// Makes the bursts due at a fixed interval from `start` on.
     #[must_use]
     pub(super) fn every(self, interval: Duration, start: Instant) -> Self {
         Self { draw: Draw::Periodic, gaps: [interval; 2], next_burst: start, ..self }
@@ -156,22 +156,20 @@ impl UdpSource {
         }
     }
 
-    /// When to call [`UdpSource::on_timer`]; `None` while the last burst waits for memory.
+    /// When to call [`UdpSource::on_timer`]. `None` while the last burst waits for memory.
     pub fn next_timer(&self) -> Option<Instant> {
         let at = self.next_burst;
         (self.left == 0 && (at < self.limit || at < self.count.stop)).then_some(at)
     }
 
-    /// A burst is due, now or, if a full send buffer has held up the one before it, earlier.
+    /// Starts a burst that is due now, or that was due earlier if a full send buffer delayed its predecessor.
     ///
-    /// A burst that a full send buffer delayed does not shift the later ones: the source keeps its schedule,
-    /// like iperf.
+    /// A delayed burst does not shift later ones: the source keeps its schedule, like iperf.
     pub fn on_timer(&mut self, now: Instant) {
         let datagrams = self.burst;
         self.starts(now, datagrams);
     }
 
-    /// The same for a burst of so many datagrams.
     fn starts(&mut self, now: Instant, datagrams: u32) {
         self.left = datagrams;
         let due = if self.late { self.next_burst } else { now };
@@ -185,13 +183,13 @@ impl UdpSource {
         self.next_burst += gap;
     }
 
-    /// A burst of so many datagrams of so many bytes of payload is due.
+    /// Starts a burst of `datagrams` with `payload` bytes each.
     pub(super) fn on_burst(&mut self, now: Instant, (datagrams, payload): (u32, u32)) {
         self.len = self.endpoint.datagram(payload);
         self.starts(now, datagrams);
     }
 
-    /// A burst reaches a limit of the measured time.
+    /// Handles a burst at a bound of the measured time.
     #[cold]
     #[inline(never)]
     fn passes(&mut self, due: Instant) {
@@ -199,9 +197,8 @@ impl UdpSource {
         self.limit = self.count.limit();
     }
 
-    /// The next datagram of the burst, if the send buffer has room for it. Its time is that at which it was
-    /// due.
-    // linux: net/core/sock.c sock_alloc_send_pskb (4.4) - room is when less than sndbuf is charged before.
+    /// Returns the next datagram of the burst if the send buffer has room. Its creation time is its due time.
+    // linux: net/core/sock.c sock_alloc_send_pskb (4.4) - has room while less than sndbuf is charged.
     #[inline]
     pub fn emit(&mut self, now: Instant) -> Option<NewPacket> {
         if self.left == 0 || self.blocked {
@@ -222,7 +219,6 @@ impl UdpSource {
         Some(self.endpoint.packet(due, PacketKind::Udp, self.seq, self.len, self.truesize, self.sock))
     }
 
-    /// The send buffer has no room.
     #[cold]
     #[inline(never)]
     fn full(&mut self, now: Instant) {
@@ -237,7 +233,7 @@ impl UdpSource {
         }
     }
 
-    /// Due time of a datagram that was held up. Bursts behind it are late while the schedule is behind.
+    /// Due time of a delayed datagram. Later bursts are late while the source is behind schedule.
     #[cold]
     #[inline(never)]
     fn written_late(&mut self, now: Instant) -> Instant {
@@ -245,7 +241,7 @@ impl UdpSource {
         self.count.held_up
     }
 
-    /// The source has stopped: what was held up is not sent, and neither are the bursts behind it.
+    /// Handles the stop: delayed datagrams and later bursts are not sent.
     #[cold]
     #[inline(never)]
     fn stops(&mut self, now: Instant) {
@@ -268,8 +264,8 @@ impl UdpSource {
         if self.drops { self.count.take_skipped() } else { 0 }
     }
 
-    /// A charge of the socket ended. Returns whether this wakes the source.
-    // linux: net/core/sock.c sock_def_write_space (4.4) - a sender is woken when at most half of sndbuf is
+    /// Ends a charge of the socket. Returns true if this wakes the source.
+    // linux: net/core/sock.c sock_def_write_space (4.4) - wakes a sender when at most half of sndbuf is
     // charged.
     #[inline]
     pub fn uncharge(&mut self, truesize: u32) -> bool {
@@ -279,13 +275,13 @@ impl UdpSource {
         woken
     }
 
-    /// Truesize charged to the socket now, in bytes.
+    /// Truesize currently charged to the socket, in bytes.
     pub fn charged(&self) -> u64 {
         u64::from(self.charged)
     }
 
-    /// Datagrams due in the measured time, of a run that ends at `end`. Includes those that a full send
-    /// buffer still holds up.
+    /// Datagrams due within the measured time, for a run that ends at `end`. Includes those still delayed by
+    /// a full send buffer.
     pub fn due(&self, end: Instant) -> Due {
         let mut source = self.clone();
         source.seq = source.seq.wrapping_add(source.left);
@@ -349,17 +345,17 @@ mod tests {
         let now = s.next_timer().unwrap();
         s.on_timer(now);
         let written = core::iter::from_fn(|| s.emit(now)).count();
-        assert_eq!(written, 93); // the first count of 2304 bytes that reaches 212,992
+        assert_eq!(written, 93); // the first multiple of 2304 bytes that reaches 212,992
         assert_eq!(s.next_timer(), None);
-        // 46 datagrams are 105,984 bytes, the first count at or below 106,496: then the next 47 are written
-        // at once.
+        // The 46th uncharge leaves 47 datagrams or 108,288 bytes; the next leaves 105,984, the first value at
+        // or below 106,496. Then 47 more datagrams are written at once.
         assert_eq!((0..46).find(|_| s.uncharge(2304) || s.emit(now).is_some()), None);
         assert!(s.uncharge(2304));
         assert_eq!(core::iter::from_fn(|| s.emit(now)).count(), 47);
     }
 
     #[test]
-    fn nothing_held_up_is_sent_after_the_stop() {
+    fn delayed_datagrams_are_not_sent_after_the_stop() {
         let mut s = source(Gap::Periodic, 200);
         let (now, stop) = (s.next_timer().unwrap(), s.count.stop);
         s.on_timer(now);
@@ -374,18 +370,18 @@ mod tests {
 
     /// Bursts of 200 are due every 23.52 ms, and 93 datagrams fill the send buffer.
     #[test]
-    fn what_was_held_up_has_the_time_at_which_it_was_due() {
+    fn delayed_datagrams_keep_their_due_time() {
         let ns = |n: u64| Instant::from_nanos(n * 23_520_000);
         let mut s = source(Gap::Periodic, 200);
         let now = s.next_timer().unwrap();
         s.on_timer(now);
         assert_eq!(core::iter::from_fn(|| s.emit(now)).filter(|p| p.now == ns(1)).count(), 93);
-        // The rest of the first burst has room at the time of the third one.
+        // The rest of the first burst fits when the third one is due.
         (0..93).for_each(|_| _ = s.uncharge(2304));
         assert_eq!(core::iter::from_fn(|| s.emit(ns(3))).filter(|p| p.now == ns(1)).count(), 93);
         (0..93).for_each(|_| _ = s.uncharge(2304));
         assert_eq!(core::iter::from_fn(|| s.emit(ns(3))).filter(|p| p.now == ns(1)).count(), 14);
-        // Late bursts follow, each with its own due time, until the schedule is met.
+        // Late bursts follow, each with its own due time, until the source has caught up.
         for (n, at) in [(2, 3), (3, 3), (4, 4), (5, 5)] {
             assert_eq!(s.next_timer(), Some(ns(n)));
             s.on_timer(ns(at));
@@ -409,15 +405,14 @@ mod tests {
             sent.extend(core::iter::from_fn(|| s.emit(now)).map(|p| (p.seq, p.now == now)));
             assert_eq!(s.take_skipped(), if sent.len() == 93 && s.seq == 200 { 107 } else { 200 });
         }
-        // The send buffer never empties.
         assert_eq!(sent, (1..=93).map(|seq| (seq, true)).collect::<alloc::vec::Vec<_>>());
         let due = s.due(Instant::NEVER);
         assert_eq!((due.datagrams, due.unsent), (85 * 200, 85 * 200));
     }
 
-    /// Datagrams that are due count, whether a full send buffer has let them through or not.
+    /// Due datagrams count even while a full send buffer delays them.
     #[test]
-    fn what_is_held_up_is_due() {
+    fn delayed_datagrams_count_as_due() {
         for gap in [Gap::Periodic, Gap::Exponential, Gap::Uniform(0.5, 1.5)] {
             let (mut free, mut stuck) = (source(gap, 7), source(gap, 7));
             while let Some(now) = free.next_timer() {

@@ -1,4 +1,4 @@
-//! The video stream of a call in one direction: frames over RTP, each a burst of packets.
+//! The video stream of a call, in one direction: RTP frames, each a burst of packets.
 
 use core::ops::Range;
 
@@ -6,16 +6,16 @@ use super::due::Due;
 use super::udp::{Gap, UdpSource, UdpSourceParams, WhenFull};
 use crate::types::{Duration, Endpoint, Instant, NewPacket, RandomStream, Rate, SockId, linear_truesize};
 
-/// RTP's header.
+/// RTP header in bytes.
 // spec: rfc3550 5.1.
 const RTP_HEADER: u32 = 12;
 
-/// Key frames: frames that can be decoded without others.
+/// Key frames: frames that can be decoded without other frames.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct KeyFrames {
     /// Distance between key frames, in frames.
     pub every: u32,
-    /// Size of a key frame in per cent of an ordinary frame.
+    /// Size of a key frame in percent of an ordinary frame.
     pub ratio_percent: u32,
 }
 
@@ -26,14 +26,14 @@ pub struct VideoParams {
     pub rate: Rate,
     /// Frames per second.
     pub fps: u32,
-    /// Maximum number of bytes of a frame in one packet.
+    /// Maximum number of frame bytes per packet.
     pub payload: u32,
     /// Key frames; `None`: all frames have the same size.
     pub keys: Option<KeyFrames>,
 }
 
 impl VideoParams {
-    /// Bytes of an ordinary frame and of a key frame. Their mean gives the rate.
+    /// Bytes of an ordinary frame and of a key frame. Their weighted mean matches the rate.
     pub fn frames(&self) -> [u32; 2] {
         let mean = self.rate.bps() / 8 / u64::from(self.fps);
         let Some(KeyFrames { every, ratio_percent }) = self.keys else { return [mean.max(1) as u32; 2] };
@@ -42,30 +42,29 @@ impl VideoParams {
         [ordinary.max(1) as u32, (ordinary * ratio / 100).max(1) as u32]
     }
 
-    /// Packets of a frame, and the bytes of each from the RTP header on.
-    // webrtc: modules/rtp_rtcp/source/rtp_format.cc RtpPacketizer::SplitAboutEqually (m120) - the packets of
-    // a frame are about equally large.
-    // deviation: exactly, rounded up.
+    /// Number of packets of a frame, and bytes per packet from the RTP header on.
+    // webrtc: modules/rtp_rtcp/source/rtp_format.cc RtpPacketizer::SplitAboutEqually (m120) - splits a frame
+    // into packets of about equal size.
+    // deviation: exactly equal, rounded up.
     pub fn packets(&self, frame: u32) -> (u32, u32) {
         let packets = frame.div_ceil(self.payload);
         (packets, frame.div_ceil(packets) + RTP_HEADER)
     }
 }
 
-/// A source of frames. Packets of a frame leave together; the rest of a frame that finds the send buffer full
-/// is skipped.
+/// A source of frames. The packets of a frame leave back to back; if the send buffer is full, the rest of the
+/// frame is skipped.
 #[derive(Debug)]
 pub struct Video {
     source: UdpSource,
     params: VideoParams,
     /// Packets and payload of an ordinary frame and of a key frame.
     frames: [(u32, u32); 2],
-    /// Frames so far.
     sent: u32,
 }
 
 impl Video {
-    /// A source that has sent nothing; its first frame is a key frame, sent at `start`.
+    /// Creates a source; its first frame is a key frame, sent at `start`.
     pub fn new(
         params: VideoParams,
         endpoint: Endpoint,
@@ -87,8 +86,8 @@ impl Video {
             stop,
             truesize: linear_truesize(endpoint.datagram(frames[1].1.max(frames[0].1))),
             sndbuf,
-            // webrtc: rtc_base/async_udp_socket.cc AsyncUDPSocket::SendTo (m120) - sockets do not block, and
-            // a packet refused with EWOULDBLOCK is not sent again.
+            // webrtc: rtc_base/async_udp_socket.cc AsyncUDPSocket::SendTo (m120) - uses non-blocking sockets,
+            // and does not resend a packet refused with EWOULDBLOCK.
             when_full: WhenFull::Drop,
             measured,
         };
@@ -101,14 +100,14 @@ impl Video {
         self.source.next_timer()
     }
 
-    /// A frame is due.
+    /// Starts a frame that is due.
     pub fn on_timer(&mut self, now: Instant) {
         let is_key = self.params.keys.is_some_and(|keys| self.sent.is_multiple_of(keys.every));
         self.sent = self.sent.wrapping_add(1);
         self.source.on_burst(now, self.frames[usize::from(is_key)]);
     }
 
-    /// The next packet of the frame, if the send buffer has room for it.
+    /// Returns the next packet of the frame if the send buffer has room.
     pub fn emit(&mut self, now: Instant) -> Option<NewPacket> {
         self.source.emit(now)
     }
@@ -118,17 +117,17 @@ impl Video {
         self.source.take_skipped()
     }
 
-    /// Packets due in the measured time, of a run that ends at `end`.
+    /// Packets due within the measured time, for a run that ends at `end`.
     pub fn due(&self, end: Instant) -> Due {
         self.source.due(end)
     }
 
-    /// A charge of the socket ended. Returns whether this wakes the source.
+    /// Ends a charge of the socket. Returns true if this wakes the source.
     pub fn uncharge(&mut self, truesize: u32) -> bool {
         self.source.uncharge(truesize)
     }
 
-    /// Truesize charged to the socket now, in bytes.
+    /// Truesize currently charged to the socket, in bytes.
     pub fn charged(&self) -> u64 {
         self.source.charged()
     }
@@ -143,7 +142,7 @@ mod tests {
     const PARAMS: VideoParams =
         VideoParams { rate: Rate::from_bps(2_400_000), fps: 30, payload: 1_200, keys: None };
 
-    /// Time in ms, and payload with RTP's header, of each packet of the first frames.
+    /// Time in ms, and RTP packet sizes, of the first frames.
     fn sent(params: VideoParams, frames: usize) -> Vec<(u64, Vec<u32>)> {
         let endpoint = Endpoint { flow: FlowId(0), flow_hash: 1, src: Addr(0), dst: Addr(1), tos: 0 };
         let times = (Instant::ZERO, Instant::NEVER);
@@ -165,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_frame_is_a_burst_of_equal_packets() {
-        // 2.4 Mbit/s are 10,000 bytes a frame: 9 packets of 1,112 bytes and RTP's header.
+        // 2.4 Mbit/s are 10,000 bytes per frame: 9 packets of 1,112 bytes plus the RTP header.
         let nine = alloc::vec![1_112 + 12; 9];
         assert_eq!(sent(PARAMS, 3), [(0, nine.clone()), (33, nine.clone()), (66, nine)]);
     }

@@ -1,4 +1,4 @@
-//! A telephone call in one direction: G.711 over RTP.
+//! A phone call in one direction: G.711 over RTP.
 
 use alloc::boxed::Box;
 use core::ops::Range;
@@ -10,8 +10,8 @@ use crate::types::{Duration, Endpoint, Instant, NewPacket, PacketKind, SockId, l
 // spec: rfc3551 table 1.
 pub const VOIP_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Payload of a packet in bytes: `interval` of G.711 audio at 64 kbit/s, plus the RTP header.
-// spec: rfc3551 4.5.14 - 8 bits a sample at 8 kHz; rfc3550 5.1 - 12 bytes.
+/// Bytes per packet after the UDP header: `interval` of G.711 audio at 64 kbit/s, plus the RTP header.
+// spec: rfc3551 4.5.14 - 8 bits per sample at 8 kHz; rfc3550 5.1 - 12 bytes.
 pub const fn voip_payload(interval: Duration) -> u32 {
     (interval.nanos() / 125_000) as u32 + 12
 }
@@ -21,15 +21,15 @@ pub const fn voip_payload(interval: Duration) -> u32 {
 pub struct VoipParams {
     /// Destination.
     pub endpoint: Endpoint,
-    /// Time between packets.
+    /// Packet interval.
     pub interval: Duration,
     /// Time of the first packet.
     pub start: Instant,
-    /// End of the call; no packet is due from then on.
+    /// End of the call (exclusive).
     pub stop: Instant,
     /// Send buffer of the socket (`net.core.wmem_default`), in bytes.
     pub sndbuf: u32,
-    /// Time in which due packets are counted.
+    /// Time within which due packets are counted.
     pub measured: Range<Instant>,
 }
 
@@ -40,17 +40,17 @@ pub struct Voip {
     interval: Duration,
     next: Instant,
     limit: Instant,
-    /// Number of the last packet, sent or skipped.
+    /// Sequence number of the last packet, sent or skipped.
     seq: u32,
     sock: SockId,
     sndbuf: u32,
-    /// Memory charged to the socket now (`sk_wmem_alloc`).
+    /// Memory currently charged to the socket (`sk_wmem_alloc`).
     charged: u32,
     count: Box<DueCount>,
 }
 
 impl Voip {
-    /// A call that has sent nothing.
+    /// Creates a call.
     pub fn new(params: VoipParams, sock: SockId) -> Self {
         let VoipParams { endpoint, interval, start, stop, sndbuf, measured } = params;
         let count = Box::new(DueCount::new(measured, stop));
@@ -58,13 +58,13 @@ impl Voip {
         Self { endpoint, interval, next: start, limit, seq: 0, sock, sndbuf, charged: 0, count }
     }
 
-    /// When the next packet is due, if there is one.
+    /// Reports when the next packet is due. `None` after the last one.
     pub fn next_timer(&self) -> Option<Instant> {
         (self.next < self.limit || self.next < self.count.stop).then_some(self.next)
     }
 
-    /// The packet that is due. `None` if it is skipped, because the send buffer is full.
-    // linux: net/core/sock.c sock_alloc_send_pskb (4.4) - room is when less than sndbuf is charged before.
+    /// Returns the packet that is due. `None` if it is skipped because the send buffer is full.
+    // linux: net/core/sock.c sock_alloc_send_pskb (4.4) - has room while less than sndbuf is charged.
     pub fn on_timer(&mut self, now: Instant) -> Option<NewPacket> {
         if now >= self.limit {
             self.count.reaches(now, self.seq);
@@ -82,20 +82,20 @@ impl Voip {
         Some(self.endpoint.packet(now, PacketKind::Voip, self.seq, len, truesize, self.sock))
     }
 
-    /// A charge of the socket ended. Nothing waits for that.
+    /// Ends a charge of the socket. The application never waits for room.
     pub fn uncharge(&mut self, truesize: u32) {
         self.charged -= truesize;
     }
 
-    /// Truesize charged to the socket now, in bytes.
+    /// Truesize currently charged to the socket, in bytes.
     pub fn charged(&self) -> u64 {
         u64::from(self.charged)
     }
 
-    /// Packets due in the measured time.
+    /// Packets due within the measured time.
     pub fn due(&self) -> Due {
         let due = self.count.due(self.seq);
-        // `next` is one interval behind the last packet, which may be due after the measured time.
+        // `next` is one interval after the last packet, which may be due after the measured time.
         let beyond = self.next.saturating_since(self.count.measured_end()).nanos();
         let back = beyond / self.interval.nanos() + 1;
         let last = Duration::from_nanos(self.interval.nanos() * back);
@@ -126,17 +126,17 @@ mod tests {
             .collect::<Vec<_>>()
         };
         assert_eq!(sent(VOIP_INTERVAL), [(ms(100), 1, 172, 0xc0), (ms(120), 2, 172, 0xc0)]);
-        // D-ITG's G.711 with one sample a packet.
+        // D-ITG's G.711 with one sample per packet.
         let hundred = [(ms(100), 1, 92, 0xc0), (ms(110), 2, 92, 0xc0), (ms(120), 3, 92, 0xc0)];
         assert_eq!(sent(Duration::from_millis(10)), hundred);
     }
 
     #[test]
-    fn a_full_socket_skips_packets_and_due_ones_count_all_the_same() {
+    fn a_full_socket_skips_packets_that_still_count_as_due() {
         let ms = |n| Instant::ZERO + Duration::from_millis(n);
         let endpoint = Endpoint { flow: FlowId(0), flow_hash: 1, src: Addr(0), dst: Addr(1), tos: 0xc0 };
         let (interval, start, stop) = (VOIP_INTERVAL, ms(0), ms(400));
-        // 200 bytes have a truesize of 1,280: the fourth finds less than 3,840 bytes charged no more.
+        // 200 bytes have a truesize of 1,280: three packets fill the 3,840 bytes.
         let params =
             VoipParams { endpoint, interval, start, stop, sndbuf: 3_840, measured: ms(100)..ms(300) };
         let mut call = Voip::new(params, SockId(0));
@@ -148,7 +148,7 @@ mod tests {
             }
         }
         assert_eq!((sent, call.charged()), (alloc::vec![1, 2, 3, 12], 3_840));
-        // Due at 100, 120 .. 280 ms, of which that at 220 ms was sent.
+        // Due at 100, 120 .. 280 ms; only the one at 220 ms was sent.
         let due = Due { datagrams: 10, unsent: 9, last: Some((ms(280), interval)) };
         assert_eq!(call.due(), due);
     }

@@ -1,7 +1,8 @@
 //! A browser that loads one page repeatedly: a DNS lookup, the page's list of objects, then the objects over
 //! several connections.
 //!
-//! Only the state of the client: the owner of its sockets reports what arrived and carries out the actions.
+//! This is only the client's state machine. The owner of its sockets reports received data and performs the
+//! actions.
 
 use crate::types::{Duration, Instant};
 use alloc::vec::Vec;
@@ -10,14 +11,14 @@ use alloc::vec::Vec;
 pub const WORKERS: usize = 4;
 
 /// Length in bytes of a DNS query for a host name of 15 letters.
-// spec: rfc1035 4.1 - a header of 12 bytes, the name as labels with its end, type and class.
+// spec: rfc1035 4.1 - a 12-byte header, the name as labels with its terminator, type and class.
 pub const QUERY_PAYLOAD: u32 = 12 + 17 + 4;
 
-/// How long an answer to a lookup is waited for before it is asked again.
+/// Time after which an unanswered DNS query is repeated.
 // linux: resolv.conf(5) - a resolver waits 5 s.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The parts of a page, in bytes on the stream.
+/// The parts of a page, in bytes of the stream.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Page {
     /// A request.
@@ -30,18 +31,18 @@ pub struct Page {
     pub objects: Vec<u32>,
 }
 
-/// When a page is loaded.
+/// Schedule of the loads.
 #[derive(Clone, Copy, Debug)]
 pub struct WebParams {
-    /// When the first load begins.
+    /// Start of the first load.
     pub start: Instant,
-    /// Time from which on no load begins.
+    /// No load starts from this time on.
     pub stop: Instant,
     /// Minimum time between the starts of two loads.
     pub interval: Duration,
 }
 
-/// An action that the client asks for.
+/// Action requested by the client.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WebAction {
     /// Look up the name.
@@ -50,19 +51,19 @@ pub enum WebAction {
     Connect(usize, u32),
     /// Request a response of this many bytes on this worker's idle connection.
     Ask(usize, u32),
-    /// The page is complete: close all connections. Its load time.
+    /// The page is complete, with this load time: close all connections.
     Done(Duration),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    /// Nothing is under way; the next load begins then.
+    /// Idle until the next load starts at this time.
     Idle(Instant),
-    /// The answer to a lookup is waited for until then.
+    /// Waiting for a DNS answer until this time.
     LooksUp(Instant),
-    /// The list is on its way.
+    /// Waiting for the list.
     Lists,
-    /// The objects are on their way; this many are missing.
+    /// Waiting for this many objects.
     Loads(usize),
 }
 
@@ -73,14 +74,13 @@ pub struct Web {
     params: WebParams,
     state: State,
     began: Instant,
-    /// Objects asked for so far.
     asked: usize,
 }
 
 impl Web {
-    /// A client that has not begun.
+    /// Creates a client.
     ///
-    /// Panics on a page without objects.
+    /// Panics if the page has no objects.
     pub fn new(page: Page, params: WebParams) -> Self {
         assert!(!page.objects.is_empty(), "a page has objects");
         Self { page, state: State::Idle(params.start), params, began: params.start, asked: 0 }
@@ -100,7 +100,7 @@ impl Web {
         }
     }
 
-    /// A load begins, or a lookup timed out.
+    /// Handles the start of a load, or a lookup timeout.
     pub fn on_timer(&mut self, now: Instant) -> WebAction {
         if let State::Idle(_) = self.state {
             self.began = now;
@@ -109,16 +109,15 @@ impl Web {
         WebAction::LookUp
     }
 
-    /// A DNS answer has arrived. After a repeated query it may arrive twice.
+    /// Handles a DNS answer. After a repeated query, two answers may arrive.
     pub fn looked_up(&mut self) -> Option<WebAction> {
         let State::LooksUp(_) = self.state else { return None };
         self.state = State::Lists;
         Some(WebAction::Connect(0, self.page.header + self.page.list))
     }
 
-    /// A worker has received its whole response. `act` is called with each action in order.
-    // deviation: curl looks the name up for each handle; here once a load, as the others find it in the
-    // cache.
+    /// Handles the complete response of a worker. Calls `act` with each action in order.
+    // deviation: one lookup per load - curl looks the name up for every handle, and finds it in its cache.
     pub fn answered(&mut self, now: Instant, worker: usize, mut act: impl FnMut(WebAction)) {
         match self.state {
             State::Lists => {
@@ -146,14 +145,14 @@ impl Web {
         }
     }
 
-    /// Bytes of the answer with the next object, if one is left to be asked for.
+    /// Size of the next object's response, if any object is left to request.
     fn next_object(&mut self) -> Option<u32> {
         let bytes = self.page.objects.get(self.asked)?;
         self.asked += 1;
         Some(self.page.header + bytes)
     }
 
-    /// Start of the current load, if one is running.
+    /// Start of the current load. `None` if idle.
     pub fn under_way(&self) -> Option<Instant> {
         (!matches!(self.state, State::Idle(_))).then_some(self.began)
     }
@@ -186,15 +185,15 @@ mod tests {
         assert_eq!((web.next_timer(), web.under_way()), (Some(ms(5)), None));
         assert_eq!(web.on_timer(ms(5)), LookUp);
         assert_eq!(web.looked_up(), Some(Connect(0, 60)));
-        // The answer to a second question changes nothing.
+        // The answer to a repeated query is ignored.
         assert_eq!((web.looked_up(), web.next_timer(), web.under_way()), (None, None, Some(ms(5))));
         assert_eq!(answered(&mut web, 30, 0), [Ask(0, 11), Connect(1, 12), Connect(2, 13), Connect(3, 14)]);
-        // Whoever is idle takes the next.
+        // An idle worker requests the next object.
         assert_eq!(answered(&mut web, 40, 2), [Ask(2, 15)]);
         assert_eq!(answered(&mut web, 41, 0), [Ask(0, 16)]);
         assert_eq!([1, 3, 0].map(|worker| answered(&mut web, 42, worker)), [[], [], []]);
         assert_eq!(answered(&mut web, 65, 2), [Done(Duration::from_millis(60))]);
-        // Not before an interval after the last beginning.
+        // At least one interval after the last start.
         assert_eq!(web.next_timer(), Some(ms(205)));
     }
 
@@ -206,7 +205,7 @@ mod tests {
         assert_eq!(answered(&mut web, 400, 0), [WebAction::Ask(0, 17), WebAction::Connect(1, 18)]);
         assert_eq!(answered(&mut web, 410, 1), []);
         assert_eq!(answered(&mut web, 600, 0), [WebAction::Done(Duration::from_millis(595))]);
-        // The interval is over: at once. What is answered now belongs to nothing.
+        // The interval has passed: load immediately. Late responses are ignored.
         assert_eq!((web.next_timer(), answered(&mut web, 601, 1)), (Some(ms(600)), Vec::new()));
         web.on_timer(ms(600));
         web.looked_up();
@@ -217,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lookup_that_is_lost_is_asked_again() {
+    fn a_lost_lookup_is_repeated() {
         let mut web = client(&[7]);
         web.on_timer(ms(5));
         assert_eq!(web.next_timer(), Some(ms(5_005)));

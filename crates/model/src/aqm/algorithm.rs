@@ -1,38 +1,37 @@
-//! The trait of a user-defined AQM algorithm (AQM).
+//! Trait of user-defined AQM algorithms.
 //!
-//! An AQM decides on each packet of one queue, at enqueue and at dequeue. It sees numbers only, so an AQM works
-//! as a qdisc with one queue ([`crate::qdisc::AQM`]), on each flow of fair queueing
-//! ([`crate::qdisc::fq_aqm`]), and in the flow queues of the MAC ([`crate::wifi::config::MacFqParams::AQM`]).
-//! Built-in AQMs are not called through this trait in the per-packet path.
+//! An AQM decides on each packet of one queue, at enqueue and at dequeue. It only sees numbers, so the same
+//! AQM works as a qdisc with one queue ([`crate::qdisc::aqm`]), on each flow of fair queueing
+//! ([`crate::qdisc::fq_aqm`]), and in the MAC's flow queues ([`crate::wifi::config::MacFqParams::aqm`]). The
+//! per-packet path does not call built-in AQMs through this trait.
 
 use alloc::vec::Vec;
 use core::fmt::Debug;
 
 use crate::types::{Duration, Instant, Packet, PartFactory, RandomStream, skb_len};
 
-/// The packet and queue that an AQM decides on.
+/// A packet to decide on, and its queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Seen {
-    /// The time.
+    /// Current time.
     pub now: Instant,
-    /// Time of the packet in the queue; zero at enqueue.
+    /// Sojourn time of the packet; zero at enqueue.
     pub sojourn: Duration,
-    /// Bytes of the packet with its Ethernet header. A packet of several segments counts all of them, each
-    /// with its header.
+    /// Bytes of the packet, with an Ethernet header for each of its segments.
     pub bytes: u32,
-    /// The packet is ECN-capable, so it may be marked.
+    /// True if the packet is ECN-capable and may be marked.
     pub ecn: bool,
     /// Other packets in the queue.
     pub queued_packets: u32,
-    /// Bytes of these packets, with Ethernet headers.
+    /// Bytes of the other packets in the queue, with Ethernet headers.
     pub queued_bytes: u64,
-    /// The queue belongs to a station with a low expected throughput
-    /// ([`crate::wifi::config::MacFqParams::slow_below`]); false outside the MAC.
+    /// True if the queue belongs to a station with a low expected throughput
+    /// ([`crate::wifi::config::MacFqParams::slow_below`]). Always false outside the MAC.
     pub slow: bool,
 }
 
 impl Seen {
-    /// What is seen of a packet that is not counted in the queue.
+    /// Describes a packet that is not counted in the queue.
     #[inline]
     pub(crate) fn new(now: Instant, p: &Packet, sojourn: Duration, queued: (u32, u64), slow: bool) -> Self {
         let (queued_packets, queued_bytes) = queued;
@@ -44,33 +43,33 @@ impl Seen {
 /// An AQM's decision on a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// The packet passes.
+    /// Pass the packet.
     Pass,
-    /// The packet gets the CE mark and passes; if it is not ECN-capable, it is dropped.
-    // spec: rfc3168 5 - a mark stands for a drop, and a packet that cannot be marked is dropped.
+    /// Set the CE mark and pass the packet. A packet that is not ECN-capable is dropped.
+    // spec: rfc3168 5 - a mark replaces a drop; a packet that cannot be marked is dropped.
     Mark,
-    /// The packet is dropped.
+    /// Drop the packet.
     Drop,
 }
 
-/// A AQM algorithm with its state for one queue.
+/// An AQM algorithm with its state for one queue.
 ///
 /// # Order of calls
 ///
 /// [`arrives`](Self::arrives) is called for each packet before it is queued, unless the queue's limit has
-/// refused it. [`leaves`](Self::leaves) is called for each packet at the head. While it returns
-/// [`Verdict::Drop`], the next packet is taken at the same instant; [`empty`](Self::empty) is called if there
-/// is none. `now` never decreases.
+/// refused it. [`leaves`](Self::leaves) is called for each packet at the head. If it returns
+/// [`Verdict::Drop`], the next packet is taken at the same time; [`empty`](Self::empty) is called if the
+/// queue is empty. `now` never decreases.
 ///
 /// # Requirements
 ///
 /// - An AQM belongs to one queue: instances share no mutable state.
-/// - In an almost empty queue packets pass: an AQM that drops all packets would end connections instead of
+/// - Packets in an almost empty queue pass. An AQM that drops all packets would break connections instead of
 ///   slowing them down.
-/// - It reads no clock, and allocates only when it is built. Random numbers come from the [`RandomStream`]
-///   that it was built with, so the same calls give the same answers.
+/// - It reads no clock, and allocates only on creation. Random numbers come from the [`RandomStream`] passed
+///   at creation, so the same calls give the same results.
 ///
-/// [`crate::conformance::AQM`] checks all of this.
+/// [`crate::conformance::aqm`] checks all of this.
 pub trait AqmAlgorithm: Debug {
     /// Decides on a packet at enqueue.
     fn arrives(&mut self, _seen: &Seen) -> Verdict {
@@ -82,34 +81,34 @@ pub trait AqmAlgorithm: Debug {
         Verdict::Pass
     }
 
-    /// A dequeue found no packet, or none after the AQM's drops.
+    /// Called when a dequeue found no packet, or none after the AQM's drops.
     fn empty(&mut self, _now: Instant) {}
 
-    /// This many packets of the queue were dropped because a limit was exceeded.
+    /// Called when `packets` packets of the queue were dropped because a limit was exceeded.
     fn overlimit(&mut self, _now: Instant, _packets: u32) {}
 
-    /// The AQM's own counters and state, by name. Shown if the AQM is a qdisc with one queue.
+    /// The AQM's own counters and state, by name. Shown if the AQM is used as a qdisc with one queue.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
 }
 
-/// An AQM in a configuration: one instance is made for each queue, with its own random stream.
+/// Factory of a user-defined AQM. Each queue gets its own instance and random stream.
 pub type AqmFactory = PartFactory<dyn AqmAlgorithm + Send, RandomStream>;
 
-/// What becomes of a packet by a verdict.
+/// Outcome of a verdict for a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fate {
-    /// It goes on as it is.
+    /// The packet passes unchanged.
     Passed,
-    /// It goes on with the mark.
+    /// The packet passes with a CE mark.
     Marked,
-    /// It is to be dropped.
+    /// The packet must be dropped.
     Dropped,
 }
 
 impl Verdict {
-    /// Marks a packet if that is the verdict.
+    /// Marks the packet if the verdict is to mark, and returns the outcome.
     #[inline]
     pub(crate) fn apply(self, p: &mut Packet) -> Fate {
         match self {

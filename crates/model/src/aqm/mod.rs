@@ -1,4 +1,4 @@
-//! AQM algorithms (AQM), shared by qdiscs and mac80211's flow queues.
+//! AQM algorithms, shared by qdiscs and mac80211's flow queues.
 
 pub mod algorithm;
 pub mod cobalt;

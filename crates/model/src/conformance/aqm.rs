@@ -1,4 +1,4 @@
-//! Requirements for an AQM algorithm.
+//! Requirements for AQM algorithms.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -14,10 +14,10 @@ use crate::qdisc::aqm::AqmParams;
 use crate::qdisc::fq_aqm::FqAqmParams;
 use crate::types::{Duration, Instant, RandomStream};
 
-/// Checks the requirements of an AQM ([`AqmAlgorithm`]): the same calls give the same results, queues share no state,
-/// packets pass an almost empty queue, and accounts close on one queue, on the flows of fair queueing, and in
-/// the MAC. In every second script some packets have several segments, except in the MAC, where each frame is
-/// one segment.
+/// Checks the requirements of an AQM ([`AqmAlgorithm`]): the same calls give the same results, queues share
+/// no state, packets pass in an almost empty queue, and no packet is lost or counted twice on one queue, on
+/// the flows of fair queueing, and in the MAC. Every second script has packets of several segments, except in
+/// the MAC, where each frame is one segment.
 pub fn aqm(aqm: &AqmFactory) -> Result<(), String> {
     try_all(|script, step| {
         let mut fed = Fed::new(aqm, script);
@@ -51,7 +51,7 @@ pub fn aqm(aqm: &AqmFactory) -> Result<(), String> {
     in_the_mac(aqm).map_err(|what| format!("in the MAC: {what}"))
 }
 
-/// Of packets that come alone and leave at once, most pass in the end.
+/// Checks that most packets that find the queue empty and leave at once eventually pass.
 fn lets_pass(aqm: &AqmFactory) -> Result<(), String> {
     const PACKETS: u32 = 2_000;
     let mut one = aqm.make(stream(0, "alone"));
@@ -90,13 +90,11 @@ fn lets_pass(aqm: &AqmFactory) -> Result<(), String> {
     Ok(())
 }
 
-/// An AQM and the queue that it is on.
 struct Fed {
     aqm: Box<dyn AqmAlgorithm + Send>,
     queue: VecDeque<(Instant, u32, bool)>,
     bytes: u64,
     stream: RandomStream,
-    /// Some packets stand for several segments.
     gso: bool,
     now: Instant,
     load: u32,
@@ -134,7 +132,6 @@ impl Fed {
     fn step(&mut self) {
         if self.stream.below(60) == 0 {
             self.load = 1 + self.stream.below(8);
-            // Now and then seconds.
             self.pause = [1, 300, 3_000, 50_000, 10_000_000][self.stream.below(5) as usize];
         }
         self.now += Duration::from_micros(u64::from(self.stream.below(self.pause)));

@@ -1,10 +1,10 @@
-//! Requirements for a congestion control, for any events of its connection.
+//! Requirements for congestion controls, whatever the events of the connection.
 //!
 //! - The window is at least one segment, and no acknowledgement raises it above its clamp. After a loss it
-//!   may be at a threshold above the clamp, as Westwood's in Linux.
-//! - A threshold is at least one segment.
+//!   may equal a threshold above the clamp, as with Linux's Westwood.
+//! - The threshold is at least one segment.
 //! - A paced connection has a rate, set by the control if it sets window and rate itself.
-//! - A copy behaves as the original.
+//! - A clone behaves like the original.
 
 use super::or_panic;
 use crate::transport::cc::{AckSample, CaState, CcEvent, CcSock, Controller, CustomController, RateSample};
@@ -13,10 +13,9 @@ use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 
-/// Bytes of data in every segment.
 const MSS: u32 = 1_448;
 
-/// Lists of events, and events in each.
+/// Number of event lists, and events per list.
 const LISTS: u64 = 200;
 const EVENTS: u64 = 300;
 
@@ -26,7 +25,7 @@ pub enum Happens {
     /// Segments acknowledged, time since the last event in us, and round-trip time in us (negative if not
     /// measured).
     Acked(u32, u64, i64),
-    /// Nothing is sent for this many us.
+    /// Nothing is sent for this many microseconds.
     Idle(u64),
     /// This many segments are lost.
     Lost(u32),
@@ -37,7 +36,7 @@ pub enum Happens {
 }
 
 impl Happens {
-    /// One in twenty-five is no acknowledgement.
+    /// Draws an event; 24 of 25 are acknowledgements.
     fn draw(random: &mut RandomStream) -> Self {
         match random.below(25) {
             0 => Self::Idle(1 + u64::from(random.below(60_000_000))),
@@ -58,17 +57,16 @@ impl Happens {
 pub struct Fed<C> {
     cc: C,
     sk: CcSock,
-    /// It sets window and rate itself, as its last answer says.
+    /// The control sets window and rate itself, according to its last result.
     controls: bool,
 }
 
 impl<C: Controller> Fed<C> {
-    /// A connection of 20 ms that has just been established, with a clamp of 50,000 segments.
+    /// Creates a new connection with an RTT of 20 ms and a clamp of 50,000 segments.
     pub fn new(cc: C) -> Self {
         Self::clamped(cc, 50_000)
     }
 
-    /// The same with another clamp.
     fn clamped(mut cc: C, snd_cwnd_clamp: u32) -> Self {
         let mut sk = CcSock {
             is_cwnd_limited: true,
@@ -91,7 +89,7 @@ impl<C: Controller> Fed<C> {
         &self.sk
     }
 
-    /// Applies an event; an error names the violated requirement.
+    /// Applies an event. The error names the violated requirement.
     pub fn happens(&mut self, happens: Happens) -> Result<(), String> {
         let before = self.sk.snd_cwnd;
         match happens {
@@ -172,7 +170,7 @@ impl<C: Controller> Fed<C> {
         }
     }
 
-    /// Sets the pacing rate as the sender does for whoever leaves that to it.
+    /// Sets the pacing rate as the sender does for controls that do not set it.
     // linux: net/ipv4/tcp_input.c tcp_cong_control, tcp_update_pacing_rate (6.1) - with the default ratios.
     fn pace(&mut self) {
         let sk = &mut self.sk;
@@ -181,7 +179,7 @@ impl<C: Controller> Fed<C> {
         sk.pacing_rate = window * ratio * (8 * 1_000_000 / 100) / u64::from(sk.srtt_us.max(1));
     }
 
-    /// After `event` a copy from before it is as this is.
+    /// Checks that a clone from before `event` ends in the same state.
     fn is_what_becomes_of(&self, mut copy: Self, event: Happens) -> Result<(), String> {
         copy.happens(event)?;
         let shown = |sk: &CcSock| (sk.snd_cwnd, sk.snd_ssthresh, sk.pacing_rate);
@@ -198,7 +196,6 @@ impl<C: Controller> Fed<C> {
         }
     }
 
-    /// So many us pass.
     fn pass(&mut self, us: u64) {
         let sk = &mut self.sk;
         sk.now_us += us;
@@ -207,18 +204,18 @@ impl<C: Controller> Fed<C> {
     }
 }
 
-/// Runs controllers created by `make` through random lists of events. An error names the violated requirement
-/// (see the [module](self)).
+/// Runs controllers created by `make` through random lists of events. The error names the violated
+/// requirement (see the [module](self)).
 pub fn controller<C: CustomController + Clone>(make: impl Fn() -> C) -> Result<(), String> {
     for list in 0..LISTS {
         let mut random = Seed { seed: list, run: 0 }.stream("events");
-        // A clamp that most never come to, and one that stops nearly all.
+        // One clamp that is rarely reached, and one that limits almost always.
         let clamp = if list % 2 == 0 { 50_000 } else { 40 };
         let mut fed = or_panic(|| Ok(Fed::clamped(make(), clamp)))?;
         for nth in 0..EVENTS {
             let event = Happens::draw(&mut random);
             let held = or_panic(|| {
-                // Seldom, as it doubles the work.
+                // Only every 16th event, as it doubles the work.
                 let copy = (nth % 16 == 0).then(|| fed.clone());
                 fed.happens(event)?;
                 copy.map_or(Ok(()), |copy| fed.is_what_becomes_of(copy, event))
@@ -235,7 +232,7 @@ mod tests {
     use alloc::sync::Arc;
     use core::sync::atomic::{AtomicU32, Ordering};
 
-    /// Reno's AQM with one fault.
+    /// Reno with one fault.
     #[derive(Clone, Debug)]
     struct Wrong {
         fault: &'static str,
@@ -273,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_ones_are_found() {
+    fn faulty_controllers_are_detected() {
         for (fault, said) in [
             ("none", ""),
             // The sender sets the rate.

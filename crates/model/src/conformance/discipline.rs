@@ -1,4 +1,4 @@
-//! Requirements for a queueing discipline.
+//! Requirements for queueing disciplines.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -14,21 +14,22 @@ use crate::types::{
     TraceEvent, skb_len,
 };
 
-/// Whether a discipline keeps the order of each flow's packets.
+/// Guarantee about the order of each flow's packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ServiceOrder {
-    /// The order is kept.
+    /// Packets of a flow stay in order.
     Kept,
-    /// Packets may be reordered.
+    /// Packets of a flow may be reordered.
     Any,
 }
 
 /// Checks the requirements of a discipline ([`crate::qdisc::custom::Discipline`]): each packet ends once,
-/// results of `enqueue` agree with drops, backlog and counters are correct, no wake is lost, all packets come
-/// out, and the same calls give the same results. There are 30 flows, each with one priority. In every second
-/// script some packets have several segments (TSO, GSO), unless the discipline splits them itself: such a
-/// packet counts once in the backlog, with an Ethernet header for each segment, and by its segments in
-/// `sent`.
+/// results of `enqueue` agree with drops, backlog and counters are correct, no wake-up is lost, all packets
+/// come out, and the same calls give the same results.
+///
+/// There are 30 flows, each with one priority. Every second script has packets of several segments (TSO,
+/// GSO), unless the discipline splits them: such a packet counts once in the backlog, with an Ethernet header
+/// per segment, and by its segments in `sent`.
 pub fn discipline(config: &QdiscConfig, order: ServiceOrder) -> Result<(), String> {
     try_all(|script, step| {
         let mut bench = Bench::new(config, order, script)?;
@@ -41,7 +42,7 @@ pub fn discipline(config: &QdiscConfig, order: ServiceOrder) -> Result<(), Strin
     })
 }
 
-/// What a discipline does in a script.
+/// Runs a script. Returns the log of the discipline's actions.
 #[cfg(test)]
 pub(super) fn log_of(config: &QdiscConfig, script: u64) -> Vec<(char, u32)> {
     let mut bench = Bench::new(config, ServiceOrder::Kept, script).expect("a discipline");
@@ -51,10 +52,9 @@ pub(super) fn log_of(config: &QdiscConfig, script: u64) -> Vec<(char, u32)> {
 
 const FLOWS: u32 = 30;
 const HERE: PlaceId = PlaceId(3);
-/// Most wakes in which what is inside must come out.
+/// Maximum number of wake-ups until the queue must be empty.
 const WAKES: u32 = 200_000;
 
-/// Drops, by the number of the packet.
 #[derive(Default)]
 struct Drops(Vec<(u32, Reason, PlaceId)>);
 
@@ -66,18 +66,16 @@ impl Sink for Drops {
     }
 }
 
-/// What is known of a packet that is inside.
 #[derive(Clone, Copy)]
 struct Inside {
     pkt: Pkt,
     seq: u32,
     flow: u32,
     bytes: u64,
-    /// Segments that it stands for.
     segs: u16,
 }
 
-/// Whether a discipline makes several packets of one that stands for several segments.
+/// Returns true if the discipline splits packets of several segments.
 fn splits(config: &QdiscConfig) -> bool {
     match config {
         QdiscConfig::Cake(_) | QdiscConfig::Tbf(_) => true,
@@ -90,7 +88,6 @@ fn splits(config: &QdiscConfig) -> bool {
 struct Bench {
     qdisc: Qdisc,
     order: ServiceOrder,
-    /// Some packets stand for several segments.
     gso: bool,
     packets: Packets,
     drops: Drops,
@@ -98,15 +95,15 @@ struct Bench {
     now: Instant,
     made: u32,
     inside: Vec<Inside>,
-    /// Segments and bytes that came out, and packets dropped.
+    /// Segments and bytes that left, and packets dropped.
     out: (u64, u64),
     dropped: u64,
-    /// By flow, the number of the packet that came out last.
+    /// Number of the last packet that left, by flow.
     last: Vec<Option<u32>>,
-    /// How likely a step is a packet that comes, of 8; and how long one lasts at most, in us.
+    /// Probability in eighths that a step enqueues a packet, and maximum duration of a step in us.
     load: u32,
     pause: u32,
-    /// What it did: answers, packets that came out and packets dropped.
+    /// Log: results of enqueues, packets that left, packets dropped.
     log: Vec<(char, u32)>,
 }
 
@@ -148,7 +145,7 @@ impl Bench {
         self.look()
     }
 
-    /// Takes note of what was dropped since the last call.
+    /// Processes the drops since the last call.
     fn take_drops(&mut self) -> Result<Vec<(u32, Reason)>, String> {
         let mut all = Vec::new();
         for (seq, reason, place) in mem::take(&mut self.drops.0) {
@@ -190,7 +187,7 @@ impl Bench {
         let own = drops.iter().find(|drop| drop.0 == seq);
         self.log.push((['q', 'c', 'r'][answer as usize], seq));
         match (answer, own) {
-            // linux: net/sched/sch_netem.c netem_enqueue (6.1) - a loss on the way is told to nobody.
+            // linux: net/sched/sch_netem.c netem_enqueue (6.1) - does not report a simulated loss.
             (Enqueue::Queued, Some((_, reason))) if *reason != Reason::Loss => {
                 Err(format!("it said Queued and dropped packet {seq} itself ({})", reason.name()))
             }
@@ -202,7 +199,7 @@ impl Bench {
         }
     }
 
-    /// Asks for a packet; whether there was one.
+    /// Dequeues a packet. Returns false if the discipline returned none.
     fn dequeue(&mut self) -> Result<bool, String> {
         let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.drops };
         let came = self.qdisc.dequeue(self.now, ctx);
@@ -230,7 +227,7 @@ impl Bench {
         Ok(true)
     }
 
-    /// Compares what it says of itself with what is known of it.
+    /// Compares the discipline's backlog, counters and `next` with the expected state.
     fn look(&self) -> Result<(), String> {
         let inside = (self.inside.len() as u32, self.inside.iter().map(|p| p.bytes).sum());
         let (backlog, stats) = (self.qdisc.backlog(), self.qdisc.stats());
@@ -267,14 +264,14 @@ impl Bench {
         }
     }
 
-    /// All that is inside comes out to whoever comes when told to.
+    /// Checks that all packets leave if `dequeue` is called at the times that `next` returns.
     fn drain(&mut self) -> Result<(), String> {
         for _ in 0..WAKES {
             while self.dequeue()? {}
             self.look()?;
             match self.qdisc.next(self.now) {
                 NextSend::At(at) => self.now = at,
-                // Nothing is inside, or `look` would have said so.
+                // The queue is empty, or `look` would have failed.
                 NextSend::Never | NextSend::Now => return Ok(()),
             }
         }

@@ -1,4 +1,4 @@
-//! Checks for user-defined parts: one call in a test of the crate with the part.
+//! Conformance checks for user-defined parts: one call in a test of the crate that defines the part.
 //!
 //! Each check runs scripts of pseudo-random events, the same in every run, and reports the violated
 //! requirement and the step. Built-in parts pass the same checks.
@@ -19,18 +19,16 @@ pub use scheduler::scheduler;
 
 use crate::types::{RandomStream, Seed};
 
-/// Scripts that each part goes through.
+/// Number of scripts per part.
 const SCRIPTS: u64 = 16;
-/// Steps of each.
+/// Steps per script.
 const STEPS: u32 = 400;
 
-/// The stream of a script.
 fn stream(script: u64, name: &str) -> RandomStream {
     Seed { seed: script, run: 0 }.stream(name)
 }
 
-/// Goes through each script twice, and compares what the part has done. A script takes note in `step` of how
-/// far it has come.
+/// Runs each script twice and compares the logs. A script stores its progress in `step`.
 fn try_all<L: PartialEq>(one: impl Fn(u64, &mut u32) -> Result<L, String>) -> Result<(), String> {
     for script in 0..SCRIPTS {
         let run = || {
@@ -45,12 +43,11 @@ fn try_all<L: PartialEq>(one: impl Fn(u64, &mut u32) -> Result<L, String>) -> Re
     Ok(())
 }
 
-/// What `one` gives; a panic in it is an error too.
+/// Runs `one`, and turns a panic into an error.
 fn or_panic<T>(one: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(one)).unwrap_or_else(|panic| Err(format!("it panicked: {}", said(&*panic))))
 }
 
-/// The words of a panic.
 fn said(panic: &(dyn core::any::Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without words")

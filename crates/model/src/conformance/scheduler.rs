@@ -1,4 +1,4 @@
-//! Requirements for a station scheduler.
+//! Requirements for station schedulers.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -27,14 +27,15 @@ use crate::wifi::seq_window::SeqWindow;
 use crate::wifi::tx::tid::BlockAckSession;
 use crate::wifi::tx::transmitter::{Attempt, Hardware, Peer, TIDS, TidIndex, Transmitter};
 
-/// Checks the requirements of a scheduler ([`StationScheduler`]), in a device with up to six peers and frame
-/// losses: it names only TIDs with frames of that category, each look ends, no TID with frames is forgotten,
-/// all frames are sent in the end, and the same calls give the same results. Fairness is not checked.
+/// Checks the requirements of a scheduler ([`StationScheduler`]) in a device with up to six peers and frame
+/// losses: it selects only TIDs with frames of the given category, each scheduling round ends, no TID with
+/// frames is forgotten, all frames are eventually sent, and the same calls give the same results. Fairness is
+/// not checked.
 pub fn scheduler(config: &Scheduler) -> Result<(), String> {
     run(&MacFqParams { flows: 64, limit: 400, ..MacFqParams::default() }, config)
 }
 
-/// The accounts of a device close with this AQM in its flow queues.
+/// Checks that no packet is lost in a device with this AQM in its flow queues.
 pub(super) fn in_the_mac(aqm: &AqmFactory) -> Result<(), String> {
     let queues = MacFqParams { flows: 64, limit: 400, aqm: Some(aqm.clone()), ..MacFqParams::default() };
     run(&queues, &Scheduler::RoundRobin(WhenFull::KeepsTurn))
@@ -53,7 +54,7 @@ fn run(queues: &MacFqParams, config: &Scheduler) -> Result<(), String> {
     })
 }
 
-/// Who is named in a script, and what comes of it.
+/// Runs a script. Returns the TIDs selected and the outcome of each attempt.
 #[cfg(test)]
 pub(super) fn log_of(queues: &MacFqParams, config: &Scheduler, script: u64) -> Vec<(u32, Option<u8>)> {
     let mut bench = Bench::new(queues, config, script);
@@ -62,22 +63,21 @@ pub(super) fn log_of(queues: &MacFqParams, config: &Scheduler, script: u64) -> V
     bench.named()
 }
 
-/// What was seen of the scheduler.
 #[derive(Debug, Default)]
 struct Seen {
     fault: Option<String>,
-    /// Who was named, and what came of it.
+    /// Selections of TIDs (with `None`) and outcomes of attempts, in order.
     named: Vec<(TidIndex, Option<Attempt>)>,
 }
 
-/// A scheduler, and who looks over its shoulder.
+/// A scheduler whose calls are checked and recorded.
 #[derive(Debug)]
 struct Watched {
     scheduler: Box<dyn StationScheduler + Send>,
     identifiers: u32,
     seen: Arc<Mutex<Seen>>,
     stream: RandomStream,
-    /// Turns of this look since something was sent.
+    /// Attempts in this round since a frame was sent.
     fruitless: u32,
 }
 
@@ -86,8 +86,8 @@ impl Watched {
         self.seen.lock().expect("nobody panics with it").fault.get_or_insert(what);
     }
 
-    /// A look is over: whoever has frames has some in the hardware, or somebody else has, whose end will be
-    /// the next occasion.
+    /// Checks the end of a scheduling round: if TIDs of the category have frames, the hardware queue must not
+    /// be empty, because only a completion starts the next round.
     fn over(&self, ac: Ac, view: &DeviceView<'_>) {
         let of_category = |tid: &TidIndex| tid.ac() == ac && view.has_frames(*tid);
         if view.radio.queued(ac.index()) == 0
@@ -111,7 +111,7 @@ impl StationScheduler for Watched {
     }
 
     fn schedule(&mut self, now: Instant, tid: TidIndex) {
-        // What stations send is charged whenever it comes.
+        // Received airtime is charged at any time.
         if self.stream.below(8) == 0 {
             let who = TidIndex(self.stream.below(self.identifiers));
             let used = Duration::from_micros(u64::from(20 + self.stream.below(3_000)));
@@ -165,12 +165,12 @@ impl StationScheduler for Watched {
 }
 
 const HERE: PlaceId = PlaceId(0);
-/// Hardware tries after which a frame is given up.
+/// Hardware tries until a frame is given up.
 const RETRY_LIMIT: u8 = 12;
-/// Most exchanges in which what waits must be sent.
+/// Maximum number of exchanges until all frames must be sent.
 const EXCHANGES: u32 = 200_000;
 
-/// A device with its radio on an idle channel.
+/// A device and its radio on an idle channel.
 struct Bench {
     dev: WifiDev,
     radio: Radio,
@@ -181,7 +181,6 @@ struct Bench {
     now: Instant,
     peers: u16,
     made: u32,
-    /// Of eight frames so many are lost.
     loss: u32,
     seen: Arc<Mutex<Seen>>,
 }
@@ -262,7 +261,6 @@ impl Bench {
         }
     }
 
-    /// Packets come for an identifier.
     fn comes(&mut self) {
         let peer = PeerId(self.stream.below(u32::from(self.peers)) as u16);
         let tid = [0, 0, 0, 3, 1, 5, 6][self.stream.below(7) as usize];
@@ -287,7 +285,8 @@ impl Bench {
         }
     }
 
-    /// A PPDU of the hardware is on the air, with all its tries; false if there is none.
+    /// Simulates the exchange of a PPDU in the hardware, with all its tries. Returns false if the hardware is
+    /// idle.
     fn exchange(&mut self) -> bool {
         let queued: Vec<usize> = (0..BEACON_QUEUE).filter(|&q| self.radio.queued(q) > 0).collect();
         if queued.is_empty() {
@@ -318,12 +317,12 @@ impl Bench {
         debug_assert!(!matches!(ppdu.header.content, Content::Beacon));
         let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.sink };
         let hw = &mut Hardware { radio: &mut self.radio, medium: &mut self.medium };
-        // Nothing is above a device with queues in the MAC that would have to be woken.
+        // With queues in the MAC, no qdisc above needs to be woken.
         let _ = self.dev.tx_status(self.now, ppdu, hw, ctx);
         true
     }
 
-    /// Nothing comes any more and nothing is lost: all that waits is sent.
+    /// Checks that all frames are sent once no packets arrive and no frames are lost.
     fn drain(&mut self) -> Result<(), String> {
         self.loss = 0;
         for _ in 0..EXCHANGES {

@@ -1,12 +1,12 @@
-//! The E-model of ITU-T G.107 (06/2015): quality of a voice call from its delay and loss.
+//! The E-model of ITU-T G.107 (06/2015): quality of a voice call from delay and loss.
 //!
-//! All parameters except the one-way delay and the packet loss have the recommendation's default values.
-//! Equation numbers are those of the recommendation.
+//! All parameters except one-way delay and packet loss have the recommendation's default values. Equation
+//! numbers are those of the recommendation.
 
 /// Basic signal-to-noise ratio Ro at the default parameters (7-2 to 7-7).
 const RO: f64 = 94.768_8;
-/// Simultaneous impairment Is at the default parameters (7-8 to 7-17); its sidetone takes a delay of nearly
-/// nothing to settle.
+/// Simultaneous impairment Is at the default parameters (7-8 to 7-17), with the sidetone term for a delay
+/// near zero.
 const IS: f64 = 1.413_6;
 /// Noise No in dBm0p at the default parameters (7-3).
 const NO: f64 = -61.179_2;
@@ -16,26 +16,25 @@ const RLR: f64 = 2.0;
 const TELR: f64 = 65.0;
 /// Weighted echo path loss in dB.
 const WEPL: f64 = 110.0;
-/// Packet-loss robustness, of G.711 without concealment; no impairment of its own (Ie = 0) and losses at
-/// random (BurstR = 1).
+/// Packet-loss robustness of G.711 without concealment, for which Ie = 0 and losses are random (BurstR = 1).
 const BPL: f64 = 4.3;
 /// Delay in ms below which a default user notices nothing (mT), with the default sensitivity sT = 1.
 pub(super) const M_T: f64 = 100.0;
 
-/// The transmission rating R of a call with this one-way delay in ms and this loss ratio (0 to 1).
-// spec: G.107 7-1 - R = Ro - Is - Id - Ie-eff + A, without an advantage factor A.
+/// Transmission rating R for a one-way delay in ms and a loss ratio (0 to 1).
+// spec: G.107 7-1 - R = Ro - Is - Id - Ie-eff + A, without the advantage factor A.
 pub fn rating(delay_ms: f64, loss: f64) -> f64 {
     without_lateness(delay_ms) - lateness(delay_ms) - loss_impairment(loss, BPL)
 }
 
-/// The mean opinion score (MOS) of such a call, 1 to 4.5 (0.99 at ratings just above zero, as equation B-4
-/// gives).
+/// Mean opinion score (MOS) for a one-way delay in ms and a loss ratio: 1 to 4.5 (0.99 at ratings just above
+/// zero, from equation B-4).
 // spec: G.107 B-4.
 pub fn mos(delay_ms: f64, loss: f64) -> f64 {
     of_rating(rating(delay_ms, loss))
 }
 
-/// The mean opinion score of a rating.
+/// Mean opinion score of a rating.
 pub(super) fn of_rating(r: f64) -> f64 {
     match r {
         r if r < 0.0 => 1.0,
@@ -44,8 +43,8 @@ pub(super) fn of_rating(r: f64) -> f64 {
     }
 }
 
-/// What is left of a rating after all but loss and the delay itself: the noise, and a talker's and a
-/// listener's echo. The mean one-way delay of the echo path is the absolute delay, the round trip twice that.
+/// Rating without loss and absolute delay: only noise, and talker and listener echo. The mean one-way delay
+/// of the echo path is the absolute delay, the round trip is twice that.
 // spec: G.107 7-19 to 7-26.
 pub(super) fn without_lateness(t: f64) -> f64 {
     let terv =
@@ -57,7 +56,7 @@ pub(super) fn without_lateness(t: f64) -> f64 {
     RO - IS - talker - listener
 }
 
-/// Idd: what the delay itself takes, nothing up to mT.
+/// Idd: impairment by absolute delay; zero up to mT.
 // spec: G.107 7-27, 7-28.
 fn lateness(t: f64) -> f64 {
     if t <= M_T {
@@ -68,7 +67,7 @@ fn lateness(t: f64) -> f64 {
     25.0 * (root(x) - 3.0 * root(x / 3.0) + 2.0)
 }
 
-/// Ie-eff: what lost packets take from a codec with this robustness.
+/// Ie-eff: impairment by packet loss for a codec with this robustness.
 // spec: G.107 7-29.
 pub(super) fn loss_impairment(loss: f64, robustness: f64) -> f64 {
     let per_cent = 100.0 * loss;
@@ -83,7 +82,7 @@ mod tests {
         assert!((found - expected).abs() <= within, "{found} is not {expected}");
     }
 
-    /// The constants from the default parameters of table 2, by the equations that they stand for.
+    /// Recomputes the constants from the default parameters of table 2.
     #[test]
     fn constants_are_those_of_the_default_parameters() {
         let [slr, ds, nc, nfor, ps, pr, lstr, stmr, qdu]: [f64; 9] =
@@ -100,7 +99,7 @@ mod tests {
         near(ro, RO, 1e-3);
         let xolr = olr + 0.2 * (64.0 + no - RLR);
         let iolr = 20.0 * ((1.0 + (xolr / 8.0).powi(8)).powf(1.0 / 8.0) - xolr / 8.0);
-        // Without delay; with any the second term vanishes, which is less than a millionth of the first.
+        // Without delay. Any delay removes the second term, less than a millionth of the first.
         let stmro = -db(lin(-stmr) + lin(-TELR));
         let ist = 12.0 * (1.0 + ((stmro - 13.0) / 6.0).powi(8)).powf(1.0 / 8.0)
             - 28.0 * (1.0 + ((stmro + 1.0) / 19.4).powi(35)).powf(1.0 / 35.0)
@@ -119,13 +118,13 @@ mod tests {
     fn published_points() {
         near(rating(0.0, 0.0), 93.2, 0.05);
         for (r, score) in [(90.0, 4.34), (80.0, 4.03), (70.0, 3.60), (60.0, 3.10), (50.0, 2.58)] {
-            // Printed in steps of 0.01, and 80 a hair higher than the equation has it.
+            // Printed in steps of 0.01; the score for 80 is slightly above the equation.
             near(of_rating(r), score, 0.007);
         }
         assert_eq!((of_rating(-1.0), of_rating(101.0), of_rating(100.0)), (1.0, 4.5, 4.5));
     }
 
-    // spec: G.113 appendix I - Ie-eff of a codec at a loss equal to its Bpl is half of what is left to lose.
+    // spec: G.113 appendix I - at a loss equal to Bpl, Ie-eff is half of its range.
     #[test]
     fn loss_at_its_robustness_takes_half() {
         near(loss_impairment(BPL / 100.0, BPL), 95.0 / 2.0, 1e-9);
@@ -153,11 +152,11 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn more_of_either_is_no_better(delay in 0.0..3_000.0f64, loss in 0.0..1.0f64, more in 0.001..200.0f64) {
+        fn more_delay_or_loss_never_helps(delay in 0.0..3_000.0f64, loss in 0.0..1.0f64, more in 0.001..200.0f64) {
             let r = rating(delay, loss);
             proptest::prop_assert!(rating(delay, loss + more / 200.0) <= r);
             proptest::prop_assert!(rating(delay + more, loss) <= r + 1e-9);
-            // Between ratings of 0 and 6.5 the polynomial is a hair below the least score.
+            // Between ratings of 0 and 6.5 the polynomial is slightly below the minimum score.
             proptest::prop_assert!((0.98..=4.5).contains(&mos(delay, loss)));
         }
     }

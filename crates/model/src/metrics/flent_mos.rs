@@ -1,24 +1,22 @@
 //! The mean opinion score of Flent 0.15 to 1.2 (September 2016 to July 2018), which differs from the E-model.
 //!
-//! Scores published in those years were computed this way. Without loss and up to a delay of 100 ms both are
-//! equal.
+//! Scores published in those years use this formula. Without loss and up to a delay of 100 ms both agree.
 
 use super::emodel::{M_T, loss_impairment, of_rating, without_lateness};
 
-/// Robustness against loss: the least there is, where G.711 without concealment has 4.3.
-// paper: ending-the-anomaly sec. 4.2.1 - scores by Flent; it took 1 until version 2.1 (a8deecd).
+/// Packet-loss robustness: the minimum, instead of 4.3 for G.711 without concealment.
+// paper: ending-the-anomaly sec. 4.2.1 - scores by Flent, which used 1 until version 2.1 (a8deecd).
 const BPL: f64 = 1.0;
 
-/// The mean opinion score of a call with this one-way delay in ms (jitter included) and this loss ratio (0 to
-/// 1).
-// deviation: Flent leaves the talker's echo away below 1 ms, which takes less than 0.01 of the score.
+/// Mean opinion score for a one-way delay in ms (including jitter) and a loss ratio (0 to 1).
+// deviation: includes talker echo below 1 ms, which Flent omits - it changes the score by less than 0.01.
 pub fn mos(delay_ms: f64, loss: f64) -> f64 {
     of_rating(without_lateness(delay_ms) - lateness(delay_ms) - loss_impairment(loss, BPL))
 }
 
-/// What the delay itself takes: 62.5 at once beyond 100 ms, where the E-model begins at nothing.
-// paper: ending-the-anomaly sec. 4.2.1 - scores by Flent; until version 1.3 (faa60f5) it divided the second
-// term of G.107 7-27 by six instead of taking its sixth root.
+/// Impairment by absolute delay: jumps to 62.5 beyond 100 ms, where the E-model starts at zero.
+// paper: ending-the-anomaly sec. 4.2.1 - scores by Flent, which until version 1.3 (faa60f5) divided the
+// second term of G.107 7-27 by six instead of taking its sixth root.
 fn lateness(t: f64) -> f64 {
     if t <= M_T {
         return 0.0;
@@ -40,7 +38,7 @@ mod tests {
         }
     }
 
-    /// Scores of Flent 1.0, run on these values, to three digits.
+    /// Scores computed by Flent 1.0 for these values, to three digits.
     #[test]
     fn the_curve() {
         for (delay, loss, score) in [
@@ -60,7 +58,7 @@ mod tests {
         }
     }
 
-    // At a loss equal to the robustness half of what is left is lost.
+    // A loss equal to the robustness costs half of the range.
     #[test]
     fn one_per_cent_takes_half_of_what_loss_can_take() {
         assert_eq!(loss_impairment(0.01, BPL), 47.5);

@@ -4,15 +4,15 @@ pub mod emodel;
 pub mod flent_mos;
 pub mod responsiveness;
 
-/// Jain's fairness index: 1 if all shares are equal, 1/n if one station has everything; `None` without a
-/// share.
+/// Jain's fairness index: 1 if all shares are equal, 1/n if one of n stations has everything. `None` without
+/// shares.
 // spec: Jain, Chiu, Hawe 1984 - (sum x)^2 / (n sum x^2).
 pub fn jain(shares: &[f64]) -> Option<f64> {
     let (sum, squares) = shares.iter().fold((0.0, 0.0), |(s, q), x| (s + x, q + x * x));
     (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
 }
 
-/// The `p`-quantile (0 to 1) of sorted samples with linear interpolation; `None` without samples.
+/// The `p`-quantile (0 to 1) of sorted samples, with linear interpolation. `None` without samples.
 pub fn quantile(sorted: &[u64], p: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     let at = p * last as f64;

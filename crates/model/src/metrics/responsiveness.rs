@@ -1,27 +1,26 @@
-//! Round trips per minute (RPM) from the times of probes, as the IETF drafts and the measuring programs
-//! compute it.
+//! Round trips per minute (RPM) from probe times, as computed by the IETF drafts and by measurement tools.
 
 use alloc::vec::Vec;
 
 use crate::types::Probe;
 
-/// Probe times in ns by [`Probe`], each list sorted.
+/// Probe times in ns by [`Probe`]; each list is sorted.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ProbeTimes([Vec<u64>; 5]);
 
-/// Per cent of the shortest times that the drafts average.
+/// Percentage of probe times, the shortest, that the drafts average.
 // spec: draft-ietf-ippm-responsiveness-09 Test Parameters - TMP.
 const KEPT: usize = 95;
-/// Per cent of the times that goresponsiveness averages, unless told otherwise.
-// goresponsiveness: constants/constants.go Tmp (2024-01-29); utilities/math.go TrimBy keeps that part, the
-// shortest, although the option is said to be what is trimmed.
+/// Percentage of probe times that goresponsiveness averages by default.
+// goresponsiveness: constants/constants.go Tmp (2024-01-29); utilities/math.go TrimBy keeps this percentage,
+// the shortest, although the option is documented as the percentage to trim.
 const AVERAGED: usize = 5;
-/// Round trips of a foreign probe.
+/// Round trips per foreign probe.
 const ROUND_TRIPS: u64 = 3;
 const MINUTE_NS: f64 = 60e9;
 
 impl ProbeTimes {
-    /// Sorts samples that are in any order.
+    /// Sorts samples given in any order.
     pub fn new(samples: impl Iterator<Item = (Probe, u64)>) -> Self {
         let mut times: [Vec<u64>; 5] = Default::default();
         samples.for_each(|(probe, ns)| times[probe as usize].push(ns));
@@ -34,14 +33,14 @@ impl ProbeTimes {
         &self.0[probe as usize]
     }
 
-    /// Mean in ns of one kind of probe, without the longest 5 %. `None` without probes.
+    /// Mean in ns of the times of one kind of probe, without the longest 5 %. `None` without probes.
     // spec: draft-ietf-ippm-responsiveness-09 Aggregating the Measurements - a single-sided trimmed mean.
     pub fn trimmed_mean_ns(&self, probe: Probe) -> Option<f64> {
         let all = self.of(probe);
         mean(&all[..all.len() - all.len() * (100 - KEPT) / 100])
     }
 
-    /// The mean over the parts of a foreign probe, each by `of`. Without TLS there are two parts.
+    /// Mean over the parts of a foreign probe, each computed by `of`. Without TLS there are two parts.
     fn foreign(&self, of: impl Fn(&Self, Probe) -> Option<f64>) -> Option<f64> {
         let (tcp, http) = (of(self, Probe::Tcp)?, of(self, Probe::Http)?);
         Some(of(self, Probe::Tls).map_or((tcp + http) / 2.0, |tls| (tcp + tls + http) / 3.0))
@@ -59,32 +58,32 @@ impl ProbeTimes {
         self.trimmed_mean_ns(Probe::Loaded).map(|ns| MINUTE_NS / ns)
     }
 
-    /// Mean of both RPMs.
+    /// Mean of foreign and loaded RPM.
     // spec: draft-ietf-ippm-responsiveness-09 Aggregating the Measurements - Responsiveness.
     pub fn rpm(&self) -> Option<f64> {
         Some((self.foreign_rpm()? + self.loaded_rpm()?) / 2.0)
     }
 
-    /// RPM of the trimmed mean round trip of both kinds.
-    // spec: draft-ietf-ippm-responsiveness-02 to -03 - 1/6 of tcp_f, tls_f and http_f each, and half of the
-    // loaded.
+    /// RPM computed from the mean of the foreign and loaded trimmed means.
+    // spec: draft-ietf-ippm-responsiveness-02 to -03 - 1/6 of tcp_f, tls_f and http_f each, plus 1/2 of
+    // http_l.
     pub fn rpm_of_mean(&self) -> Option<f64> {
         let (foreign, loaded) = (self.foreign(Self::trimmed_mean_ns)?, self.trimmed_mean_ns(Probe::Loaded)?);
         Some(MINUTE_NS / ((foreign + loaded) / 2.0))
     }
 
-    /// RPM of the 90th percentiles, as the first draft defined it.
-    // spec: draft-ietf-ippm-responsiveness-01 - a third of tcp_foreign, tls_foreign and http_foreign each,
-    // and http_self, halved.
+    /// RPM of the 90th percentiles, as defined by the first draft.
+    // spec: draft-ietf-ippm-responsiveness-01 - half of the sum of http_self and a third each of tcp_foreign,
+    // tls_foreign and http_foreign.
     pub fn rpm_of_p90(&self) -> Option<f64> {
         let p90 = |times: &Self, probe| percentile(times.of(probe), 90);
         Some(MINUTE_NS / ((self.foreign(p90)? + p90(self, Probe::Loaded)?) / 2.0))
     }
 
-    /// goresponsiveness's RPM of trimmed means and of 90th percentiles; `None` without TLS, which it always
-    /// uses.
-    // goresponsiveness: rpm/calculations.go CalculateRpm (2024-01-29) - a third of each foreign probe's whole
-    // time, three times.
+    /// RPM as computed by goresponsiveness from trimmed means and from 90th percentiles. `None` without TLS,
+    /// which it always uses.
+    // goresponsiveness: rpm/calculations.go CalculateRpm (2024-01-29) - adds a third of the total time of
+    // each foreign probe three times.
     pub fn goresponsiveness(&self) -> Option<[f64; 2]> {
         if self.of(Probe::Tls).is_empty() {
             return None;
@@ -105,8 +104,8 @@ fn mean(all: &[u64]) -> Option<f64> {
     (!all.is_empty()).then(|| all.iter().map(|ns| *ns as f64).sum::<f64>() / all.len() as f64)
 }
 
-/// The time in ns that `percent` of sorted times stay below.
-// goresponsiveness: utilities/math.go CalculatePercentile - the one at that place, rounded down.
+/// The `percent`th percentile of sorted times, in ns.
+// goresponsiveness: utilities/math.go CalculatePercentile - the element at that index, rounded down.
 fn percentile(sorted: &[u64], percent: usize) -> Option<f64> {
     sorted.get(sorted.len() * percent / 100).map(|ns| *ns as f64)
 }
@@ -125,7 +124,7 @@ mod tests {
         assert!((found - expected).abs() < 1e-6 * expected, "{found}, not {expected}");
     }
 
-    // By hand: foreign (20 + 30 + 40) / 3 = 30 ms, 2000 a minute; loaded 100 ms, 600 a minute.
+    // By hand: foreign (20 + 30 + 40) / 3 = 30 ms, 2000 per minute; loaded 100 ms, 600 per minute.
     #[test]
     fn the_drafts_by_hand() {
         let one = times([&[20], &[30], &[40], &[100], &[90]]);
@@ -136,8 +135,8 @@ mod tests {
         close(one.rpm_of_p90(), 60_000.0 / 65.0);
     }
 
-    // Of 20 probes the program averages three of the 60 thirds of new connections, and one loaded one; the
-    // 90th percentiles are the 55th third, of the 19th probe, and the 19th loaded one.
+    // With 20 probes, goresponsiveness averages 3 of the 60 thirds of foreign probes and one loaded probe.
+    // The 90th percentiles are the 55th third, of the 19th probe, and the 19th loaded probe.
     #[test]
     fn goresponsiveness_by_hand() {
         let foreign: Vec<u64> = (1..=20).map(|n| 30 * n).collect();
@@ -156,9 +155,9 @@ mod tests {
         assert_eq!(one.goresponsiveness(), None);
     }
 
-    // Of forty times the two longest are left out, of nineteen none; the 90th percentile of ten is the last.
+    // The two longest of forty times are trimmed, none of nineteen; the 90th percentile of ten is the last.
     #[test]
-    fn what_is_trimmed() {
+    fn trimmed_samples() {
         let long: Vec<u64> = (1..=38).chain([1_000, 2_000]).collect();
         let of = times([&long, &[10], &[10], &long[..19], &[30]]);
         close(of.trimmed_mean_ns(Probe::Tcp), 19.5e6);
@@ -169,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_no_probe() {
+    fn no_result_without_probes() {
         let none = times([&[20], &[30], &[40], &[], &[90]]);
         assert_eq!((none.rpm(), none.rpm_of_mean(), none.rpm_of_p90()), (None, None, None));
         assert_eq!(none.goresponsiveness(), None);

@@ -1,11 +1,11 @@
-//! The two classifications of a packet: the qdisc's band follows from the whole TOS byte, the access category
-//! from the DSCP.
+//! The two classifications of a packet: the whole TOS byte selects the qdisc's band, the DSCP selects the
+//! access category.
 
 use crate::types::{Ip, Packet};
 
 /// Kernel priority by bits 1 to 4 of the TOS byte.
 // linux: net/ipv4/route.c ip_tos2prio (4.4) - best effort, bulk, interactive, interactive bulk. ECT(0) alone
-// is best effort: until 2.6.38 it was filler, behind best effort.
+// is best effort; until 2.6.38 it was filler, behind best effort.
 const TOS_TO_PRIO: [u8; 16] = [0, 0, 0, 0, 2, 2, 2, 2, 6, 6, 6, 6, 4, 4, 4, 4];
 
 /// Kernel priority of a TOS byte (as `rt_tos2priority`).
@@ -20,15 +20,15 @@ pub enum DscpToUp {
     /// The upper three bits of the DSCP: EF becomes 5 (AC_VI), like CS5.
     // linux: net/wireless/util.c cfg80211_classify8021d (4.4).
     Precedence,
-    /// The same with the exceptions of RFC 8325: EF becomes 6 (AC_VO).
+    /// Like `Precedence`, with the exceptions of RFC 8325: EF becomes 6 (AC_VO).
     // linux: net/wireless/util.c cfg80211_classify8021d (6.12) - commit 6fdb8b8781d5 (6.8), and a68b22e2905b
-    // (6.12, and stable kernels) for AF3x, which were 3 before.
-    // spec: rfc8325 4 - what the classes of service are to be.
+    // (6.12, and stable kernels) for AF3x, which mapped to 3 before.
+    // spec: rfc8325 4 - recommended mapping of service classes.
     Rfc8325,
 }
 
 impl DscpToUp {
-    /// Traffic identifier of a TOS byte.
+    /// Traffic identifier for a TOS byte.
     #[inline]
     pub const fn tid(self, tos: u8) -> u8 {
         match self {
@@ -40,7 +40,8 @@ impl DscpToUp {
 
 /// User priority by DSCP.
 // spec: rfc8325 4.2 and 4.3 - VA and EF; AF1x, CS2, AF2x, CS3 and AF3x; 4.1 - CS6.
-// deviation: what the RFC has no class for keeps its upper three bits, and CS7 is 7 - as Linux does.
+// deviation: code points without a class in the RFC map to their upper three bits, and CS7 to 7 - as in
+// Linux.
 const RFC8325: [u8; 64] = {
     let mut up = [0; 64];
     let mut dscp = 0;
@@ -58,13 +59,13 @@ const RFC8325: [u8; 64] = {
     up
 };
 
-/// Writes priority and TID into the packet, as forwarding and local output do. In IPv6 the traffic class sets
-/// no priority, so it selects no band.
-// linux: net/ipv4/ip_forward.c ip_forward, net/ipv4/ip_sockglue.c IP_TOS (4.4) - priority from the TOS byte;
-// net/ipv6/ip6_output.c ip6_forward, ipv6_sockglue.c IPV6_TCLASS (4.4) - not so; net/wireless/util.c
-// cfg80211_classify8021d - the DSCP of both.
-// deviation: what has come over Wi-Fi keeps its TID as priority in IPv6 - mac80211 has written it there; here
-// it is zero.
+/// Writes priority and TID into the packet, as forwarding and local output do. An IPv6 traffic class does not
+/// set the priority, so it selects no band.
+// linux: net/ipv4/ip_forward.c ip_forward, net/ipv4/ip_sockglue.c IP_TOS (4.4) - set the priority from the
+// TOS byte; net/ipv6/ip6_output.c ip6_forward, ipv6_sockglue.c IPV6_TCLASS (4.4) - do not;
+// net/wireless/util.c cfg80211_classify8021d - uses the DSCP of both.
+// deviation: the priority of an IPv6 packet received over Wi-Fi is zero - in Linux it keeps the TID that
+// mac80211 has written there.
 #[inline]
 pub fn classify(p: &mut Packet, mapping: DscpToUp) {
     p.prio = if p.dst.ip() == Ip::V4 { priority(p.tos) } else { 0 };
@@ -87,7 +88,7 @@ mod tests {
             (0xb8, 4, Ac::Vi, Ac::Vo),
             (0xc0, 0, Ac::Vo, Ac::Vo),
             (0x10, 6, Ac::Be, Ac::Be),
-            // ECN-capable, and marked.
+            // ECT(0), and CE.
             (0x02, 0, Ac::Be, Ac::Be),
             (0x03, 0, Ac::Be, Ac::Be),
         ];
@@ -120,7 +121,7 @@ mod tests {
             (48, [6, 7]), // CS6
         ];
         assert_eq!(differ, want);
-        // ECN is no part of it.
+        // The ECN bits have no influence.
         assert_eq!([0xb8, 0xb9, 0xbb].map(|tos| DscpToUp::Rfc8325.tid(tos)), [6; 3]);
     }
 }

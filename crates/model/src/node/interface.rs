@@ -1,22 +1,22 @@
-//! An interface's transmit queues: each has a qdisc, a slot for requeued packets, and the loop that feeds the
-//! device.
+//! The transmit queues of an interface. Each has a qdisc, a list of requeued packets, and the loop that feeds
+//! the device.
 
 use crate::offload::gso;
 use crate::qdisc::{self, Enqueue, NextSend, Qdisc, QdiscConfig, QdiscStats};
 use crate::types::{Ac, Ctx, Instant, Pkt, PktList, PlaceId, RandomStream, Reason, Sink};
 use alloc::vec::Vec;
 
-/// The device below an interface, as its transmit queues see it.
+/// The device below an interface, as seen by its transmit queues.
 pub trait Port<S> {
-    /// Whether the device queue of this access category is stopped.
+    /// Returns true if the device queue of this access category is stopped.
     fn is_stopped(&self, ac: Ac) -> bool;
-    /// Whether the device accepts packets of several segments (GSO).
+    /// Returns true if the device accepts packets of several segments (GSO).
     fn takes_gso(&self) -> bool;
-    /// Hands a packet to the device. The packet is always accepted.
+    /// Hands a packet to the device, which always accepts it.
     fn push(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>);
 }
 
-/// Packets handed to the device in one run before others have their turn.
+/// Packets handed to the device in one run before other work gets its turn.
 // linux: net/core/dev.c weight_p (4.4).
 const QUOTA: u32 = 64;
 
@@ -24,16 +24,15 @@ const QUOTA: u32 = 64;
 #[derive(Debug)]
 pub struct TxQueue {
     qdisc: Qdisc,
-    /// The device queue that it feeds, if only one.
+    /// The device queue that it feeds. `None` if it feeds several.
     only: Option<Ac>,
-    /// Packets that came out of the discipline when the device's queue for them was stopped: one, or what is
-    /// left of its segments.
-    // linux: net/sched/sch_generic.c dequeue_skb (4.4) - they are tried first next time; everything behind
-    // them waits.
+    /// Packets dequeued from the qdisc while their device queue was stopped: one packet, or its remaining
+    /// segments.
+    // linux: net/sched/sch_generic.c dequeue_skb (4.4) - tries them first next time; everything behind them
+    // waits.
     requeue: PktList,
-    /// How often that happened.
     requeues: u64,
-    /// Until then the discipline holds back all that it has, whatever comes.
+    /// Time until which no enqueue can make the qdisc release a packet.
     held_until: Instant,
 }
 
@@ -41,8 +40,8 @@ impl TxQueue {
     /// Queues a packet and feeds the device. The second result is as in [`TxQueue::run`]. Packets that bypass
     /// an empty qdisc go straight to the device.
     // linux: net/core/dev.c __dev_xmit_skb (4.4).
-    // deviation: not while the device's queue is stopped - the kernel then keeps the packet before the
-    // discipline, where no other can go before it.
+    // deviation: no bypass while the device queue is stopped - the kernel keeps such a packet in front of the
+    // qdisc, where no other can overtake it.
     #[inline(always)]
     pub fn send<S: Sink>(
         &mut self,
@@ -63,21 +62,22 @@ impl TxQueue {
         (answer, self.run(now, port, ctx))
     }
 
-    /// Whether a packet that is queued now makes nothing leave and does not move the watchdog.
+    /// Returns true if enqueuing a packet now releases none and does not move the watchdog.
     #[inline(always)]
     pub fn holds(&self, now: Instant) -> bool {
         self.held_until > now && self.requeue.is_empty()
     }
 
-    /// Queues a packet, where [`TxQueue::holds`] is true. If it was not queued, the watchdog has to be asked.
+    /// Queues a packet while [`TxQueue::holds`] is true. Unless the result is `Queued`, the caller must read
+    /// the watchdog again.
     #[inline]
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
         self.qdisc.enqueue(now, p, ctx)
     }
 
     /// Feeds the device. Returns true if the quota was used up and packets may be left.
-    // linux: net/sched/sch_generic.c __qdisc_run, dequeue_skb (4.4) - a discipline that feeds one device
-    // queue is not asked while that is stopped; one that feeds several has to look at the packet first.
+    // linux: net/sched/sch_generic.c __qdisc_run, dequeue_skb (4.4) - does not dequeue from a qdisc whose
+    // only device queue is stopped; a qdisc that feeds several must dequeue a packet to know its queue.
     #[inline]
     pub fn run<S: Sink>(&mut self, now: Instant, port: &mut impl Port<S>, ctx: &mut Ctx<'_, S>) -> bool {
         for _ in 0..QUOTA {
@@ -105,15 +105,16 @@ impl TxQueue {
         true
     }
 
-    /// Splits a packet for a device that takes none of several segments; returns the first, the others wait.
-    // linux: net/core/dev.c validate_xmit_skb (4.4) - between the discipline, which counts the packet once,
+    /// Splits a packet for a device without GSO. Returns the first segment; the others wait in the requeue
+    /// list.
+    // linux: net/core/dev.c validate_xmit_skb (4.4) - splits between the qdisc, which counts the packet once,
     // and the device.
     fn segment<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Pkt {
         gso::split_by(now, p, ctx, |ctx, segment| self.requeue.push(ctx.packets, segment));
         self.requeue.pop(ctx.packets).expect("at least two segments")
     }
 
-    /// The qdisc's watchdog: when to dequeue again, if it holds packets back.
+    /// The qdisc's watchdog: time of the next dequeue if the qdisc holds packets back.
     #[inline]
     pub fn watchdog(&mut self, now: Instant) -> Option<Instant> {
         let at = match self.qdisc.next(now) {
@@ -124,12 +125,12 @@ impl TxQueue {
         at
     }
 
-    /// Number of packets in the qdisc and in the requeue slot.
+    /// Number of packets in the qdisc and in the requeue list.
     pub fn held(&self) -> u64 {
         u64::from(self.qdisc.backlog().0) + u64::from(self.requeue.packets())
     }
 
-    /// Packets and bytes in the qdisc and in the requeue slot, as `tc -s qdisc` counts them.
+    /// Packets and bytes in the qdisc and in the requeue list, as `tc -s qdisc` counts them.
     pub fn backlog(&self) -> (u64, u64) {
         let (packets, bytes) = self.qdisc.backlog();
         (u64::from(packets) + u64::from(self.requeue.packets()), bytes + self.requeue.bytes())
@@ -147,12 +148,12 @@ impl TxQueue {
     }
 }
 
-/// How the qdiscs of an interface map to device queues.
+/// Mapping of an interface's qdiscs to device queues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueueLayout {
     /// A wired device with one queue.
     OneQueue,
-    /// A Wi-Fi device with one qdisc for each access category (`mq`).
+    /// A Wi-Fi device with one qdisc per access category (`mq`).
     Mq,
     /// A Wi-Fi device with one root qdisc for all access categories.
     Root,
@@ -161,9 +162,8 @@ pub enum QueueLayout {
 /// An interface's transmit side.
 #[derive(Debug)]
 pub struct TxQueues {
-    /// None with `noqueue`; one that serves all categories; or one for each (`mq`).
+    /// Empty with `noqueue`; one queue for all categories; or one per category (`mq`).
     queues: Vec<TxQueue>,
-    /// Where drops are booked.
     place: PlaceId,
 }
 
@@ -188,10 +188,9 @@ impl TxQueues {
         Self { queues: fed.iter().filter_map(one).collect(), place }
     }
 
-    /// Changes the parameters of the qdiscs from `from` to `to`, where [`Qdisc::change`] can. Returns false
-    /// if it cannot.
-    // linux: net/sched/sch_api.c tc_modify_qdisc (6.12) - `tc qdisc replace` of the same kind changes the
-    // qdisc that is there.
+    /// Changes the parameters of the qdiscs from `from` to `to`. Returns false if [`Qdisc::change`] cannot.
+    // linux: net/sched/sch_api.c tc_modify_qdisc (6.12) - `tc qdisc replace` with the same kind changes the
+    // existing qdisc.
     pub fn change(&mut self, from: &QdiscConfig, to: &QdiscConfig) -> bool {
         let changed = self.queues.iter_mut().all(|queue| queue.qdisc.change(from, to));
         if changed {
@@ -200,11 +199,11 @@ impl TxQueues {
         changed
     }
 
-    /// Replaces the qdiscs. Packets in the old qdiscs are dropped. `config` must have a qdisc wherever there
-    /// is one now.
-    // linux: net/sched/sch_generic.c qdisc_reset (6.12) - what the device has turned down is freed too.
-    // deviation: options that [`Qdisc::change`] cannot change begin with an empty qdisc - `tc qdisc change`
-    // keeps packets and counters.
+    /// Replaces the qdiscs, and drops the packets in the old ones. `config` must define as many qdiscs as
+    /// there are now.
+    // linux: net/sched/sch_generic.c qdisc_reset (6.12) - frees requeued packets too.
+    // deviation: options that [`Qdisc::change`] cannot change create an empty qdisc - `tc qdisc change` keeps
+    // packets and counters.
     pub fn replace<S: Sink>(
         &mut self,
         now: Instant,
@@ -230,7 +229,7 @@ impl TxQueues {
         if self.queues.len() > 1 { ac.index() } else { 0 }
     }
 
-    /// The queue for an access category; `None` if packets go straight to the device (`noqueue`).
+    /// The queue for an access category. `None` if packets go straight to the device (`noqueue`).
     #[inline]
     pub fn queue_of(&mut self, ac: Ac) -> Option<&mut TxQueue> {
         match self.queues.as_mut_slice() {
@@ -262,13 +261,13 @@ mod tests {
     use crate::types::Seed;
     use alloc::vec;
 
-    /// A device that takes note of what it is given, and stops categories.
+    /// A device that records its packets and can stop categories.
     #[derive(Default)]
     struct Device {
         stopped: Vec<Ac>,
         got: Vec<u32>,
         gso: bool,
-        /// How many more it takes before it stops everything.
+        /// Packets accepted before the device stops everything.
         room: Option<usize>,
     }
 
@@ -289,7 +288,7 @@ mod tests {
         TxQueues::new(&config, layout, PlaceId(0), &mut Seed { seed: 1, run: 0 }.stream("test"))
     }
 
-    /// Queues packets of these categories, numbered in this order.
+    /// Enqueues packets of these categories, numbered in order.
     fn fill(q: &mut TxQueues, b: &mut Bench, acs: &[Ac]) {
         for (n, &ac) in acs.iter().enumerate() {
             let p = b.packet(n as u32, 1500);
@@ -304,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stopped_category_blocks_a_root_and_no_other_of_mq() {
+    fn a_stopped_category_blocks_a_root_qdisc_but_not_mq() {
         let acs = [Ac::Vo, Ac::Bk, Ac::Vo];
         for (layout, first) in [(QueueLayout::Root, vec![0]), (QueueLayout::Mq, vec![0, 2])] {
             let (mut q, mut b) = (queues(layout), Bench::new());
@@ -320,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_are_split_above_a_device_that_cannot_and_wait_one_by_one() {
+    fn segments_are_split_above_a_device_without_gso_and_wait_one_by_one() {
         for gso in [true, false] {
             let (mut q, mut b) = (queues(QueueLayout::OneQueue), Bench::new());
             fill(&mut q, &mut b, &[Ac::Be; 2]);
@@ -328,11 +327,11 @@ mod tests {
             b.packets.get_mut(big).segs = 6;
             let queue = q.queue_of(Ac::Be).expect("a discipline");
             assert_eq!(queue.enqueue(Instant::ZERO, big, &mut b.ctx()), Enqueue::Queued);
-            // The discipline counts it once, with a header for each segment.
+            // The qdisc counts the packet once, with a header for each segment.
             assert_eq!(queue.backlog(), (3, 2 * 1514 + 9000 + 6 * 14));
             let mut device = Device { gso, room: Some(4), ..Device::default() };
             assert!(!run(&mut q, &mut b, Ac::Be, &mut device));
-            // The charge is that of the last segment, which waits.
+            // The charge belongs to the last segment, which waits.
             let queue = q.queue_of(Ac::Be).expect("a discipline");
             let left = if gso { (3, 0, 0) } else { (4, 4, 4 * 1514) };
             assert_eq!((device.got.len(), queue.held(), queue.backlog().1), (left.0, left.1, left.2));
@@ -344,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_device_turns_down_counts_as_requeued() {
+    fn packets_of_a_stopped_device_count_as_requeued() {
         let (mut q, mut b) = (queues(QueueLayout::Root), Bench::new());
         fill(&mut q, &mut b, &[Ac::Be, Ac::Be]);
         let mut device = Device { stopped: vec![Ac::Be], ..Device::default() };
@@ -356,13 +355,13 @@ mod tests {
     }
 
     #[test]
-    fn what_passes_is_a_packet_sent_and_no_flow() {
+    fn a_bypassing_packet_counts_as_sent_but_not_as_a_flow() {
         let config = QdiscConfig::FqCodel(FqCodelParams::default());
         let mut stream = Seed { seed: 1, run: 0 }.stream("test");
         let mut q = TxQueues::new(&config, QueueLayout::Mq, PlaceId(0), &mut stream);
         let (mut b, mut device) = (Bench::new(), Device::default());
         let queue = q.queue_of(Ac::Be).expect("a discipline");
-        // The device stops for one packet: that is the one which its flow comes to know of.
+        // The device queue is stopped for packet 2, the only one that becomes a flow.
         for (n, stopped) in [(0, false), (1, false), (2, true), (3, false), (4, false)] {
             device.stopped = if stopped { vec![Ac::Be] } else { Vec::new() };
             let p = b.packet(n, 1500);
@@ -373,9 +372,8 @@ mod tests {
     }
 
     #[test]
-    fn what_passes_a_plain_queue_is_as_if_it_had_been_in_it() {
-        // By turns: a free device, one that is stopped, one that is free again, packets of one segment and of
-        // six.
+    fn bypassing_a_plain_queue_equals_passing_through_it() {
+        // The device alternates between free and stopped; packets have one segment or six.
         let fifo = QdiscConfig::Fifo(FifoParams::Packets(2));
         for config in [fifo, QdiscConfig::PfifoFast(PfifoFastParams::default())] {
             let outcome = |passes: bool| {
@@ -414,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_discipline_there_is_no_queue() {
+    fn noqueue_has_no_queue() {
         let mut stream = Seed { seed: 1, run: 0 }.stream("test");
         let mut q = TxQueues::new(&QdiscConfig::Noqueue, QueueLayout::Root, PlaceId(0), &mut stream);
         assert!(q.queue_of(Ac::Be).is_none());

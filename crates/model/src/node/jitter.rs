@@ -1,6 +1,5 @@
-//! Host jitter: the delay from an interrupt to the network stack, the lateness of timers, and clock drift. A
-//! host without jitter reacts at once, unlike a real one, and its periods can synchronize with those of a
-//! queue.
+//! Host jitter: the delay from an interrupt to the network stack, timer lateness, and clock drift. A host
+//! without jitter reacts instantly, unlike a real one, and its periods can synchronize with those of a queue.
 
 use crate::types::{Duration, Instant, RandomStream};
 
@@ -17,7 +16,7 @@ pub enum Spread {
 }
 
 impl Spread {
-    /// Draws a delay. Draws no random number for `None`.
+    /// Draws a delay. Uses no random number for `None`.
     #[inline]
     pub fn draw(self, stream: &mut RandomStream) -> Duration {
         match self {
@@ -31,10 +30,10 @@ impl Spread {
 /// Jitter of a host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct JitterParams {
-    /// Delay from a device's interrupt to the network stack. Packets that arrive meanwhile are processed with
-    /// the first.
+    /// Delay from a device's interrupt to the network stack. Packets that arrive in between are processed
+    /// together with the first.
     pub softirq: Spread,
-    /// Lateness of the timers of a process (timer slack).
+    /// Lateness of a process's timers (timer slack).
     pub timer_slack: Spread,
     /// Maximum clock error in parts per million, fast or slow. The error is drawn uniformly for each run.
     pub drift_ppm: u32,
@@ -44,18 +43,18 @@ impl JitterParams {
     /// No jitter.
     pub const NONE: Self = Self { softirq: Spread::None, timer_slack: Spread::None, drift_ppm: 0 };
 
-    /// A Linux desktop with power management on.
-    // linux: drivers/idle/intel_idle.c snb_cstates (4.4) - a Core i5 or i7 of 2011 needs 2 us to leave C1, 10
-    // us to leave C1E, 104 us to leave C6; drivers/cpuidle/governors/menu.c menu_select - how deep it sleeps
-    // is guessed from the last pauses, and a state is taken whose residency (20 us for C1E, 345 us for C6)
-    // the guess covers: packets of a busy link mostly find C1E.
-    // linux: include/linux/init_task.h INIT_TASK (4.4) - timer_slack_ns is 50 us unless a process asks for
-    // other; kernel/time/hrtimer.c hrtimer_start_range_ns, hrtimer_interrupt - a timer fires with the first
-    // interrupt of the clock within its slack, at the latest at its end. Any place in it is as likely where
-    // other timers of the host are many.
-    // spec: rfc5905 4 - PHI: oscillators are within 15 ppm of what they have been adjusted to. Machines whose
-    // clock nobody adjusts are off by more: IEEE 802.3 allows 100 ppm for the crystal of an Ethernet device.
-    // deviation: the same for a host that is idle and one that is busy - how it sleeps is not modelled.
+    /// A Linux desktop with power management enabled.
+    // linux: drivers/idle/intel_idle.c snb_cstates (4.4) - a Core i5 or i7 of 2011 takes 2 us to leave C1, 10
+    // us to leave C1E, 104 us to leave C6; drivers/cpuidle/governors/menu.c menu_select - predicts the idle
+    // time from recent ones and selects a state whose residency (20 us for C1E, 345 us for C6) fits: packets
+    // of a busy link mostly find C1E.
+    // linux: include/linux/init_task.h INIT_TASK (4.4) - timer_slack_ns is 50 us unless a process sets
+    // another value; kernel/time/hrtimer.c hrtimer_start_range_ns, hrtimer_interrupt - a timer fires with the
+    // first clock interrupt within its slack, at the latest at its end. With many other timers on the host,
+    // the lateness is uniform over the slack.
+    // spec: rfc5905 4 - PHI: disciplined oscillators stay within 15 ppm. Undisciplined clocks are worse: IEEE
+    // 802.3 allows 100 ppm for the crystal of an Ethernet device.
+    // deviation: the same for an idle and for a busy host - sleep states are not modelled.
     pub const DESKTOP: Self = Self {
         softirq: Spread::Exponential(Duration::from_micros(10), Duration::from_micros(104)),
         timer_slack: Spread::Uniform(Duration::ZERO, Duration::from_micros(50)),
@@ -63,7 +62,7 @@ impl JitterParams {
     };
 }
 
-/// Delay from a device's interrupt to the network stack, drawn again after each interrupt.
+/// Delay from a device's interrupt to the network stack, drawn again for each interrupt.
 #[derive(Clone, Debug)]
 pub struct Softirq {
     spread: Spread,
@@ -73,21 +72,21 @@ pub struct Softirq {
 }
 
 impl Softirq {
-    /// Delay of the interrupts of one device. `None` if there is no delay.
+    /// Creates the delay of one device's interrupts. Returns `None` if there is no delay.
     pub fn new(spread: Spread, stream: RandomStream) -> Option<Self> {
         let mut softirq = Self { spread, stream, delay: Duration::ZERO };
         softirq.taken_in();
         (spread != Spread::None).then_some(softirq)
     }
 
-    /// The stack has processed the received packets: draws the next delay.
+    /// Draws the next delay, after the stack has processed the received packets.
     #[inline]
     pub fn taken_in(&mut self) {
         self.delay = self.spread.draw(&mut self.stream);
     }
 }
 
-/// Lateness of the timers of one process, drawn again after each timer.
+/// Lateness of the timers of one process, drawn again for each timer.
 #[derive(Clone, Debug)]
 pub struct Slack {
     spread: Spread,
@@ -97,33 +96,32 @@ pub struct Slack {
 }
 
 impl Slack {
-    /// Timer lateness of one process. `None` if its timers are exact.
+    /// Creates the timer lateness of one process. Returns `None` if its timers are exact.
     pub fn new(spread: Spread, stream: RandomStream) -> Option<Self> {
         let mut slack = Self { spread, stream, late: Duration::ZERO };
         slack.fired();
         (spread != Spread::None).then_some(slack)
     }
 
-    /// A timer has fired: draws the next lateness.
+    /// Draws the next lateness, after a timer has fired.
     pub fn fired(&mut self) {
         self.late = self.spread.draw(&mut self.stream);
     }
 }
 
-/// The clock by which an application sets its timers.
+/// The clock that an application uses for its timers.
 #[derive(Clone, Debug)]
 pub struct AppClock {
-    /// How much faster than true time the host's clock is, in parts of 2^40.
+    /// Clock error relative to true time, in units of 2^-40; positive if fast.
     fast: i64,
     slack: Spread,
     stream: RandomStream,
-    /// How late its next timer fires.
     late: Duration,
 }
 
 impl AppClock {
-    /// The clock of an application. `host` is the same stream for all applications of a host; `stream`
-    /// belongs to this one.
+    /// Creates the clock of an application. `host` is the same stream for all applications of a host;
+    /// `stream` belongs to this one.
     pub fn new(params: &JitterParams, mut host: RandomStream, stream: RandomStream) -> Self {
         let ppm = (host.unit() * 2.0 - 1.0) * f64::from(params.drift_ppm);
         let fast = (ppm * (1_u64 << 40) as f64 / 1e6) as i64;
@@ -132,8 +130,8 @@ impl AppClock {
         clock
     }
 
-    /// True time at which a timer fires that is set for `at` on this clock. The clock has no error at the
-    /// start of the run.
+    /// True time at which a timer set for `at` on this clock fires. The clock is exact at the start of the
+    /// run.
     #[inline]
     pub fn fires(&self, at: Instant) -> Instant {
         if at == Instant::NEVER {
@@ -143,13 +141,13 @@ impl AppClock {
         Instant::from_nanos((i128::from(at.nanos()) - ahead) as u64) + self.late
     }
 
-    /// The same without clock drift, for a timer that is used once.
+    /// Like [`AppClock::fires`], without clock drift, for a one-shot timer.
     #[inline]
     pub fn fires_once(&self, at: Instant) -> Instant {
         if at == Instant::NEVER { at } else { at + self.late }
     }
 
-    /// A timer has fired: draws the next lateness.
+    /// Draws the next lateness, after a timer has fired.
     #[inline(never)]
     pub fn fired(&mut self) {
         self.late = self.slack.draw(&mut self.stream);
@@ -176,10 +174,10 @@ mod tests {
         let mut s = stream("delays");
         #[rustfmt::skip]
         let table: &[(Spread, u64, u64, u64)] = &[
-            // distribution                       least  mean    most, in ns
+            // min, mean and max in ns
             (Spread::None,                        0,     0,      0),
             (Spread::Uniform(us(20), us(50)),     20_000, 35_000, 50_000),
-            // What a cap takes off the mean is mean * exp(-most / mean).
+            // The cap reduces the mean by mean * exp(-cap / mean).
             (Spread::Exponential(us(10), us(20)), 0,     8_647,  20_000),
             (JitterParams::DESKTOP.softirq,       0,     10_000, 104_000),
         ];
@@ -195,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_softirq_without_delay_is_none() {
+    fn no_delay_means_no_softirq() {
         assert!(Softirq::new(Spread::None, stream("a")).is_none());
         let mut some = Softirq::new(Spread::Uniform(us(1), us(2)), stream("a")).expect("a delay");
         let first = some.delay;
@@ -224,14 +222,14 @@ mod tests {
     }
 
     #[test]
-    fn a_timer_is_late_by_its_slack_and_each_by_another() {
+    fn each_timer_is_late_by_its_own_slack() {
         let params = JitterParams { timer_slack: Spread::Uniform(us(0), us(50)), ..JitterParams::NONE };
         let mut clock = AppClock::new(&params, stream("x"), stream("1"));
         let at = Instant::from_nanos(1_000_000);
         let late: Vec<u64> = (0..1_000)
             .map(|_| {
                 let late = clock.fires(at) - at;
-                // Asked again it says the same.
+                // A second call returns the same time.
                 assert_eq!(clock.fires(at) - at, late);
                 clock.fired();
                 late.nanos()

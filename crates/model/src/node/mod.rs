@@ -1,5 +1,5 @@
-//! What hosts, routers and access points have in common: classification, interfaces with their transmit
-//! queues, routes, jitter.
+//! Common parts of hosts, routers and access points: classification, interfaces with their transmit queues,
+//! routes, jitter.
 
 pub mod classify;
 pub mod interface;

@@ -1,4 +1,4 @@
-//! A node's routes: where packets for an address leave.
+//! A node's routing table.
 
 use crate::types::{Addr, IfId, PeerId};
 use alloc::vec::Vec;
@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 pub enum Route {
     /// The address is this node's own.
     Local,
-    /// Packets leave through this interface, on Wi-Fi to this peer of its device.
+    /// Packets leave through this interface; on Wi-Fi, to this peer of its device.
     Via(IfId, PeerId),
 }
 
@@ -33,7 +33,7 @@ impl Default for Routes {
 }
 
 impl Routes {
-    /// Adds or replaces the route of an address in a table. Panics on `OneWay`.
+    /// Adds or replaces the route of an address. Panics on `OneWay`.
     pub fn set(&mut self, addr: Addr, route: Route) {
         let Self::Table(routes) = self else { panic!("a route beside the only one") };
         if routes.len() <= addr.index() {
@@ -42,7 +42,7 @@ impl Routes {
         routes[addr.index()] = Some(route);
     }
 
-    /// The route of an address, if there is one.
+    /// The route of an address. `None` if there is no route.
     #[inline]
     pub fn get(&self, addr: Addr) -> Option<Route> {
         match self {
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn one_way_leads_everywhere_but_home() {
+    fn the_default_route_covers_all_other_addresses() {
         let r = Routes::OneWay { own: Addr(1), others: via(7, 2) };
         let got = [0, 1, 2, 999].map(|n| r.get(Addr(n)));
         assert_eq!(got, [via(7, 2), Route::Local, via(7, 2), via(7, 2)].map(Some));

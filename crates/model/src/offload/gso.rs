@@ -2,13 +2,13 @@
 
 use crate::types::{Ctx, Instant, PacketKind, Packets, Pkt, Sink, Step, TcpFlags, linear_truesize};
 
-/// Splits `p` into its segments and hands them on in order; the last segment is `p` itself. If the packet's
-/// truesize is the sum of its segments', each segment carries its part of the charge; otherwise the last
-/// carries all of it, so that the socket is uncharged when the whole packet has left.
-// linux: net/ipv4/tcp_offload.c tcp_gso_segment (4.4) - each segment is charged to the socket with its own
-// memory. FIN and PSH stay with the last, CWR with the first.
-// deviation: a whole that weighs less is not charged for what its segments hold more - it does not know the
-// socket. Senders whose device never splits are charged for them from the beginning.
+/// Splits `p` into its segments and passes them on in order; the last segment is `p` itself. If the packet's
+/// truesize is the sum of its segments' truesizes, each segment carries its part of the charge. If not, the
+/// last segment carries all of it, so that the socket is uncharged when the whole packet has left.
+// linux: net/ipv4/tcp_offload.c tcp_gso_segment (4.4) - charges each segment's own memory to the socket. The
+// last segment keeps FIN and PSH, the first one CWR.
+// deviation: does not charge the extra memory of the segments of a packet with a smaller truesize - the
+// splitter has no access to the socket. Senders whose device always splits are charged for it from the start.
 pub fn split(packets: &mut Packets, p: Pkt, mut each: impl FnMut(&mut Packets, Pkt)) {
     let whole = packets.get(p);
     if whole.kind == PacketKind::External {
@@ -50,10 +50,10 @@ pub fn split(packets: &mut Packets, p: Pkt, mut each: impl FnMut(&mut Packets, P
     }
 }
 
-/// The same of a packet that comes from outside, whose segments have their bytes. The last carries the
+/// Splits a packet of an outside host, whose segments have their own bytes. The last segment carries the
 /// charge.
-// deviation: the driver's token is on the last alone - where a discipline splits and then drops that, the
-// token ends while others still wait.
+// deviation: only the last segment has the driver's token - if a qdisc splits the packet and drops that
+// segment, the token ends while other segments are still queued.
 #[cold]
 fn split_external(packets: &mut Packets, p: Pkt, mut each: impl FnMut(&mut Packets, Pkt)) {
     while packets.get(p).segs > 1 {
@@ -67,7 +67,7 @@ fn split_external(packets: &mut Packets, p: Pkt, mut each: impl FnMut(&mut Packe
     each(packets, p);
 }
 
-/// The same within a world: an observer that follows packets is told of each new one.
+/// Splits a packet and reports each new segment to a sink that follows packets.
 #[inline]
 pub fn split_by<S: Sink>(
     now: Instant,
@@ -85,12 +85,12 @@ pub fn split_by<S: Sink>(
     });
 }
 
-/// Headers of each segment; what carries no TCP is split evenly, the rest going to the last.
+/// Header bytes per segment. Packets other than TCP are split evenly, with the remainder in the last segment.
 fn headers(len: u32, segs: u32, payload: u32) -> u32 {
     (len - payload) / segs
 }
 
-/// Length in bytes of each segment except the last, from the IP header on.
+/// Length in bytes of each segment except the last, including the IP header.
 pub fn full_segment(packets: &Packets, p: Pkt) -> u32 {
     let whole = packets.get(p);
     let (payload, mss) = match whole.kind {
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_weighs_as_much_as_its_segments_apart_shares_its_charge() {
+    fn a_packet_with_the_truesize_of_its_segments_shares_its_charge() {
         let mut b = Bench::new();
         let p = tcp(&mut b, 2 * 1448 + 100, 3, TcpFlags::ACK);
         b.packets.get_mut(p).truesize = 3 * TRUESIZE;
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_split_keeps_its_bytes() {
+    fn splitting_keeps_all_bytes() {
         for (payload, segs) in [(1448, 1), (1449, 2), (45 * 1448, 45), (44 * 1448 + 1, 45)] {
             let mut b = Bench::new();
             let p = tcp(&mut b, payload, segs, TcpFlags::ACK);
@@ -187,7 +187,7 @@ mod tests {
             });
             assert_eq!((data, len, count), (payload, payload + 52 * u32::from(segs), segs));
         }
-        // Something else than TCP: as even as it goes.
+        // Other than TCP: split as evenly as possible.
         let mut b = Bench::new();
         let p = b.packet(1, 100);
         b.packets.get_mut(p).segs = 3;

@@ -1,4 +1,5 @@
-//! Packets of several segments: split above a device without TSO (GSO), and merged at the receiver (GRO).
+//! Packets of several segments: splitting above a device without TSO (GSO), and merging at the receiver
+//! (GRO).
 
 pub mod gro;
 pub mod gso;

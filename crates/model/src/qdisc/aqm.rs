@@ -1,4 +1,4 @@
-//! A user-defined AQM algorithm on one queue with a limit.
+//! One limited queue with a user-defined AQM algorithm.
 
 use super::{Enqueue, QdiscStats};
 use crate::aqm::algorithm::{AqmAlgorithm, AqmFactory, Fate, Seen};
@@ -14,11 +14,11 @@ use alloc::vec::Vec;
 pub struct AqmParams {
     /// Maximum number of packets.
     pub limit: u32,
-    /// The AQM algorithm.
+    /// Factory of the AQM algorithm.
     pub aqm: AqmFactory,
 }
 
-/// The qdisc.
+/// A queue with a user-defined AQM algorithm.
 #[derive(Debug)]
 pub struct AqmQdisc {
     name: String,
@@ -46,12 +46,12 @@ impl AqmQdisc {
         }
     }
 
-    /// Name of the AQM.
+    /// Name of the AQM algorithm.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Appends the packet, or refuses it.
+    /// Appends the packet. Drops it if the limit is reached or the AQM rejects it.
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
         if self.list.packets() >= self.limit {
             self.overlimit += 1;
@@ -76,7 +76,7 @@ impl AqmQdisc {
         Enqueue::Dropped
     }
 
-    /// Takes the next packet. The AQM may drop other packets before it.
+    /// Takes the next packet. The AQM may drop other packets first.
     pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         while let Some(p) = self.list.pop(ctx.packets) {
             let hot = ctx.packets.get_mut(p);

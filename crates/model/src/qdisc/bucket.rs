@@ -1,10 +1,11 @@
-//! Token buckets: filled with time, of which a packet takes the nanoseconds that it lasts at the rate.
+//! Token buckets. Tokens are nanoseconds: a packet takes its transmission time at the bucket's rate.
 
 use crate::types::Rate;
 
-/// How long bytes take at a rate, by the kernel's reciprocal: a product and a shift, rounded down.
+/// Transmission time of bytes at a rate, by the kernel's reciprocal: a multiplication and a shift, rounded
+/// down.
 // linux: net/sched/sch_generic.c psched_ratecfg_precompute, include/net/sch_generic.h psched_l2t_ns (6.1) -
-// the factor has 32 significant bits; the rate is in whole bytes a second.
+// the factor has 32 significant bits; the rate is in whole bytes per second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BucketRate {
     mult: u64,
@@ -15,7 +16,7 @@ impl BucketRate {
     pub(super) fn new(rate: Rate) -> Self {
         let bytes = (rate.bps() / 8).max(1);
         let second = 1_000_000_000_u64;
-        // Bits by which the factor falls short of 32, and those that 64 leave for the numerator.
+        // Bits missing for a 32-bit factor, limited by the room that 64 bits leave for the numerator.
         let mut shift = second.leading_zeros();
         while shift > 0 && (second << (shift - 1)) / bytes >= 1 << 31 {
             shift -= 1;
@@ -29,8 +30,8 @@ impl BucketRate {
     }
 }
 
-/// Tokens of a rate, in nanoseconds. How deep a burst of bytes makes a bucket, and whether it may be in debt,
-/// is up to whose it is.
+/// Tokens of a rate, in nanoseconds. The owner converts the burst into a depth, and decides whether the
+/// bucket may be in debt.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bucket {
     pace: BucketRate,
@@ -39,18 +40,16 @@ pub(super) struct Bucket {
 }
 
 impl Bucket {
-    /// A full one.
     pub(super) fn new(pace: BucketRate, depth: i64) -> Self {
         Self { pace, depth, tokens: depth }
     }
 
-    /// Changes rate and depth; the tokens stay.
     pub(super) fn change(&mut self, to: Self) {
         (self.pace, self.depth) = (to.pace, to.depth);
     }
 
-    /// What is left once a packet has taken its tokens: what was gathered since the last one fills it up to
-    /// its depth before.
+    /// Returns the tokens left after a packet. Tokens gathered since the last packet are added first, up to
+    /// the depth.
     // linux: net/sched/sch_htb.c htb_accnt_tokens, net/sched/sch_tbf.c tbf_dequeue (6.1).
     #[inline]
     pub(super) fn left(&self, gathered: i64, bytes: u32) -> i64 {
@@ -63,8 +62,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reciprocals_as_the_kernel_has_them() {
-        // The factor fills 32 bits as long as a second, shifted, fits 64.
+    fn reciprocals_match_the_kernel() {
+        // The factor has 32 bits as long as a second, shifted, fits in 64 bits.
         for (bps, mult, shift) in [
             (1, 4_000_000_000, 2),
             (8, 4_000_000_000, 2),

@@ -1,4 +1,4 @@
-//! codel: one queue with CoDel on it.
+//! codel: one queue with CoDel.
 
 use super::{Enqueue, QdiscStats};
 use crate::aqm::codel::{self, CodelParams, CodelQueue, CodelState, CodelStats};
@@ -14,7 +14,7 @@ pub struct CodelQdiscParams {
 }
 
 impl Default for CodelQdiscParams {
-    // linux: net/sched/sch_codel.c codel_init (6.1) - unlike fq_codel it does not mark unless told to.
+    // linux: net/sched/sch_codel.c codel_init (6.1) - unlike fq_codel, does not mark by default.
     fn default() -> Self {
         let (target, interval) = (Duration::from_millis(5), Duration::from_millis(100));
         Self { limit: 1000, codel: CodelParams { target, interval, ecn: false, mtu: 1514 } }
@@ -26,13 +26,13 @@ impl Default for CodelQdiscParams {
 pub struct CodelQdiscStats {
     /// Number of drops and marks since CoDel last entered the dropping state.
     pub count: u32,
-    /// The count with which CoDel entered the dropping state.
+    /// Value of `count` when CoDel last entered the dropping state.
     pub lastcount: u32,
-    /// Sojourn time of the last packet that left.
+    /// Sojourn time of the last packet dequeued.
     pub ldelay: Duration,
     /// Time of the next drop, in the dropping state.
     pub drop_next: Option<Instant>,
-    /// Largest packet that CoDel has seen, in bytes.
+    /// Largest packet seen by CoDel, in bytes.
     pub maxpacket: u32,
     /// Packets marked instead of dropped.
     pub ecn_mark: u64,
@@ -53,7 +53,7 @@ pub struct CodelQdisc {
     sent: QdiscStats,
 }
 
-/// The queue as the AQM sees it.
+/// The queue as CoDel accesses it.
 struct View<'a, 'c, S> {
     list: &'a mut PktList,
     now: Instant,
@@ -108,7 +108,7 @@ impl CodelQdisc {
         passes
     }
 
-    /// Takes the next packet. CoDel may drop other packets before it.
+    /// Takes the next packet. CoDel may drop other packets first.
     #[inline]
     pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         let mut view = View { list: &mut self.list, now, place: self.place, ctx };
@@ -130,7 +130,7 @@ impl CodelQdisc {
         QdiscStats { drops: self.overlimit + self.aqm.drop_count, ..self.sent }
     }
 
-    /// The counters of codel.
+    /// codel's counters.
     pub fn xstats(&self) -> CodelQdiscStats {
         CodelQdiscStats {
             count: self.state.count(),
@@ -149,8 +149,8 @@ mod tests {
     use super::*;
     use crate::sched::testing::Bench;
 
-    /// Offers 10 Mbit/s of full packets to a queue served with `served` us each, for three seconds; returns
-    /// the drops by the AQM, those at the limit, and the marks.
+    /// Offers 10 Mbit/s of full packets for three seconds to a queue that takes `served` us per packet.
+    /// Returns the drops by CoDel, the drops at the limit, and the marks.
     fn offered(params: CodelQdiscParams, served: u64, tos: u8) -> (u64, u64, u64) {
         let (mut q, mut b) = (CodelQdisc::new(params, PlaceId(1)), Bench::new());
         let mut free_at = Instant::ZERO;
@@ -175,12 +175,12 @@ mod tests {
     }
 
     #[test]
-    fn the_aqm_drops_what_waits_and_the_limit_what_comes() {
+    fn codel_drops_at_dequeue_and_the_limit_at_enqueue() {
         let default = CodelQdiscParams::default();
         assert_eq!(offered(default, 1100, 0), (0, 0, 0), "served faster than it is filled");
         let (aqm, limit, marks) = offered(default, 1400, 0);
         assert!(aqm > 20 && limit == 0 && marks == 0, "{aqm} {limit} {marks}");
-        // A queue of two packets never waits for the target, and is full instead.
+        // A queue of two packets is full before it reaches the target.
         let (aqm, limit, _) = offered(CodelQdiscParams { limit: 2, ..default }, 1400, 0);
         assert!(aqm == 0 && limit > 300, "{aqm} {limit}");
         let codel = CodelParams { ecn: true, ..default.codel };

@@ -1,6 +1,6 @@
-//! The trait of a user-defined queueing discipline, and its access to packets.
+//! Trait of user-defined queueing disciplines, and their access to packets.
 //!
-//! User-defined disciplines are called by dynamic dispatch; built-in ones are not, and do not use this trait.
+//! User-defined disciplines are called by dynamic dispatch. Built-in ones do not use this trait.
 
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -11,7 +11,7 @@ use core::fmt::Debug;
 use super::{Enqueue, NextSend, QdiscStats};
 use crate::types::{Ctx, Instant, Packet, PartFactory, Pkt, PktList, PlaceId, RandomStream, Reason, Sink};
 
-/// Access of a qdisc to packets, during one call.
+/// A qdisc's access to packets during one call.
 pub trait Room {
     /// The fields of a packet.
     fn packet(&self, p: Pkt) -> &Packet;
@@ -19,18 +19,18 @@ pub trait Room {
     /// Appends a packet to a list.
     fn push(&mut self, list: &mut PktList, p: Pkt);
 
-    /// Puts a packet before the first of a list.
+    /// Prepends a packet to a list.
     fn push_front(&mut self, list: &mut PktList, p: Pkt);
 
-    /// Takes the first packet of a list.
+    /// Removes and returns the first packet of a list.
     fn pop(&mut self, list: &mut PktList) -> Option<Pkt>;
 
-    /// Writes a time into the packet ([`Packet::t_enqueue`]), such as its arrival, to measure its time in the
-    /// queue.
+    /// Writes a time into the packet ([`Packet::t_enqueue`]), such as its arrival, to measure its sojourn
+    /// time.
     fn stamp(&mut self, p: Pkt, at: Instant);
 
-    /// Sets the CE mark and returns whether the packet has it now. A packet that is not ECN-capable does not
-    /// change.
+    /// Sets the CE mark, and returns true if the packet carries it now. Leaves a packet that is not
+    /// ECN-capable unchanged.
     // spec: rfc3168 5.
     fn mark(&mut self, p: Pkt) -> bool;
 
@@ -44,40 +44,40 @@ pub trait Room {
 
 /// A queueing discipline.
 ///
-/// The discipline owns a packet from [`enqueue`](Self::enqueue) on, until [`dequeue`](Self::dequeue) returns
-/// it or [`Room::drop`] drops it. `now` never decreases. A [`PktList`] holds packets without allocation.
+/// The discipline owns a packet from [`enqueue`](Self::enqueue) until [`dequeue`](Self::dequeue) returns it
+/// or [`Room::drop`] drops it. `now` never decreases. A [`PktList`] holds packets without allocation.
 ///
-/// A packet may have several segments ([`Packet::segs`]), up to 64 KiB together. It is enqueued and dequeued
-/// as one packet, counts as one in the backlog, and has an Ethernet header for each segment in
-/// [`crate::types::skb_len`].
+/// A packet may have several segments ([`Packet::segs`]), up to 64 KiB in total. It is enqueued and dequeued
+/// as one packet and counts as one in the backlog, but [`crate::types::skb_len`] counts an Ethernet header
+/// for each segment.
 ///
 /// # Requirements
 ///
-/// - Each packet either leaves, is dropped, or is inside. [`backlog`](Self::backlog) and
-///   [`stats`](Self::stats) agree with that.
+/// - Every packet is queued, dequeued or dropped. [`backlog`](Self::backlog) and [`stats`](Self::stats) agree
+///   with that.
 /// - The result of `enqueue` agrees with the drops: see [`Enqueue`].
-/// - No wake is lost. After `dequeue` returns `None`, [`next`](Self::next) is [`NextSend::Never`] if the
-///   discipline is empty, and otherwise a time in the future.
-/// - It reads no clock, and allocates only when it is built. Random numbers come from the [`RandomStream`]
-///   that it was built with, so the same calls give the same answers.
+/// - No wake-up is lost. After `dequeue` returns `None`, [`next`](Self::next) returns [`NextSend::Never`] if
+///   the discipline is empty, and a time in the future if it is not.
+/// - It reads no clock, and allocates only on creation. Random numbers come from the [`RandomStream`] passed
+///   at creation, so the same calls give the same results.
 ///
 /// [`crate::conformance::discipline`] checks all of this.
 pub trait Discipline: Debug {
-    /// Takes a packet. A drop, of this packet or another, happens before it returns.
+    /// Accepts or drops a packet. All drops, of this packet or another, happen before `enqueue` returns.
     fn enqueue(&mut self, now: Instant, p: Pkt, room: &mut dyn Room) -> Enqueue;
 
     /// Returns the next packet, if one may leave now.
     fn dequeue(&mut self, now: Instant, room: &mut dyn Room) -> Option<Pkt>;
 
-    /// When to call `dequeue` next. A discipline that never holds packets back keeps the default.
+    /// Reports when to call `dequeue` next. The default suits a discipline that never holds packets back.
     fn next(&self, _now: Instant) -> NextSend {
         if self.backlog().0 > 0 { NextSend::Now } else { NextSend::Never }
     }
 
-    /// Number of packets and bytes queued, as [`crate::types::skb_len`] counts bytes.
+    /// Number of packets and bytes queued. Bytes are counted as by [`crate::types::skb_len`].
     fn backlog(&self) -> (u32, u64);
 
-    /// The common counters. [`QdiscStats::sent`] counts packets that leave.
+    /// The common counters. [`QdiscStats::sent`] counts a departing packet.
     fn stats(&self) -> QdiscStats;
 
     /// The discipline's own counters, by name.
@@ -86,10 +86,10 @@ pub trait Discipline: Debug {
     }
 }
 
-/// A discipline in a configuration: one instance is made for each place, with its own random stream.
+/// Factory of a user-defined discipline. Each place gets its own instance and random stream.
 pub type DisciplineFactory = PartFactory<dyn Discipline + Send, RandomStream>;
 
-/// The world as one discipline may act on it now.
+/// Access to packets during one call of a discipline at `place`.
 struct Here<'a, 'c, S> {
     now: Instant,
     place: PlaceId,
@@ -157,8 +157,8 @@ impl CustomQdisc {
         self.discipline.dequeue(now, &mut Here { now, place: self.place, ctx })
     }
 
-    /// See [`Discipline::next`]. Panics if the discipline asks to be woken at a time that is not in the
-    /// future, because the run would not go on.
+    /// See [`Discipline::next`]. Panics if the discipline returns a time that is not in the future, because
+    /// the run would not advance.
     pub fn next(&self, now: Instant) -> NextSend {
         let wake = self.discipline.next(now);
         assert!(

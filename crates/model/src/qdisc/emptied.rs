@@ -1,9 +1,9 @@
-//! What waits in a discipline when another takes its place.
+//! Discards the packets of a qdisc that is replaced.
 
 use super::{NextSend, Qdisc};
 use crate::types::{Ctx, Duration, FrameView, Instant, Packets, PlaceId, Reason, Sink, Step, TraceEvent};
 
-/// Told what a discipline does at later instants as if it were now.
+/// A sink that reports events of later times at `now`.
 struct Now<'a, S> {
     now: Instant,
     sink: &'a mut S,
@@ -24,12 +24,11 @@ impl<S: Sink> Sink for Now<'_, S> {
     }
 }
 
-/// Drops all packets of a qdisc that is replaced. Drops are recorded at `place`. Packets that the qdisc's own
-/// algorithm drops meanwhile have that algorithm's reason.
-// linux: net/sched/sch_generic.c qdisc_reset, sch_api.c qdisc_graft (6.12) - what waits in a discipline that
-// is replaced is freed.
+/// Drops all packets of a qdisc that is replaced, and records them at `place`. Packets that the qdisc's own
+/// algorithm drops in the process keep that algorithm's reason.
+// linux: net/sched/sch_generic.c qdisc_reset, sch_api.c qdisc_graft (6.12) - frees the queued packets.
 pub fn empty<S: Sink>(old: &mut Qdisc, now: Instant, place: PlaceId, ctx: &mut Ctx<'_, S>) {
-    // How far one that has something looks ahead where it does not say.
+    // Step forward if the qdisc has packets but no later wake-up time.
     const LATER: Duration = Duration::from_millis(1);
     let mut then = now;
     while old.backlog().0 > 0 {
@@ -42,7 +41,7 @@ pub fn empty<S: Sink>(old: &mut Qdisc, now: Instant, place: PlaceId, ctx: &mut C
             None => match old.next(then) {
                 NextSend::At(at) if at > then => then = at,
                 NextSend::At(_) | NextSend::Now => then += LATER,
-                // A user-defined one that keeps what it has; the ledger will say so.
+                // A user-defined qdisc that keeps its packets; the ledger reports them.
                 NextSend::Never => return,
             },
         }

@@ -1,10 +1,10 @@
-//! pfifo and bfifo: one queue with a limit in packets or in bytes, and a drop at its tail.
+//! pfifo and bfifo: one tail-drop queue, limited in packets or in bytes.
 
 use super::{Enqueue, QdiscStats};
 use crate::types::{Ctx, Instant, Packet, Pkt, PktList, PlaceId, Reason, Sink, skb_len};
 
-/// Bytes for each packet of `txqueuelen` in bfifo's default limit: the MTU and an Ethernet header.
-// linux: net/sched/sch_fifo.c fifo_init (4.6) - psched_mtu of the device.
+/// Bytes per packet of `txqueuelen` in bfifo's default limit: the MTU and an Ethernet header.
+// linux: net/sched/sch_fifo.c fifo_init (4.6) - the device's psched_mtu.
 const PER_PACKET: u32 = 1500 + 14;
 
 /// Parameters: the limit, in the unit of the qdisc.
@@ -52,15 +52,15 @@ impl Fifo {
         Self { params, place, list: PktList::default(), stats: QdiscStats::default() }
     }
 
-    /// Changes the limit. Packets beyond a smaller one stay.
-    // linux: net/sched/sch_fifo.c fifo_init (4.6) - a change sets the limit only.
+    /// Changes the limit. Packets beyond a lower limit stay queued.
+    // linux: net/sched/sch_fifo.c fifo_init (4.6) - changes only the limit.
     pub(super) fn change(&mut self, params: FifoParams) {
         self.params = params;
     }
 
     /// Appends the packet. Refuses it if the queue is full.
-    // linux: net/sched/sch_fifo.c pfifo_enqueue, bfifo_enqueue (4.6) - packets are compared before, bytes
-    // with the new packet counted in: both limits are kept, never exceeded.
+    // linux: net/sched/sch_fifo.c pfifo_enqueue, bfifo_enqueue (4.6) - compares packets without the new
+    // packet and bytes with it, so that neither limit is exceeded.
     #[inline]
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
         let fits = match self.params {
@@ -92,7 +92,7 @@ impl Fifo {
         passes
     }
 
-    /// Takes the first packet.
+    /// Removes and returns the first packet.
     #[inline]
     pub fn dequeue<S: Sink>(&mut self, _now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         let p = self.list.pop(ctx.packets)?;
@@ -100,7 +100,7 @@ impl Fifo {
         Some(p)
     }
 
-    /// The first packet, which stays in the queue.
+    /// The first packet, still queued.
     #[inline]
     pub fn head(&self) -> Option<Pkt> {
         self.list.head()
@@ -132,13 +132,13 @@ mod tests {
     #[test]
     fn limits_in_packets_and_in_bytes() {
         use Enqueue::{Dropped, Queued};
-        // Three packets of 100, 1000 and 100 bytes with their headers, whatever their priority.
+        // Three packets of 100, 1000 and 100 bytes with their headers; priority has no effect.
         for (params, want) in [
             (FifoParams::Packets(2), [Queued, Queued, Dropped]),
             (FifoParams::Packets(3), [Queued, Queued, Queued]),
             (FifoParams::Bytes(1200), [Queued, Queued, Queued]),
             (FifoParams::Bytes(1199), [Queued, Queued, Dropped]),
-            // A small one still fits where a large one did not.
+            // A small packet fits where a large one did not.
             (FifoParams::Bytes(1099), [Queued, Dropped, Queued]),
             (FifoParams::Bytes(99), [Dropped, Dropped, Dropped]),
         ] {

@@ -1,4 +1,4 @@
-//! Flow queues by hash and DRR++, as fq_codel has them, with a user-defined AQM algorithm on each.
+//! Hashed flow queues with DRR++, as in fq_codel, with a user-defined AQM algorithm on each.
 
 use super::fq_codel::{FqCodelParams, MIN_QUANTUM};
 use super::{Enqueue, QdiscStats};
@@ -24,14 +24,14 @@ pub struct FqAqmParams {
     pub memory_limit: u32,
     /// Maximum number of packets dropped at once from the fattest flow when a limit is exceeded.
     pub drop_batch: u32,
-    /// The AQM algorithm of each flow.
+    /// Factory of the AQM algorithm.
     pub aqm: AqmFactory,
-    /// Name of the qdisc. Default: `fq_` and the AQM's name.
+    /// Name of the qdisc. Default: `fq_` followed by the AQM's name.
     pub name: String,
 }
 
 impl FqAqmParams {
-    /// fq_codel's defaults for all parameters but the AQM.
+    /// fq_codel's defaults for all parameters except the AQM.
     pub fn new(aqm: AqmFactory) -> Self {
         let FqCodelParams { limit, flows, quantum, memory_limit, drop_batch, .. } = FqCodelParams::default();
         let name = format!("fq_{}", aqm.name());
@@ -39,7 +39,7 @@ impl FqAqmParams {
     }
 }
 
-/// The qdisc.
+/// Flow queues with a user-defined AQM algorithm.
 #[derive(Debug)]
 pub struct FqAqm {
     name: String,
@@ -48,7 +48,6 @@ pub struct FqAqm {
     sent: QdiscStats,
 }
 
-/// The only user of the flow queues.
 const TIN: TinId = TinId(0);
 
 impl FqAqm {
@@ -64,7 +63,7 @@ impl FqAqm {
             limit: params.limit,
             memory_limit: params.memory_limit,
             empty_new: EmptyNew::ToOldUnlessAlone,
-            // spec: rfc8290 4 - an AQM is of its flow's own queue.
+            // spec: rfc8290 4 - each flow queue has its own AQM.
             mtu_scope: MtuScope::Queue,
         };
         let queues = FlowQueues::new(queues, place, stream.bits()).with_aqm(&params.aqm, stream.split());
@@ -77,9 +76,9 @@ impl FqAqm {
         &self.name
     }
 
-    /// Queues the packet if its flow's AQM accepts it. If a limit is exceeded, drops from the head of the
-    /// fattest flow once.
-    // As `super::fq_codel`.
+    /// Queues the packet if the AQM of its flow accepts it. If a limit is exceeded, drops one batch from the
+    /// head of the fattest flow.
+    // As in `super::fq_codel`.
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
         let Some(queue) = self.queues.enqueue_by_aqm(now, TIN, false, p, ctx) else {
             return Enqueue::Dropped;
@@ -95,7 +94,7 @@ impl FqAqm {
         if hit.queue == queue { Enqueue::Congested } else { Enqueue::Queued }
     }
 
-    /// Takes the next packet of the flow whose turn it is.
+    /// Takes the next packet of the flow whose turn it is. The AQM may drop other packets first.
     pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         let p = self.queues.dequeue_by_aqm(now, TIN, false, ctx)?;
         self.sent.sent(ctx.packets.get(p));
@@ -114,7 +113,7 @@ impl FqAqm {
         QdiscStats { drops, ..self.sent }
     }
 
-    /// The counters that fq_codel has too.
+    /// The counters shared with fq_codel.
     pub fn counters(&self) -> Vec<(&'static str, u64)> {
         let (all, aqms) = (self.queues.stats(), self.queues.codel_stats(TIN));
         vec![

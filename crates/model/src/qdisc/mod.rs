@@ -1,7 +1,7 @@
-//! Queueing disciplines under tc's names, options and defaults.
+//! Queueing disciplines with the names, options and defaults of tc.
 //!
-//! A discipline owns its packets and frees those that it drops, with the reason and its place. Queues hold
-//! skbs: a packet may have several segments and counts once.
+//! A qdisc owns its packets and frees those that it drops, with a reason and its place. Queues hold skbs: a
+//! packet may have several segments and counts once.
 
 pub mod aqm;
 mod bucket;
@@ -62,7 +62,8 @@ pub enum QdiscConfig {
     Htb(htb::HtbParams),
     /// tbf: one or two token buckets over another qdisc.
     Tbf(tbf::TbfParams),
-    /// netem: an emulated network, optionally over another qdisc for packets whose departure time has come.
+    /// netem: an emulated network, optionally with a child qdisc that receives packets when their departure
+    /// time has come.
     Netem(netem::NetemParams, Option<Box<QdiscConfig>>),
     /// One queue with a user-defined AQM algorithm.
     Aqm(aqm::AqmParams),
@@ -96,7 +97,7 @@ impl QdiscConfig {
         }
     }
 
-    /// Whether the qdisc paces the sockets above it (`SK_PACING_FQ`).
+    /// Returns true if the qdisc paces the sockets above it (`SK_PACING_FQ`).
     pub fn paces(&self) -> bool {
         match self {
             Self::Fq(params) => params.pacing,
@@ -108,27 +109,27 @@ impl QdiscConfig {
 }
 
 /// Result of an enqueue for a local sender. `Congested` and `Dropped` make its TCP enter CWR.
-// linux: include/linux/netdevice.h NET_XMIT_* (4.6) - and net/ipv4/tcp_output.c tcp_transmit_skb for what
-// follows.
+// linux: include/linux/netdevice.h NET_XMIT_* (4.6), and net/ipv4/tcp_output.c tcp_transmit_skb for the
+// consequences.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub enum Enqueue {
-    /// The packet is queued. If other packets were dropped, they were in other queues (`NET_XMIT_SUCCESS`).
+    /// The packet was queued. If other packets were dropped, they were in other queues (`NET_XMIT_SUCCESS`).
     Queued,
     /// A packet of the same queue was dropped, perhaps this one (`NET_XMIT_CN`).
     Congested,
-    /// The packet was refused and is freed (`NET_XMIT_DROP`).
+    /// The packet was refused and freed (`NET_XMIT_DROP`).
     Dropped,
 }
 
-/// When a qdisc may have a packet to send.
+/// Earliest time at which a qdisc may have a packet to send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NextSend {
-    /// Not before a packet is enqueued.
+    /// Only after another packet is enqueued.
     Never,
-    /// At once.
+    /// Now.
     Now,
-    /// At that time, if no packet is enqueued before.
+    /// At this time, unless a packet is enqueued before.
     At(Instant),
 }
 
@@ -141,15 +142,15 @@ pub struct QdiscStats {
     pub packets: u64,
     /// Packets dropped, for any reason.
     pub drops: u64,
-    /// Number of times that a rate limit held a packet back.
+    /// Times a rate limit held a packet back.
     pub overlimits: u64,
     /// Packets put back at the head.
     pub requeues: u64,
 }
 
 impl QdiscStats {
-    /// Counts a packet that leaves.
-    // linux: include/net/sch_generic.h bstats_update (4.6) - sent packets are counted in segments.
+    /// Counts a departing packet.
+    // linux: include/net/sch_generic.h bstats_update (4.6) - counts segments.
     #[inline]
     pub fn sent(&mut self, p: &Packet) {
         self.bytes += u64::from(skb_len(p));
@@ -157,10 +158,10 @@ impl QdiscStats {
     }
 }
 
-/// Counters of one kind of qdisc, which `tc -s qdisc` prints below the common ones.
+/// Counters specific to a kind of qdisc, which `tc -s qdisc` prints below the common ones.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Xstats {
-    /// No such counters.
+    /// No specific counters.
     None,
     /// Counters of codel.
     Codel(codel::CodelQdiscStats),
@@ -234,7 +235,7 @@ macro_rules! each {
 
 impl Qdisc {
     /// Creates the qdisc for `config`, or returns `None` for `noqueue`. Drops are recorded at `place`.
-    /// `stream` is the qdisc's random stream. Panics on options that the scenario reader refuses.
+    /// `stream` is the qdisc's random stream. Panics on options that the scenario reader rejects.
     pub fn new(config: &QdiscConfig, place: PlaceId, stream: &mut RandomStream) -> Option<Self> {
         match config {
             QdiscConfig::Fifo(params) => Some(Self::Fifo(Fifo::new(*params, place))),
@@ -272,8 +273,8 @@ impl Qdisc {
     }
 
     /// Changes the parameters as `tc qdisc change` does, keeping the packets: rates of htb, tbf and cake, all
-    /// parameters of netem, the limit of a fifo. Returns false, with nothing changed, if `from`, the
-    /// parameters so far, and `to` differ in anything else.
+    /// parameters of netem, the limit of a fifo. Returns false and changes nothing if `from`, the current
+    /// parameters, and `to` differ in anything else.
     pub fn change(&mut self, from: &QdiscConfig, to: &QdiscConfig) -> bool {
         if from == to {
             return true;
@@ -332,7 +333,7 @@ impl Qdisc {
         }
     }
 
-    /// The first packet of one that nothing changes but an arrival or a departure, and no packet of others.
+    /// The first packet, for qdiscs in which only enqueue and dequeue change it. `None` for all others.
     #[inline]
     fn head(&self) -> Option<Pkt> {
         match self {
@@ -341,7 +342,8 @@ impl Qdisc {
         }
     }
 
-    /// Whether the qdisc may hold packets back. Only then does [`Qdisc::next`] return [`NextSend::At`].
+    /// Returns true if the qdisc may hold packets back. Only then does [`Qdisc::next`] return
+    /// [`NextSend::At`].
     pub const fn holds_back(&self) -> bool {
         matches!(
             self,
@@ -349,8 +351,8 @@ impl Qdisc {
         )
     }
 
-    /// Whether the time before which it lets nothing go stays as it is when another packet comes: not where
-    /// each flow has its own.
+    /// Returns true if another enqueue cannot move the qdisc's next departure. False if each flow has its own
+    /// departure time.
     #[inline]
     pub fn holds_back_all(&self) -> bool {
         matches!(self, Self::Htb(htb) if !htb.child().holds_back())
@@ -376,16 +378,16 @@ impl Qdisc {
         }
     }
 
-    /// Takes a packet. A dropped packet, this one or another, is freed before it returns.
+    /// Accepts or drops a packet. Dropped packets, this one or another, are freed before `enqueue` returns.
     #[inline]
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
         each!(self, q => q.enqueue(now, p, ctx))
     }
 
-    /// Whether a new packet may bypass the discipline, because it is empty and would have accepted the
-    /// packet. The packet counts as sent; flows and AQM algorithms do not see it.
-    // linux: net/core/dev.c __dev_xmit_skb, TCQ_F_CAN_BYPASS (4.4) - pfifo, bfifo, pfifo_fast, codel,
-    // fq_codel and sfq are passed by.
+    /// Returns true if a new packet may bypass the qdisc, because the qdisc is empty and would have accepted
+    /// the packet. The packet counts as sent, but flows and AQMs do not see it.
+    // linux: net/core/dev.c __dev_xmit_skb, TCQ_F_CAN_BYPASS (4.4) - lets packets bypass pfifo, bfifo,
+    // pfifo_fast, codel, fq_codel and sfq.
     #[inline(always)]
     pub fn pass(&mut self, p: &Packet) -> bool {
         match self {
@@ -407,7 +409,7 @@ impl Qdisc {
         each!(self, q => q.dequeue(now, ctx))
     }
 
-    /// When to call `dequeue` next.
+    /// Reports when to call `dequeue` next.
     #[inline]
     pub fn next(&self, now: Instant) -> NextSend {
         match self {
@@ -440,7 +442,7 @@ impl Qdisc {
         each!(self, q => q.backlog())
     }
 
-    /// The counters of this kind of qdisc.
+    /// The counters specific to this kind of qdisc.
     pub fn xstats(&self) -> Xstats {
         match self {
             Self::Codel(q) => Xstats::Codel(q.xstats()),

@@ -8,7 +8,7 @@ use crate::types::{Ctx, Instant, Packet, Pkt, PktList, PlaceId, Reason, Sink};
 pub struct PfifoFastParams {
     /// Maximum number of packets: the device's `txqueuelen`.
     pub limit: u32,
-    /// The limit applies to each band, which is then a ring (kernel 4.16 on). Otherwise the limit applies to
+    /// Apply the limit to each band, which is then a ring (since kernel 4.16). If false, the limit applies to
     /// all bands together.
     pub limit_per_band: bool,
 }
@@ -22,27 +22,26 @@ impl Default for PfifoFastParams {
 
 const BANDS: usize = 3;
 
-/// Band of each kernel priority, the first one served first.
+/// Band by kernel priority; band 0 is served first.
 // linux: net/sched/sch_generic.c prio2band (4.6).
 const PRIO_TO_BAND: [u8; 16] = [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1];
 
-/// Slots that a ring gives back together: two cache lines of 64 bytes full of pointers.
-// linux: include/linux/ptr_ring.h __ptr_ring_discard_one, ring set-up (4.12 to 6.18) - one by one if they
-// were over half the ring.
+/// Slots that a ring returns in a batch: two 64-byte cache lines of pointers.
+// linux: include/linux/ptr_ring.h __ptr_ring_discard_one, ring set-up (4.12 to 6.18) - returns slots one by
+// one if a batch exceeds half the ring.
 const BATCH: u32 = 16;
 
-/// The slots of a band's ring that its reader has emptied and not yet given back to its writer.
+/// Slots of a band's ring that the consumer has emptied but not yet returned to the producer.
 #[derive(Debug, Default)]
 struct Ring {
-    /// Where the reader is.
     head: u32,
-    /// Emptied slots before it that still count as taken.
+    /// Emptied slots before `head` that still count as used.
     kept: u32,
 }
 
 impl Ring {
-    /// The reader has taken the entry of a slot, of a ring of `size` slots: they are given back in batches,
-    /// and at the ring's end.
+    /// Consumes an entry in a ring of `size` slots. Slots are returned in batches, and at the end of the
+    /// ring.
     fn take(&mut self, size: u32) {
         self.head += 1;
         self.kept += 1;
@@ -108,7 +107,7 @@ impl PfifoFast {
         passes
     }
 
-    /// Takes the first packet of the first non-empty band.
+    /// Removes and returns the first packet of the first non-empty band.
     #[inline]
     pub fn dequeue<S: Sink>(&mut self, _now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         let band = self.bands.iter().position(|b| !b.is_empty())?;
@@ -141,7 +140,7 @@ mod tests {
         let mut b = Bench::new();
         let mut q = PfifoFast::new(PfifoFastParams::default(), PlaceId(0));
         for prio in 0..17 {
-            // 16 has no row of its own: only four bits count.
+            // 16 wraps to 0: only the lower four bits count.
             let p = b.packet(u32::from(prio), 100);
             b.packets.get_mut(p).prio = prio;
             assert_eq!(q.enqueue(Instant::ZERO, p, &mut b.ctx()), Enqueue::Queued);
@@ -175,14 +174,14 @@ mod tests {
             assert_eq!(b.packets.account().dropped[3][Reason::Overlimit as usize], drops);
             assert_eq!(q.backlog(), (6 - drops as u32, (6 - drops) * 1528));
             assert!(q.dequeue(Instant::ZERO, &mut b.ctx()).is_some());
-            // Each of the two segments has its Ethernet header.
+            // Both segments have an Ethernet header.
             assert_eq!(q.stats(), QdiscStats { bytes: 1528, packets: 2, drops, ..Default::default() });
         }
     }
     #[test]
-    fn a_ring_gives_its_slots_back_in_batches() {
-        // Packets let in after each packet that is taken from a full band. Of 40 slots the ring's end is met
-        // after 16, 32 and 40.
+    fn a_ring_returns_its_slots_in_batches() {
+        // Packets admitted after each packet dequeued from a full band. With 40 slots the consumer returns
+        // slots after 16, 32 and 40 packets.
         let let_in = |limit: u32, limit_per_band: bool| -> Vec<u32> {
             let mut b = Bench::new();
             let mut q = PfifoFast::new(PfifoFastParams { limit, limit_per_band }, PlaceId(0));
@@ -207,7 +206,7 @@ mod tests {
         let when: Vec<_> =
             batches.iter().enumerate().filter(|(_, n)| **n > 0).map(|(n, many)| (n + 1, *many)).collect();
         assert_eq!(when, [(16, 16), (32, 16), (40, 8)]);
-        // One by one where a batch would be over half the ring, and before 4.16, when the bands were lists.
+        // One by one if a batch exceeds half the ring, and before 4.16, when bands were lists.
         assert_eq!(let_in(31, true), [1; 33]);
         assert_eq!(let_in(40, false), [1; 42]);
     }

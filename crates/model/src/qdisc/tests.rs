@@ -92,12 +92,12 @@ fn build(config: &QdiscConfig) -> Option<Qdisc> {
 }
 
 #[test]
-fn noqueue_is_no_discipline() {
+fn noqueue_creates_no_qdisc() {
     assert!(build(&QdiscConfig::Noqueue).is_none());
 }
 
 #[test]
-fn of_one_that_is_emptied_nothing_is_left() {
+fn emptying_leaves_nothing() {
     for config in configs() {
         let (mut b, mut q) = (Bench::new(), build(&config).unwrap());
         let now = Instant::ZERO + Duration::from_millis(3);
@@ -121,10 +121,10 @@ fn of_one_that_is_emptied_nothing_is_left() {
 }
 
 proptest! {
-    /// Whatever is done: each packet is inside, dropped and booked, or came out, in order within its flow;
-    /// and the charge of each that is gone has ended.
+    /// Every packet is queued, dropped and counted, or dequeued in the order of its flow, and every packet
+    /// that is gone has ended its charge.
     #[test]
-    fn accounts_close(
+    fn packet_accounts_balance(
         ops in prop::collection::vec((0u8..3, 0u32..12, 20u32..1500, 0u64..800), 0..400),
         which in 0usize..25,
     ) {
@@ -137,7 +137,7 @@ proptest! {
             now += Duration::from_micros(us);
             if op < 2 {
                 let p = b.packet_of(flow.wrapping_mul(0x9e37_79b9), created, len);
-                // One priority a flow, or strict priorities would reorder it.
+                // One priority per flow, or strict priorities would reorder it.
                 b.packets.get_mut(p).prio = flow as u8;
                 b.packets.get_mut(p).tos = (flow as u8).wrapping_mul(0x1a) & !3;
                 created += 1;
@@ -164,13 +164,13 @@ proptest! {
             let account = b.packets.account();
             prop_assert_eq!(account.dropped_total(), q.stats().drops);
             prop_assert_eq!(account.delivered, q.stats().packets);
-            // What waits in an emulated network is charged to nobody.
+            // netem's packets are charged to no socket.
             let inside = if matches!(which, 7 | 8 | 24) { 0 } else { inside };
             prop_assert_eq!(ended, u64::from(created - inside));
         }
         prop_assert!(refused <= q.stats().drops);
         prop_assert!(out.iter().all(|seqs| seqs.is_sorted()));
-        // No wake is lost: whoever comes when told to gets everything out.
+        // No wake-up is lost: dequeuing at the times that `next` returns gets everything out.
         loop {
             while let Some(p) = q.dequeue(now, &mut b.ctx()) {
                 b.finish(p);

@@ -1,26 +1,25 @@
-//! Which of many queues is longest, without looking at all of them.
+//! Finds the longest of many queues without scanning all of them.
 //!
-//! A tournament of bounds: each queue's entry says how long it is at most, and the greatest of eight goes on
-//! to the next round. A queue that grows past its entry raises it; one that shrinks leaves it alone, so that
-//! taking packets costs nothing here. Only when the longest is asked for are the entries that win lowered to
-//! what is true, until one is. A round is a choice among values that lie in one cache line, which costs less
-//! than the jumps of a heap.
+//! A tournament tree of upper bounds: each queue has an entry with a bound on its length, and the greatest of
+//! eight entries advances to the next round. A queue that grows past its entry raises the entry. A queue that
+//! shrinks leaves its entry, so dequeues cost nothing here. A search lowers winning entries to the actual
+//! lengths until the winner is exact. A round compares values within one cache line, which costs less than
+//! the jumps of a heap.
 
 use alloc::vec::Vec;
 
-/// Entries for queues that hold something, and perhaps for some that did.
+/// Entries of queues that hold packets, and of some that did.
 #[derive(Clone, Debug)]
 pub(crate) struct Longest {
-    /// The last round at 0, those whose winners meet in round n from 8n + 1 on; the first rounds begin at
-    /// `leaves`.
+    /// The final round is at 0; the winners of rounds 8n + 1 and following meet in round n; the first rounds
+    /// start at `leaves`.
     rounds: Vec<Round>,
     leaves: usize,
     entries: usize,
-    /// The winner of the last round.
     winner: Entry,
 }
 
-/// Those that meet, or [`Entry::NONE`] for who is missing.
+/// Eight entries; missing ones are [`Entry::NONE`].
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Round([Entry; ROUND]);
@@ -32,32 +31,30 @@ impl Round {
 
     #[inline]
     fn winner(&self) -> Entry {
-        // Pairs, whose choices do not wait for each other.
+        // In pairs, so that the comparisons do not depend on each other.
         let [a, b, c, d, e, f, g, h] = self.0;
         let greater = |x: Entry, y: Entry| if x > y { x } else { y };
         greater(greater(greater(a, b), greater(c, d)), greater(greater(e, f), greater(g, h)))
     }
 }
 
-/// Which entry is a queue's. The queue keeps it, beside what else a packet changes.
+/// Index of a queue's entry. The queue stores it next to the other fields that a packet changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Place(u32);
 
 impl Place {
-    /// It has none.
     pub(crate) const NONE: Self = Self(u32::MAX);
 }
 
-/// The queues that there are, by their numbers.
 pub(crate) trait Queues {
-    /// How long one is now.
+    /// Current length of a queue in bytes.
     fn bytes(&self, queue: usize) -> u64;
-    /// Its place, [`Place::NONE`] at first.
+    /// Index of the queue's entry; [`Place::NONE`] initially.
     fn place(&mut self, queue: usize) -> &mut Place;
 }
 
-/// Bytes in the upper bits, the complement of the queue's number in the lower ones: of equally long queues
-/// the one with the lowest number is the greatest.
+/// Bytes in the upper bits, the complement of the queue's number in the lower bits: among equally long
+/// queues, the lowest number is the greatest entry.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Entry(u64);
 
@@ -65,7 +62,7 @@ const NUMBER_BITS: u32 = 24;
 const NUMBER_MASK: u64 = (1 << NUMBER_BITS) - 1;
 
 impl Entry {
-    /// Less than that of any queue that holds something.
+    /// Less than the entry of any queue that holds packets.
     const NONE: Self = Self(0);
 
     #[inline]
@@ -80,7 +77,7 @@ impl Entry {
 }
 
 impl Longest {
-    /// No entries yet for so many queues. Panics if they are more than 2^24.
+    /// Creates a tree without entries for up to `queues` queues. Panics if there are more than 2^24.
     pub(crate) fn new(queues: usize) -> Self {
         assert!(queues <= 1 << NUMBER_BITS, "too many queues");
         let mut leaves = 0;
@@ -92,13 +89,13 @@ impl Longest {
         Self { rounds, leaves: 0, entries: 0, winner: Entry::NONE }
     }
 
-    /// Where an entry is: its first round and its place there.
+    /// Position of an entry: its first round, and its slot there.
     #[inline]
     fn leaf(&self, place: usize) -> (usize, usize) {
         (self.leaves + place / ROUND, place % ROUND)
     }
 
-    /// A queue has grown to so many bytes.
+    /// Records that a queue has grown to `bytes`.
     #[inline]
     pub(crate) fn grown(&mut self, queue: usize, bytes: u64, place: &mut Place) {
         let entry = Entry::new(queue, bytes);
@@ -120,12 +117,10 @@ impl Longest {
         }
     }
 
-    /// A place for one more entry.
     fn add(&mut self) -> Place {
         let place = self.entries;
         if self.leaf(place).0 == self.rounds.len() {
-            // One round each that leads on to the next, and eight times as many first ones: all have their
-            // next round.
+            // The tree is full: `leaves` inner rounds have 7 * `leaves` + 1 first rounds below them.
             if place == (self.leaves * (ROUND - 1) + 1) * ROUND {
                 self.deepen();
             }
@@ -135,7 +130,7 @@ impl Longest {
         Place(place as u32)
     }
 
-    /// The longest queue that holds anything, and of equally long ones the first.
+    /// Returns the longest non-empty queue, the first among equals.
     #[inline]
     pub(crate) fn find(&mut self, queues: &mut impl Queues) -> Option<usize> {
         loop {
@@ -157,7 +152,7 @@ impl Longest {
         }
     }
 
-    /// Takes a queue's entry out; the last one takes its place.
+    /// Removes a queue's entry, and moves the last entry into its slot.
     fn remove(&mut self, queue: usize, queues: &mut impl Queues) {
         let place = core::mem::replace(queues.place(queue), Place::NONE);
         self.entries -= 1;
@@ -170,7 +165,7 @@ impl Longest {
         }
     }
 
-    /// Changes an entry and plays its rounds again.
+    /// Replaces an entry and replays its rounds.
     #[inline]
     fn put(&mut self, place: usize, entry: Entry) {
         let (mut round, mut at) = self.leaf(place);
@@ -187,7 +182,7 @@ impl Longest {
         }
     }
 
-    /// One more round for everybody.
+    /// Adds a level to the tree.
     #[cold]
     fn deepen(&mut self) {
         let (old, new) = (self.leaves, self.leaves * ROUND + 1);
@@ -224,9 +219,9 @@ mod tests {
     }
 
     proptest! {
-        /// The same choice as by a look at every queue, however rarely it is asked for.
+        /// Same choice as a linear scan, however rarely the longest queue is requested.
         #[test]
-        fn as_by_a_scan(
+        fn matches_a_linear_scan(
             queues in 1usize..90,
             ops in prop::collection::vec((0u8..8, 0usize..90, 1u64..4), 0..400),
         ) {

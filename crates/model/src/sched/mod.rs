@@ -1,4 +1,4 @@
-//! Fairness between queues: deficit rounds, and flow queues shared by many users.
+//! Fair scheduling between queues: deficit round-robin, and shared flow queues.
 
 pub mod drr;
 pub mod flow_queues;

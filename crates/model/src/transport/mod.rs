@@ -1,7 +1,7 @@
-//! Transport: congestion controls, TCP, QUIC.
+//! Transport protocols: TCP, QUIC and congestion control.
 //!
-//! Everything here is sans-I/O: a socket is told what came and what time it is, hands segments to an
-//! [`tcp::Outlet`], and says when it wants to be called again.
+//! Everything here is sans-I/O. The caller passes in segments and the current time; a socket hands outgoing
+//! segments to an [`tcp::Outlet`] and returns the time of its next timer.
 
 pub mod cc;
 pub mod quic;

@@ -1,25 +1,25 @@
-//! Sequence numbers of TCP: a circle of 2^32, compared by the shorter way round.
+//! TCP sequence numbers: arithmetic modulo 2^32, ordered by the shorter distance.
 // spec: rfc9293 3.4.
 
-/// Whether `a` comes before `b`.
+/// Returns true if `a` precedes `b`.
 #[inline]
 pub const fn before(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) < 0
 }
 
-/// Whether `a` comes after `b`.
+/// Returns true if `a` follows `b`.
 #[inline]
 pub const fn after(a: u32, b: u32) -> bool {
     before(b, a)
 }
 
-/// The later of two.
+/// Returns the later of two sequence numbers.
 #[inline]
 pub const fn latest(a: u32, b: u32) -> u32 {
     if before(a, b) { b } else { a }
 }
 
-/// Bytes from `a` on to `b`, which must not come before it.
+/// Returns the number of bytes from `a` to `b`. `b` must not precede `a`.
 #[inline]
 pub const fn distance(a: u32, b: u32) -> u32 {
     b.wrapping_sub(a)

@@ -1,4 +1,4 @@
-//! Addresses that packets are sent to, and the two versions of IP that they may be of.
+//! IP versions and addresses.
 
 /// Version of the Internet Protocol.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -30,13 +30,13 @@ impl Ip {
     }
 }
 
-/// An address, unique in the world. An interface has one address of each IP version, and both have the
+/// Address of an interface, unique in the world. An interface has one address per IP version; both carry the
 /// interface's number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Addr(pub u16);
 
 impl Addr {
-    /// Set in addresses of IPv6.
+    /// Set in IPv6 addresses.
     const V6: u16 = 1 << 15;
 
     /// Index in the address table, regardless of the IP version.
@@ -45,13 +45,13 @@ impl Addr {
         (self.0 & !Self::V6) as usize
     }
 
-    /// The IPv4 address with index `i`. Panics if `i` does not fit.
+    /// Returns the IPv4 address with index `i`. Panics if `i` does not fit.
     pub fn from_index(i: usize) -> Self {
         let number = u16::try_from(i).ok().filter(|number| *number < Self::V6);
         Self(number.expect("table too large for its id type"))
     }
 
-    /// The address with this number in IP version `ip`.
+    /// Returns the address with the same number in IP version `ip`.
     pub const fn of(self, ip: Ip) -> Self {
         match ip {
             Ip::V4 => Self(self.0 & !Self::V6),
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_versions_have_one_number() {
+    fn both_ip_versions_share_a_number() {
         let four = Addr::from_index(7);
         let six = four.of(Ip::V6);
         assert_eq!((four.ip(), six.ip()), (Ip::V4, Ip::V6));

@@ -1,38 +1,37 @@
-//! The bytes of packets that come from outside: cells of one size that packets share, and the header fields
-//! that change on the way.
+//! Bytes of packets from outside hosts: fixed-size cells shared between packets, and updates of the header
+//! fields that change in transit.
 
 use super::Instant;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// Maximum length in bytes of an external host's packet, or of one of its segments, from the IP header on.
-// deviation: a device may have a larger MTU - no path over Wi-Fi does (2,304 bytes with the LLC header);
-// larger cells would cost memory for each packet.
+/// Maximum length in bytes of an external host's packet, or of one of its segments, including the IP header.
+// deviation: devices may have a larger MTU - no path over Wi-Fi does (2,304 bytes with the LLC header), and
+// larger cells would cost memory for every packet.
 pub const LONGEST_PACKET: usize = 2048;
 
-/// A cell with the bytes of a packet. Its holder must release it.
+/// Handle of a reference-counted cell with a packet's bytes. Each holder must release it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BytesId(u32);
 
 impl BytesId {
-    /// No cell.
     pub(super) const NONE: Self = Self(u32::MAX);
 }
 
 #[derive(Debug)]
 struct Cell {
-    /// How many hold it; 0 if it is free.
+    /// Number of holders; 0 if the cell is free.
     holders: u32,
     len: u32,
-    /// The cell of the next segment, if the packet was kept with several.
+    /// Cell of the next segment, if the packet is stored as several segments.
     next: BytesId,
-    /// Of a segment that was merged with others: when its own packet was sent, and the number of that.
+    /// For a segment that GRO merged into another packet: send time and number of its original packet.
     own: Option<(Instant, u32)>,
     bytes: [u8; LONGEST_PACKET],
 }
 
-/// All cells. One that was released is used again, so that nothing is allocated once there are as many as
-/// packets are under way.
+/// All cells. Released cells are reused, so nothing is allocated once there is a cell for every packet in
+/// flight.
 #[derive(Debug, Default)]
 pub(super) struct Buffers {
     #[expect(clippy::vec_box, reason = "cells that are many are not moved when there is one more")]
@@ -42,7 +41,7 @@ pub(super) struct Buffers {
 }
 
 impl Buffers {
-    /// Copies bytes into a cell of one holder. Panics if they are more than [`LONGEST_PACKET`].
+    /// Copies bytes into a cell with one holder. Panics if there are more than [`LONGEST_PACKET`].
     pub(super) fn keep(&mut self, bytes: &[u8]) -> BytesId {
         let id = self.free.pop().unwrap_or_else(|| {
             self.cells.push(Box::new(Cell {
@@ -61,8 +60,8 @@ impl Buffers {
         id
     }
 
-    /// Copies segments, of one holder, into a cell each. Panics if there is none, or one has more than
-    /// [`LONGEST_PACKET`] bytes.
+    /// Copies each segment into its own cell; the chain has one holder. Panics if `segments` is empty or a
+    /// segment is longer than [`LONGEST_PACKET`].
     pub(super) fn keep_all<'a>(&mut self, segments: impl IntoIterator<Item = &'a [u8]>) -> BytesId {
         let mut segments = segments.into_iter();
         let first = self.keep(segments.next().expect("a segment"));
@@ -74,27 +73,26 @@ impl Buffers {
         first
     }
 
-    /// The cell of the segment behind one.
     pub(super) fn next(&self, id: BytesId) -> BytesId {
         self.cells[id.0 as usize].next
     }
 
-    /// What a merged segment keeps of its own packet.
+    /// Returns send time and number of a merged segment's original packet.
     pub(super) fn own(&self, id: BytesId) -> Option<(Instant, u32)> {
         self.cells[id.0 as usize].own
     }
 
-    /// Whether a cell has no more than one holder.
+    /// Returns true if the cell has at most one holder.
     pub(super) fn has_one_holder(&self, id: BytesId) -> bool {
         self.cells[id.0 as usize].holders == 1
     }
 
-    /// A segment is merged with others: it keeps what its own packet had.
+    /// Stores send time and number of the original packet before its segment is merged.
     pub(super) fn keep_own(&mut self, id: BytesId, own: (Instant, u32)) {
         self.cell(id).own = Some(own);
     }
 
-    /// Puts a segment behind another, which has one holder.
+    /// Appends a segment to another, which must have one holder.
     pub(super) fn put_behind(&mut self, last: BytesId, next: BytesId) {
         debug_assert!(self.has_one_holder(last), "whoever else holds it may have another behind it");
         self.cell(last).next = next;
@@ -104,19 +102,17 @@ impl Buffers {
         &mut self.cells[id.0 as usize]
     }
 
-    /// What is in a cell.
     pub(super) fn get(&self, id: BytesId) -> &[u8] {
         let cell = &self.cells[id.0 as usize];
         &cell.bytes[..cell.len as usize]
     }
 
-    /// One more holder.
     pub(super) fn share(&mut self, id: BytesId) {
         self.cell(id).holders += 1;
         self.holders += 1;
     }
 
-    /// One holder less; without any the cell is free.
+    /// Removes a holder, and frees the cell after the last one.
     pub(super) fn release(&mut self, id: BytesId) {
         let cell = self.cell(id);
         cell.holders -= 1;
@@ -126,7 +122,6 @@ impl Buffers {
         self.holders -= 1;
     }
 
-    /// Holders of all cells.
     pub(super) fn holders(&self) -> u64 {
         self.holders
     }
@@ -135,8 +130,8 @@ impl Buffers {
 /// Writes the TOS byte (IPv6: traffic class) and the TTL (IPv6: hop limit) into a packet. Updates the
 /// checksum of an IPv4 header. A packet shorter than its header is not changed.
 // spec: rfc791 3.1 (TOS in byte 1, TTL in byte 8, checksum in bytes 10 and 11), rfc8200 3 (traffic class
-// after the four bits of the version, hop limit in byte 7; no checksum), rfc1624 eqn. 3 (a checksum mended by
-// what changed).
+// after the four version bits, hop limit in byte 7; no checksum), rfc1624 eqn. 3 (incremental checksum
+// update).
 pub fn write_back(packet: &mut [u8], tos: u8, ttl: u8) {
     match packet.first().map(|first| first >> 4) {
         Some(4) if packet.len() >= 20 => {
@@ -152,7 +147,7 @@ pub fn write_back(packet: &mut [u8], tos: u8, ttl: u8) {
     }
 }
 
-/// Replaces a word of an IPv4 header.
+/// Replaces a 16-bit word of an IPv4 header and updates the checksum.
 fn replace(header: &mut [u8], at: usize, new: [u8; 2]) {
     let word = |bytes: &[u8]| u32::from(u16::from_be_bytes([bytes[0], bytes[1]]));
     let old = word(&header[at..]);
@@ -171,7 +166,7 @@ mod tests {
 
     use super::*;
 
-    /// The sum over a header, which is all ones where its checksum is right.
+    /// One's complement sum over a header; all ones if the checksum is correct.
     // spec: rfc1071 1.
     fn sum(header: &[u8]) -> u32 {
         let sum: u32 = header.chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(word[1])).sum();
@@ -181,7 +176,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_checksum_stays_right_or_wrong(mut header in prop::array::uniform20(any::<u8>()), tos: u8, ttl: u8, right: bool) {
+        fn a_checksum_stays_correct_or_wrong(mut header in prop::array::uniform20(any::<u8>()), tos: u8, ttl: u8, right: bool) {
             header[0] = 0x45;
             if right {
                 header[10..12].fill(0);
@@ -199,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ipv6_header_and_a_stump() {
+    fn an_ipv6_header_and_a_truncated_one() {
         let mut packet = [0xff; 40];
         packet[0] = 0x6f;
         write_back(&mut packet, 0x12, 3);
@@ -210,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_are_shared_and_used_again() {
+    fn cells_are_shared_and_reused() {
         let mut buffers = Buffers::default();
         let a = buffers.keep(&[1; LONGEST_PACKET]);
         buffers.share(a);

@@ -1,4 +1,4 @@
-//! Where packets come from and go to, and what goes before their payload.
+//! Flow endpoints, and the headers before a payload.
 
 use super::{Addr, FlowId, Instant, NewPacket, PacketKind, SockId};
 
@@ -22,12 +22,12 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Length in bytes, from the IP header on, of a UDP or echo packet with `payload` bytes of payload.
+    /// Length in bytes, including the IP header, of a UDP or echo packet with `payload` bytes of payload.
     pub const fn datagram(&self, payload: u32) -> u32 {
         payload + UDP_HEADER + self.src.ip().header()
     }
 
-    /// A packet of the flow.
+    /// Creates the fields of one of the flow's packets.
     pub fn packet(
         &self,
         now: Instant,

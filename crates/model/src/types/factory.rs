@@ -4,10 +4,10 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::fmt;
 
-/// A user-defined part: its name, its options, and a function that makes one.
+/// Factory of a user-defined part: its name, its options, and a function that creates one.
 ///
-/// `T` is the part's trait, such as `dyn AqmAlgorithm`. `A` is the argument of the function; the options are already
-/// in `make`.
+/// `T` is the part's trait, such as `dyn AqmAlgorithm`. `A` is the argument of the function; the options are
+/// already captured in `make`.
 pub struct PartFactory<T: ?Sized, A = ()> {
     name: Arc<str>,
     options: Arc<str>,
@@ -15,7 +15,7 @@ pub struct PartFactory<T: ?Sized, A = ()> {
 }
 
 impl<T: ?Sized, A> PartFactory<T, A> {
-    /// A part with this name. `options` is a text that is equal only for equal options. `make` creates one
+    /// Creates a factory. The texts in `options` must be equal only for equal options. `make` creates one
     /// part and may be called any number of times.
     pub fn new(name: &str, options: &str, make: impl Fn(A) -> Box<T> + Send + Sync + 'static) -> Self {
         Self { name: name.into(), options: options.into(), make: Arc::new(make) }
@@ -43,7 +43,7 @@ impl<T: ?Sized, A> Clone for PartFactory<T, A> {
     }
 }
 
-/// Parts are equal if name and options are equal.
+/// Parts are equal if their names and options are equal.
 impl<T: ?Sized, A> PartialEq for PartFactory<T, A> {
     fn eq(&self, other: &Self) -> bool {
         (&self.name, &self.options) == (&other.name, &other.options)

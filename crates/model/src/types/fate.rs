@@ -1,9 +1,9 @@
-//! Ends of packets, and their account.
+//! Packet fates and their accounting.
 
 use super::ids::PlaceId;
 use alloc::vec::Vec;
 
-/// Why a packet was dropped.
+/// Reason for dropping a packet.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
 pub enum Reason {
@@ -11,11 +11,11 @@ pub enum Reason {
     Overlimit,
     /// CoDel dropped it at dequeue.
     Codel,
-    /// All tries failed: the retry limit was reached.
+    /// Retry limit reached: every try failed.
     RetryLimit,
     /// The frame arrived after the receiver's window had moved on, or was a duplicate.
     OldOrDuplicate,
-    /// The receiver had declared the frame lost, because it was received broken too often (retry-out).
+    /// The receiver declared the frame lost after too many corrupted receptions (retry-out).
     RetryOut,
     /// No route to its destination.
     NoRoute,
@@ -86,28 +86,28 @@ impl Reason {
     }
 }
 
-/// How a packet's life ends.
+/// End of a packet's life.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
     /// An application received it.
     Delivered,
     /// The packet was dropped, for this reason at this place.
     Dropped(Reason, PlaceId),
-    /// A reply was made from the packet.
+    /// A host consumed the packet and replied to it.
     Consumed,
     /// A receiving interface merged the packet into another one (GRO).
     Merged,
 }
 
-/// Account of all packets so far. Always `created = delivered + consumed + merged + dropped + live`.
-/// Splitting a packet into segments and duplicating it create packets.
+/// Totals of all packets so far. Always `created = delivered + consumed + merged + dropped + live`.
+/// Segmentation and duplication create packets.
 #[derive(Clone, Debug, Default)]
 pub struct PacketAccount {
     /// Packets created.
     pub created: u64,
     /// Packets that reached an application.
     pub delivered: u64,
-    /// Packets that were answered: a reply was made of each.
+    /// Packets that a host consumed and replied to.
     pub consumed: u64,
     /// Packets merged into another one (GRO).
     pub merged: u64,
@@ -116,7 +116,6 @@ pub struct PacketAccount {
 }
 
 impl PacketAccount {
-    /// A packet was dropped.
     #[inline(never)]
     pub(super) fn count_dropped(&mut self, reason: Reason, place: PlaceId) {
         if self.dropped.len() <= place.index() {
@@ -125,7 +124,6 @@ impl PacketAccount {
         self.dropped[place.index()][reason as usize] += 1;
     }
 
-    /// Adds what became of other packets.
     pub(super) fn add(&mut self, other: &Self) {
         self.created += other.created;
         self.delivered += other.delivered;

@@ -1,15 +1,15 @@
-//! A first-in-first-out queue of small values, for the path of every packet.
+//! A first-in-first-out queue of small values, for the per-packet path.
 
 use alloc::vec::Vec;
 
-/// A queue of plain values in a ring, whose size is a power of two.
+/// A ring buffer of plain values, with a power-of-two size.
 ///
-/// Unlike the standard library's, a place needs no comparison to be found, and a value that is taken out is a
-/// copy. Its functions are so short that they are worth more in place than as calls.
+/// Unlike `VecDeque`, it finds a slot without a comparison, and `pop` returns a copy. Its functions are short
+/// enough to be inlined everywhere.
 #[derive(Clone, Debug)]
 pub struct Fifo<T> {
     slots: Vec<T>,
-    /// Values taken out and put in since the beginning; their lower bits are places in the ring.
+    /// Values taken out and put in so far; the lower bits are positions in the ring.
     taken: usize,
     put: usize,
 }
@@ -21,7 +21,7 @@ impl<T> Default for Fifo<T> {
 }
 
 impl<T: Copy> Fifo<T> {
-    /// Places of a queue that was used.
+    /// Slots of a ring after its first push.
     const LEAST: usize = 4;
 
     /// Number of values.
@@ -30,13 +30,13 @@ impl<T: Copy> Fifo<T> {
         self.put.wrapping_sub(self.taken)
     }
 
-    /// Whether there is no value.
+    /// Returns true if the queue is empty.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.put == self.taken
     }
 
-    /// The place of the value that is `n`th since the beginning.
+    /// Slot of the `n`th value since the start.
     #[inline(always)]
     fn place(&self, n: usize) -> usize {
         n & self.slots.len().wrapping_sub(1)
@@ -53,7 +53,7 @@ impl<T: Copy> Fifo<T> {
         self.put = self.put.wrapping_add(1);
     }
 
-    /// Puts a value before the first.
+    /// Prepends a value.
     #[inline]
     pub fn push_first(&mut self, value: T) {
         if self.len() == self.slots.len() {
@@ -64,7 +64,7 @@ impl<T: Copy> Fifo<T> {
         self.slots[at] = value;
     }
 
-    /// Doubles the ring. The first value moves to its beginning; `filler` is in places without a value.
+    /// Doubles the ring, and moves the first value to slot 0. Unused slots hold `filler`.
     #[cold]
     #[inline(never)]
     fn widen(&mut self, filler: T) {
@@ -74,7 +74,7 @@ impl<T: Copy> Fifo<T> {
         (self.taken, self.put) = (0, len);
     }
 
-    /// Takes the first value.
+    /// Removes and returns the first value.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<T> {
         let value = self.first()?;
@@ -82,7 +82,7 @@ impl<T: Copy> Fifo<T> {
         Some(value)
     }
 
-    /// Takes off the first value, if there is one.
+    /// Removes the first value, if any.
     #[inline(always)]
     pub fn drop_first(&mut self) {
         self.taken = self.taken.wrapping_add(usize::from(!self.is_empty()));
@@ -100,7 +100,7 @@ impl<T: Copy> Fifo<T> {
         if self.is_empty() { None } else { Some(self.slots[self.place(self.put.wrapping_sub(1))]) }
     }
 
-    /// The last value, to be changed.
+    /// The last value, mutable.
     #[inline(always)]
     pub fn last_mut(&mut self) -> Option<&mut T> {
         if self.is_empty() {
@@ -110,13 +110,13 @@ impl<T: Copy> Fifo<T> {
         Some(&mut self.slots[at])
     }
 
-    /// The value that has `n` before it.
+    /// The value at index `n`.
     #[inline(always)]
     pub fn nth(&self, n: usize) -> Option<T> {
         if n < self.len() { Some(self.slots[self.place(self.taken.wrapping_add(n))]) } else { None }
     }
 
-    /// The value that has `n` before it, to be changed.
+    /// The value at index `n`, mutable.
     pub fn nth_mut(&mut self, n: usize) -> Option<&mut T> {
         if n >= self.len() {
             return None;
@@ -125,7 +125,7 @@ impl<T: Copy> Fifo<T> {
         Some(&mut self.slots[at])
     }
 
-    /// Puts a value where `n` are before it; those behind move.
+    /// Inserts a value at index `n`, and shifts the values behind it.
     pub fn insert(&mut self, n: usize, value: T) {
         let mut free = self.len();
         self.push(value);
@@ -137,8 +137,8 @@ impl<T: Copy> Fifo<T> {
         }
     }
 
-    /// How many values are before the first for which `is_before` is false, where it is true for all before
-    /// one for which it is.
+    /// Index of the first value for which `is_before` is false. The queue must be partitioned by `is_before`,
+    /// as for `slice::partition_point`.
     pub fn partition_point(&self, is_before: impl Fn(T) -> bool) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -152,7 +152,7 @@ impl<T: Copy> Fifo<T> {
         low
     }
 
-    /// All values, the first one first.
+    /// Iterates over all values, first to last.
     pub fn iter(&self) -> impl Iterator<Item = T> {
         (0..self.len()).filter_map(|n| self.nth(n))
     }
@@ -165,9 +165,9 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The same as the standard library's queue.
+        /// Behaves like `VecDeque`.
         #[test]
-        fn as_a_deque(ops in prop::collection::vec(0_u32..100, 0..300)) {
+        fn behaves_like_a_deque(ops in prop::collection::vec(0_u32..100, 0..300)) {
             let (mut fifo, mut deque) = (Fifo::default(), VecDeque::new());
             for op in ops {
                 match op {
@@ -205,9 +205,9 @@ mod tests {
             }
         }
 
-        /// The place of a bound in a sorted queue is as in the standard library's.
+        /// `partition_point` agrees with `VecDeque`.
         #[test]
-        fn halves_like_a_deque(mut values in prop::collection::vec(0_u32..50, 0..40), skip in 0_usize..5, bound in 0_u32..60) {
+        fn partitions_like_a_deque(mut values in prop::collection::vec(0_u32..50, 0..40), skip in 0_usize..5, bound in 0_u32..60) {
             values.sort_unstable();
             let (mut fifo, mut deque) = (Fifo::default(), VecDeque::from(values.clone()));
             values.into_iter().for_each(|value| fifo.push(value));

@@ -1,7 +1,7 @@
-//! Frames: each try of a PPDU as the trace reports it; and as a capture wants them, what a wire carried, and
-//! a try with all that its bytes depend on.
+//! Frames: each try of a PPDU as the trace reports it, and the views that a packet capture needs (wire
+//! packets, and tries with everything that determines their bytes).
 //!
-//! The latter cost nothing unless requested: the world makes them only for a [`Sink`](super::Sink) whose
+//! The views cost nothing unless requested: the world builds them only for a [`Sink`](super::Sink) whose
 //! `FRAMES` is true.
 
 use alloc::boxed::Box;
@@ -68,18 +68,18 @@ pub struct PpduTry {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct RateCode(pub u16);
 
-/// References to the parts of a packet's headers.
+/// Borrowed parts of a packet's headers.
 #[derive(Clone, Copy, Debug)]
 pub struct Headers<'a> {
     packet: &'a Packet,
-    /// The TCP header, if there is one.
+    /// The TCP header of a TCP packet.
     pub tcp: Option<&'a TcpHeader>,
     /// The received bytes of an external host's packet, from the IP header on.
     pub bytes: Option<&'a [u8]>,
 }
 
 impl<'a> Headers<'a> {
-    /// Headers of a packet that is stored elsewhere.
+    /// Headers of a packet stored elsewhere.
     #[inline]
     pub fn new(packet: &'a Packet, tcp: Option<&'a TcpHeader>, bytes: Option<&'a [u8]>) -> Self {
         Self { packet, tcp, bytes }
@@ -163,8 +163,8 @@ pub struct MpduView {
     pub retry: bool,
     /// The frame was received without error at this try.
     pub whole: bool,
-    /// The packet in the frame (the first one of an A-MSDU). `None` once the receiver has the packet, when
-    /// the frame is sent again after a lost acknowledgement.
+    /// The packet in the frame (the first one of an A-MSDU). `None` if the receiver already has the packet,
+    /// when the frame is retransmitted after a lost acknowledgement.
     pub packet: Option<Pkt>,
     /// Number of packets in the frame: more than one in an A-MSDU.
     pub msdus: u8,
@@ -175,7 +175,7 @@ pub struct MpduView {
 pub enum ContentView {
     /// Data frames.
     Data {
-        /// Whether the frames are in an A-MPDU.
+        /// True if the frames form an A-MPDU.
         aggregate: bool,
     },
     /// A Block Ack request.
@@ -183,23 +183,23 @@ pub enum ContentView {
         /// New left edge of the receiver's window.
         start: u16,
     },
-    /// An ADDBA request, which asks for a Block Ack session.
+    /// An ADDBA request, which opens a Block Ack session.
     AddbaRequest {
         /// First sequence number of the session.
         start: u16,
-        /// Window size that is requested, in frames.
+        /// Requested window size in frames.
         frames: u16,
     },
     /// An ADDBA response.
     AddbaResponse {
-        /// Window size that is granted, in frames.
+        /// Granted window size in frames.
         frames: u16,
     },
     /// A beacon.
     Beacon,
     /// A Null frame.
     Null {
-        /// The Power Management bit: the sender sleeps.
+        /// The Power Management bit: the sender is in power save.
         pm: bool,
     },
     /// A QoS Null frame.
@@ -216,7 +216,7 @@ pub enum ContentView {
 /// Power-save bits of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PowerView {
-    /// The Power Management bit: the sender sleeps.
+    /// The Power Management bit: the sender is in power save.
     pub pm: bool,
     /// The More Data bit: more frames are buffered for the receiver.
     pub more: bool,
@@ -233,7 +233,7 @@ pub struct TimView<'a> {
     pub period: u32,
     /// Group-addressed frames follow the beacon.
     pub group: bool,
-    /// The partial virtual bitmap, after the number of its first byte.
+    /// The partial virtual bitmap, with the number of its first byte.
     pub bitmap: (usize, &'a [u8]),
 }
 
@@ -248,8 +248,8 @@ pub struct AckView {
     pub rate: RateCode,
     /// The response is a Block Ack, not an ACK.
     pub block: bool,
-    /// Bitmap, lowest bit of the first word first: bit n means that frame n of the PPDU was received, at this
-    /// try or before.
+    /// Bitmap, lowest bit of the first word first: bit n is set if frame n of the PPDU was received, at this
+    /// try or an earlier one.
     pub frames: [u64; 4],
     /// The sender of the PPDU received the response.
     pub heard: bool,
@@ -270,7 +270,7 @@ pub struct PpduView<'a> {
     pub tid: u8,
     /// Purpose of the PPDU.
     pub content: ContentView,
-    /// A Block Ack for this PPDU has a bitmap of 256 frames, not of 64.
+    /// A Block Ack for this PPDU has a bitmap of 256 frames instead of 64.
     pub wide: bool,
     /// The data frames.
     pub mpdus: &'a [MpduView],
@@ -278,7 +278,7 @@ pub struct PpduView<'a> {
     pub packets: &'a Packets,
     /// For a PPDU without data frames: its frame was received without error.
     pub whole: bool,
-    /// The response, if there was one.
+    /// The response, if one was sent.
     pub answer: Option<AckView>,
     /// RTS/CTS or CTS-to-self before the PPDU.
     pub guard: Option<RtsCtsView>,
@@ -297,7 +297,7 @@ pub struct RtsCtsView {
     pub cts: Instant,
     /// Start of the RTS's preamble. `None` for CTS-to-self.
     pub rts: Option<Instant>,
-    /// The RTS was answered, or there was no RTS. Otherwise the PPDU was not sent.
+    /// The RTS was answered, or no RTS was sent. If false, the PPDU was not sent.
     pub answered: bool,
 }
 

@@ -11,7 +11,7 @@ macro_rules! ids {
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
-            /// The id of index `i`. Panics if `i` does not fit.
+            /// Returns the id of index `i`. Panics if `i` does not fit.
             #[inline]
             pub fn from_index(i: usize) -> Self {
                 Self(<$inner>::try_from(i).expect("table too large for its id type"))
@@ -37,36 +37,36 @@ ids! {
     PeerId(u16);
     /// An application flow.
     FlowId(u32);
-    /// A socket, whose memory its packets are charged to.
+    /// A socket, whose send or receive memory is charged for its packets.
     SockId(u32);
-    /// A place that may drop packets; its name is in the world's table of places.
+    /// A place that may drop packets, named in the world's table of places.
     PlaceId(u16);
 }
 
 impl SockId {
-    /// No socket is charged: forwarded packets, acknowledgements, replies of the kernel.
+    /// No socket is charged: forwarded packets, acknowledgements, kernel replies.
     pub const NONE: Self = Self(u32::MAX);
 
-    /// From here on ids are tokens of external hosts, but for [`SockId::NONE`].
+    /// Ids from here on are tokens of external hosts, except [`SockId::NONE`].
     const TOKENS: u32 = 1 << 31;
 
     /// Maximum number of tokens.
     pub const MAX_TOKENS: u32 = u32::MAX - Self::TOKENS;
 
-    /// Charge of an external host's packet: a token by which the host's driver identifies the packet. Panics
-    /// at [`SockId::MAX_TOKENS`].
+    /// Returns the charge of an external host's packet: a token by which the host's driver identifies the
+    /// packet. Panics if `token` is not below [`SockId::MAX_TOKENS`].
     pub const fn external(token: u32) -> Self {
         assert!(token < Self::MAX_TOKENS, "more than 2^31 - 1 tokens");
         Self(Self::TOKENS | token)
     }
 
-    /// The token of an external host's packet, if it is one.
+    /// Returns the token if the id is a token of an external host.
     #[inline]
     pub const fn token(self) -> Option<u32> {
         if self.0 >= Self::TOKENS && self.0 != u32::MAX { Some(self.0 - Self::TOKENS) } else { None }
     }
 
-    /// Whether this is a socket of the model.
+    /// Returns true if this is a modelled socket.
     #[inline]
     pub const fn is_socket(self) -> bool {
         self.0 < Self::TOKENS

@@ -1,4 +1,4 @@
-//! What packets carry, and what answers them.
+//! Packet kinds and their replies.
 
 use super::addr::Ip;
 
@@ -12,7 +12,7 @@ pub enum PacketKind {
     EchoRequest,
     /// ICMP echo reply.
     EchoReply,
-    /// A UDP datagram that an echo server at the destination sends back.
+    /// A UDP datagram that an echo server at the destination returns.
     UdpRequest,
     /// A UDP datagram sent back by an echo server.
     UdpReply,
@@ -31,7 +31,7 @@ pub enum PacketKind {
 }
 
 impl PacketKind {
-    /// Kind of the destination's reply, if the destination replies.
+    /// Kind of the destination's reply. `None` if the destination does not reply.
     #[inline]
     pub const fn reply(self) -> Option<Self> {
         match self {
@@ -49,10 +49,10 @@ impl PacketKind {
         }
     }
 
-    /// Number of bytes by which a reply of this kind is longer than the request.
-    // spec: rfc1035 4.1.3 - an address record is a pointer to the name, type, class, time to live, length and
-    // 4 bytes; rfc3596 2.1 - 16 of IPv6.
-    // deviation: who asks asks once, for the version that he uses - resolvers ask for both.
+    /// Number of bytes by which a reply of this kind exceeds the request.
+    // spec: rfc1035 4.1.3 - an address record is a pointer to the name, type, class, TTL, length and 4 bytes
+    // of address; rfc3596 2.1 - 16 bytes for IPv6.
+    // deviation: a client sends one query, for the IP version it uses - resolvers send one for each version.
     #[inline]
     pub const fn grows(self, ip: Ip) -> u32 {
         match (self, ip) {

@@ -1,11 +1,11 @@
-//! Lists of packets, linked in the slab.
+//! Packet lists, linked through the slab.
 
 use super::packet::{Packet, Packets, Pkt};
 
-/// A FIFO list of packets. A packet is in one list at most, because the slab stores the link to the next
+/// A FIFO list of packets. A packet is in at most one list, because the slab stores its link to the next
 /// packet.
 ///
-/// The list owns its packets. The list counts packets, and bytes as qdiscs count them ([`skb_len`]).
+/// The list owns its packets. It counts packets, and bytes as qdiscs do ([`skb_len`]).
 #[derive(Debug, Default)]
 pub struct PktList {
     head: Option<Pkt>,
@@ -34,7 +34,7 @@ impl PktList {
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
-    /// Whether the list holds no packet.
+    /// Returns true if the list is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.head.is_none()
@@ -53,9 +53,9 @@ impl PktList {
     pub fn behind(&self, packets: &Packets, p: Pkt) -> Option<Pkt> {
         packets.linked(p)
     }
-    /// Removes the packet after `before`, or the first packet.
+    /// Removes and returns the packet after `before`, or the first packet for `None`.
     ///
-    /// Panics if there is none.
+    /// Panics if no such packet exists.
     pub fn remove_behind(&mut self, packets: &mut Packets, before: Option<Pkt>) -> Pkt {
         let Some(before) = before else { return self.pop(packets).expect("a list with a first packet") };
         let p = packets.link(before).expect("a packet behind it");
@@ -79,7 +79,7 @@ impl PktList {
             None => self.head = Some(p),
         }
     }
-    /// Puts a packet at the head.
+    /// Prepends a packet.
     #[inline]
     pub fn push_front(&mut self, packets: &mut Packets, p: Pkt) {
         self.bytes += u64::from(skb_len(packets.get(p)));
@@ -89,7 +89,7 @@ impl PktList {
             self.tail = Some(p);
         }
     }
-    /// Takes the first packet.
+    /// Removes and returns the first packet.
     #[inline]
     pub fn pop(&mut self, packets: &mut Packets) -> Option<Pkt> {
         let p = self.head?;
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!((list.packets(), list.bytes()), (3, 3 * 1514));
         assert_eq!(core::iter::from_fn(|| list.pop(&mut ps)).collect::<Vec<_>>(), handles);
         assert_eq!((list.packets(), list.bytes(), list.is_empty()), (0, 0, true));
-        // What is put before nothing is last too.
+        // A packet prepended to an empty list is also the tail.
         list.push_front(&mut ps, handles[2]);
         list.push(&mut ps, handles[1]);
         assert_eq!(core::iter::from_fn(|| list.pop(&mut ps)).collect::<Vec<_>>(), [handles[2], handles[1]]);

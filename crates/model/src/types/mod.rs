@@ -1,4 +1,4 @@
-//! Basic types of all modules: time, units, ids, random streams, packets, access categories, trace.
+//! Basic types shared by all modules: time, units, ids, random streams, packets, access categories, trace.
 
 mod addr;
 mod bytes;

@@ -1,6 +1,6 @@
-//! What probes of a test of responsiveness time.
+//! Probes of responsiveness tests.
 
-/// What a probe of a responsiveness test measures.
+/// Kind of a responsiveness test's probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Probe {
     /// TCP handshake of a new connection (`tcp_f`).
@@ -11,12 +11,12 @@ pub enum Probe {
     Http,
     /// A request for an object of one byte on a connection that carries load (`http_l`).
     Loaded,
-    /// A new connection in total: all of its handshakes and its request.
+    /// A whole new connection: the sum of its handshakes and its request.
     Foreign,
 }
 
 impl Probe {
-    /// All kinds, in the order of results.
+    /// All kinds, in result order.
     pub const ALL: [Self; 5] = [Self::Tcp, Self::Tls, Self::Http, Self::Loaded, Self::Foreign];
 
     /// Name in results.

@@ -1,4 +1,4 @@
-//! Access categories and the two classifications that a packet passes: they look at different bits.
+//! Access categories, and the two classifications of a packet, which look at different bits.
 
 /// An 802.11e access category, in the kernel's order: `VO` is 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -18,9 +18,9 @@ impl Ac {
     /// All four, highest priority first.
     pub const ALL: [Self; 4] = [Self::Vo, Self::Vi, Self::Be, Self::Bk];
 
-    /// The category of a TID (802.1D user priority).
-    // spec: ieee80211 table 10-1 - user priority to access category: 1 and 2 are background, 0 and 3 best
-    // effort.
+    /// Returns the access category of a TID (802.1D user priority).
+    // spec: ieee80211 table 10-1 - user priority to access category: 1 and 2 map to background, 0 and 3 to
+    // best effort.
     #[inline]
     pub const fn of_tid(tid: u8) -> Self {
         match tid & 7 {

@@ -1,9 +1,9 @@
-//! A QUIC datagram: the cold record of a packet of kind [`Kind::Quic`](super::PacketKind::Quic), which only
-//! stacks and captures look at.
+//! A QUIC datagram: the cold record of a packet of kind [`Kind::Quic`](super::PacketKind::Quic), read only by
+//! stacks and captures.
 //!
-//! A datagram has a length and an ECN mark. What is in it is either a packet of the model, as a plain
-//! structure, or the bytes that a real stack wrote. Both keep their memory when a record is used again, so
-//! that a datagram costs no allocation once a run has got going.
+//! A datagram has a length and an ECN mark. Its content is either a packet of the model, as a plain
+//! structure, or the bytes of a real stack. Both keep their memory when a record is reused, so a datagram
+//! costs no allocation in steady state.
 
 use super::ids::SockId;
 use super::time::Duration;
@@ -19,11 +19,11 @@ pub struct Datagram {
     /// The receiving stack. Demultiplexing by address and connection ID is done once per connection. Set by
     /// the host.
     pub to: Option<SockId>,
-    /// Number of the connection among the consecutive connections of the stack's host. Set by the host.
+    /// Number of the connection among the successive connections of the stack's host. Set by the host.
     pub connection: u32,
     /// The model's packet. Empty for a real stack's datagram.
     pub packet: QuicPacket,
-    /// The bytes of a real stack. Empty for the model's datagram.
+    /// The bytes written by a real stack. Empty for the model's datagram.
     pub bytes: Vec<u8>,
     /// The long-header packets in `bytes`, if the stack reports them. The rest of the datagram is a 1-RTT
     /// packet.
@@ -56,11 +56,10 @@ pub enum PacketType {
 }
 
 impl PacketType {
-    /// The type from the first byte of a packet.
-    // spec: rfc9000 17.2, 17.3.1 - the highest bit says that the header is long, and then the third and
-    // fourth which type it
-    // is: Initial, 0-RTT, Handshake, Retry. Neither is changed by the protection of headers (rfc9001 5.4.1).
-    // A short header is of 1-RTT.
+    /// Returns the packet type from the first byte of a packet.
+    // spec: rfc9000 17.2, 17.3.1 - the highest bit marks a long header, whose third and fourth bits are the
+    // type: Initial, 0-RTT, Handshake, Retry. Header protection changes neither (rfc9001 5.4.1). A short
+    // header means 1-RTT.
     #[inline]
     pub fn of(first: u8) -> Self {
         match first >> 4 & 0b1011 {
@@ -97,7 +96,7 @@ pub struct LongPacket {
 }
 
 /// The long-header packets of a datagram, in order: at most one per handshake encryption level.
-// spec: rfc9000 12.2 - packets that have a length come first, since a packet with a short header ends with
+// spec: rfc9000 12.2 - packets with a length come first, since a short-header packet extends to the end of
 // its datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LongPackets([Option<LongPacket>; 2]);
@@ -120,12 +119,12 @@ impl LongPackets {
     }
 }
 
-/// A packet of the model, with what gQUIC 39 and QUIC have in common.
+/// A packet of the model, with the features common to gQUIC 39 and QUIC.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct QuicPacket {
     /// Packet number, from 1 on.
     pub number: u64,
-    /// The acknowledgement frame, if there is one. Its ranges are in [`QuicPacket::ranges`].
+    /// The acknowledgement frame, if any. Its ranges are in [`QuicPacket::ranges`].
     pub ack: Option<AckFrame>,
     /// Acknowledged ranges [first, end), newest first.
     pub ranges: Vec<(u64, u64)>,
@@ -141,7 +140,7 @@ impl QuicPacket {
         self.frames.clear();
     }
 
-    /// Whether the packet is ack-eliciting.
+    /// Returns true if the packet is ack-eliciting.
     pub fn is_ack_eliciting(&self) -> bool {
         self.frames.iter().any(QuicFrame::is_ack_eliciting)
     }
@@ -198,7 +197,7 @@ pub enum QuicFrame {
 }
 
 impl QuicFrame {
-    /// Whether the frame is ack-eliciting.
+    /// Returns true if the frame is ack-eliciting.
     // spec: rfc9000 13.2 - all but ACK, PADDING and CONNECTION_CLOSE.
     pub fn is_ack_eliciting(&self) -> bool {
         !matches!(self, Self::Close | Self::StopWaiting { .. })
@@ -209,8 +208,8 @@ impl QuicFrame {
 mod tests {
     use super::*;
 
-    // spec: rfc9001 A.2 to A.5 - the first bytes of its examples, before protection and after, and rfc9000
-    // 17.2.3 for the type that is not among them.
+    // spec: rfc9001 A.2 to A.5 - the first bytes of the examples, before and after header protection; rfc9000
+    // 17.2.3 for the type missing there.
     #[test]
     fn types_by_the_first_byte() {
         for (bytes, kind) in [

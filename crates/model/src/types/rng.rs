@@ -1,7 +1,7 @@
-//! Named random streams: one per (seed, run, component path), independent of the order of construction.
+//! Named random streams: one per (seed, run, component path), independent of construction order.
 //!
-//! Adding a station changes no other station's draws, because a stream is found by its name and not by a
-//! counter. Seed and run are different things: a seed is an experiment, runs are its repetitions.
+//! Adding a station does not change another station's draws, because a stream is looked up by name instead of
+//! by a counter. A seed identifies an experiment; runs are its repetitions.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -11,7 +11,7 @@ use super::time::Duration;
 /// The seed of a run. All random streams are derived from it.
 #[derive(Clone, Copy, Debug)]
 pub struct Seed {
-    /// Chosen by the user.
+    /// Seed chosen by the user.
     pub seed: u64,
     /// Number of the run (repetition).
     pub run: u64,
@@ -24,7 +24,7 @@ pub struct RandomStream(Xoshiro256PlusPlus);
 impl Seed {
     /// The stream of the component at `path`, such as `"ap.wlan0.edca.be"`.
     pub fn stream(self, path: &str) -> RandomStream {
-        // FNV-1a over the three parts: stable between releases and machines, unlike the standard hashers.
+        // FNV-1a over the three parts: unlike the standard hashers, stable across releases and machines.
         let mut h = 0xcbf2_9ce4_8422_2325_u64;
         let parts = self.seed.to_le_bytes().into_iter().chain(self.run.to_le_bytes()).chain(path.bytes());
         for byte in parts {
@@ -65,14 +65,15 @@ impl RandomStream {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// True with probability `p`. Draws nothing if `p` makes the result certain, so that an error-free radio
-    /// costs nothing.
+    /// True with probability `p`. Draws nothing if the result is certain, so that an error-free radio costs
+    /// nothing.
     #[inline]
     pub fn chance(&mut self, p: f64) -> bool {
         p > 0.0 && (p >= 1.0 || self.unit() < p)
     }
 
-    /// Exponentially distributed with the given mean, by inversion (`libm`, so equal on every machine).
+    /// Exponentially distributed with the given mean, by inversion (with `libm`, for equal results on every
+    /// machine).
     pub fn exponential(&mut self, mean: Duration) -> Duration {
         Duration::from_nanos((-libm::log(1.0 - self.unit()) * mean.nanos() as f64) as u64)
     }
@@ -99,7 +100,7 @@ mod tests {
         assert_eq!(first, again.bits());
         assert_ne!(first, other.bits());
         assert_ne!(first, next_run.bits());
-        // Pinned: a change here changes every result ever published.
+        // Pinned: a change here changes every published result.
         assert_eq!(first, 0xd690_58e2_1c8a_b991);
     }
 

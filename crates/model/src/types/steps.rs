@@ -1,14 +1,13 @@
-//! A packet's steps from layer to layer, and what each channel was used for, as a reader wants them that
-//! follows packets.
+//! A packet's steps from layer to layer, and the use of each channel, for sinks that follow packets.
 //!
-//! They cost nothing unless requested: the world reports them only to a [`Sink`](super::Sink) whose `STEPS`
+//! Steps cost nothing unless requested: the world reports them only to a [`Sink`](super::Sink) whose `STEPS`
 //! is true.
 
 use super::ids::{ChannelId, DevId, IfId, PeerId, RadioId, SockId};
 use super::packet::Pkt;
 use super::time::{Duration, Instant};
 
-/// Use of a channel over a stretch of time.
+/// Use of a channel over an interval.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ChannelUse {
     /// Idle: no station had a frame to send.
@@ -36,33 +35,33 @@ pub struct WireTimes {
     pub begins: Instant,
     /// The last bit has left the device.
     pub sent: Instant,
-    /// The same for the line after a modem's buffer, if there is one.
+    /// Begin and end of the transmission on the line after a modem's buffer, if there is one.
     pub line: Option<(Instant, Instant)>,
     /// The last bit arrives.
     pub arrives: Instant,
 }
 
-/// Why data waits in a TCP socket.
+/// Reason why data waits in a TCP socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SocketWait {
-    /// The pacing timer.
+    /// Waits for the pacing timer.
     Pacing,
-    /// The congestion window.
+    /// The congestion window is full.
     Window,
-    /// The receive window.
+    /// The receive window is full.
     PeerWindow,
     /// TCP small queues: too many of the socket's bytes are in the queues below.
     SmallQueues,
-    /// Other reasons: Nagle's algorithm, or a packet that waits to become larger.
+    /// Other reasons: Nagle's algorithm, or TSO deferral until the packet is larger.
     Deferral,
 }
 
-/// Why a device sends no frame of a TID, although the peer is awake.
+/// Reason why a device sends no frame of a TID although the peer is awake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TidWait {
     /// A Block Ack session is being negotiated.
     Session,
-    /// The Block Ack window is full. The frame at its start is not acknowledged yet.
+    /// The Block Ack window is full: its first frame is not acknowledged yet.
     Window,
 }
 
@@ -80,14 +79,13 @@ pub struct TryStep<'a> {
     pub queue: (RadioId, usize),
     /// Start of the exchange: RTS, CTS-to-self or preamble.
     pub begun: Instant,
-    /// Airtime beyond what the first rate of the retry chain would have taken. Zero at that rate or a faster
-    /// one.
+    /// Airtime in excess of the first rate of the retry chain; zero at that rate or a faster one.
     pub slow: Duration,
-    /// The packets that the receiver did not have, each with whether it was received now.
+    /// Packets that the receiver did not have before, each with true if this try delivered it.
     pub packets: &'a [(Pkt, bool)],
 }
 
-/// A step of a packet, or of something that packets wait for.
+/// A step of a packet, or of something that delays packets.
 #[derive(Clone, Copy, Debug)]
 pub enum Step<'a> {
     /// A TCP socket has acted.
@@ -96,7 +94,7 @@ pub enum Step<'a> {
         sock: SockId,
         /// Sequence number after the last written byte.
         written: u32,
-        /// Why data is unsent. `None` if all data was sent.
+        /// Reason why data is unsent. `None` if all data was sent.
         waits: Option<SocketWait>,
     },
     /// A packet has entered a transmit queue of an interface.
@@ -107,11 +105,11 @@ pub enum Step<'a> {
         at: IfId,
         /// Number of the transmit queue.
         queue: u8,
-        /// Departure time before which the packet may not leave, if the qdisc honours departure times.
+        /// Earliest departure time of the packet, if the qdisc honours departure times.
         paced: Option<Instant>,
     },
-    /// The qdisc of a transmit queue has packets and releases none until an instant, unless another such step
-    /// comes first. `None`: the qdisc holds nothing back.
+    /// The qdisc of a transmit queue has packets and releases none until `until`, unless another such step
+    /// comes first.
     Held {
         /// The interface.
         at: IfId,
@@ -119,7 +117,7 @@ pub enum Step<'a> {
         queue: u8,
         /// The qdisc paces each flow separately.
         paces: bool,
-        /// The end of the wait.
+        /// End of the wait. `None`: the qdisc holds nothing back.
         until: Option<Instant>,
     },
     /// Another packet inherits this packet's steps so far: a segment, a copy, or a reply.
@@ -129,13 +127,13 @@ pub enum Step<'a> {
         /// The other packet.
         to: Pkt,
     },
-    /// The rate or delay of a wire changes. All that was reported of its use after this instant is void; a
-    /// `Wired` step follows for each packet whose bits have not all left.
+    /// The rate or delay of a wire changes. Reported wire use after this instant is void; a `Wired` step
+    /// follows for each packet whose bits have not all left.
     WireChanged {
         /// The interface of the sending device.
         from: IfId,
     },
-    /// A wired device has taken a packet, and will send it; or its times have changed.
+    /// A wired device has accepted a packet for transmission, or the packet's times have changed.
     Wired {
         /// The packet.
         p: Pkt,
@@ -144,7 +142,7 @@ pub enum Step<'a> {
         /// Times of the packet's passage.
         times: WireTimes,
     },
-    /// A Wi-Fi device has taken a packet.
+    /// A Wi-Fi device has accepted a packet.
     Pushed {
         /// The packet.
         p: Pkt,
@@ -156,22 +154,22 @@ pub enum Step<'a> {
         /// The packet.
         p: Pkt,
     },
-    /// The hardware has given a packet back unsent.
+    /// The hardware has returned a packet unsent.
     GivenBack {
         /// The packet.
         p: Pkt,
     },
-    /// A device begins or ceases to hold back frames for a peer, because one of them sleeps or is on another
-    /// channel.
+    /// A device starts or stops holding back frames for a peer, because one of the two sleeps or is on
+    /// another channel.
     Sleeps {
         /// The device.
         dev: DevId,
         /// Its peer.
         peer: PeerId,
-        /// Whether frames are held back from now on.
+        /// True if frames are held back from now on.
         held: bool,
     },
-    /// A device begins or ceases to withhold the frames of a TID. Repeated steps with the same reason have no
+    /// A device starts or stops withholding the frames of a TID. Repeated steps with the same reason have no
     /// effect.
     Withheld {
         /// The device.
@@ -183,22 +181,22 @@ pub enum Step<'a> {
         /// The reason. `None`: the TID's frames may be sent.
         why: Option<TidWait>,
     },
-    /// Use of a channel since its last such step.
+    /// Use of a channel since its previous `Used` step.
     Used {
         /// The channel.
         channel: ChannelId,
-        /// End of the stretch. Ignored if it is not after the end of the last one.
+        /// End of the interval. Ignored unless later than the previous end.
         until: Instant,
         /// The use.
         what: ChannelUse,
         /// If the exchange serves packets: the sending device and its peer.
         whose: Option<(DevId, PeerId)>,
-        /// The packets of the exchange that the receiver does not have.
+        /// Packets of the exchange that the receiver does not have yet.
         packets: &'a [(Pkt, bool)],
     },
     /// The exchange of a PPDU is over.
     Tried(TryStep<'a>),
-    /// No frame before that of the packet is missing.
+    /// All frames before the packet's frame have arrived or were given up.
     InOrder {
         /// The packet.
         p: Pkt,
@@ -208,7 +206,7 @@ pub enum Step<'a> {
         /// The packet.
         p: Pkt,
     },
-    /// The application's host has received the packet, whose life ends.
+    /// The application's host has received the packet, which ends here.
     Delivered {
         /// The packet.
         p: Pkt,

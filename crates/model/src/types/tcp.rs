@@ -1,4 +1,4 @@
-//! The TCP header of a packet: its cold record, which only sockets and captures look at.
+//! The TCP header of a packet: its cold record, read only by sockets and captures.
 
 use super::ids::SockId;
 
@@ -28,7 +28,7 @@ impl TcpFlags {
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
-    /// Whether any of `other` is set.
+    /// Returns true if any flag of `other` is set.
     #[inline]
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
@@ -71,7 +71,7 @@ pub struct TcpHeader {
     pub mss: u16,
     /// Flags.
     pub flags: TcpFlags,
-    /// Number of used SACK blocks.
+    /// Number of SACK blocks in use.
     pub sacks: u8,
     /// Receive window in bytes, after scaling.
     pub window: u32,
@@ -86,7 +86,7 @@ pub struct TcpHeader {
 }
 
 impl TcpHeader {
-    /// A header for a socket, without data, flags or options.
+    /// Creates a header for a socket, without data, flags or options.
     pub const fn blank(to: SockId) -> Self {
         Self {
             to,

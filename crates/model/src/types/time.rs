@@ -1,6 +1,6 @@
-//! Time of the simulated world: an [`Instant`] is a point, a [`Duration`] a length, both whole nanoseconds.
+//! Simulated time: an [`Instant`] is a point, a [`Duration`] a length, both in whole nanoseconds.
 //!
-//! Nanoseconds because a short-guard-interval OFDM symbol lasts 3.6 us; 64 bits hold 584 years.
+//! Nanoseconds, because an OFDM symbol with short guard interval lasts 3.6 us; 64 bits hold 584 years.
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Div, Mul, Rem, Sub, SubAssign};
@@ -16,7 +16,7 @@ pub struct Duration(u64);
 impl Instant {
     /// The start of the run.
     pub const ZERO: Self = Self(0);
-    /// Later than any instant that occurs in a run; means "never".
+    /// Later than any instant in a run; means "never".
     pub const NEVER: Self = Self(u64::MAX);
 
     /// The instant `ns` nanoseconds after the start of the run.
@@ -43,7 +43,7 @@ impl Instant {
 }
 
 impl Duration {
-    /// No time at all.
+    /// Zero length.
     pub const ZERO: Self = Self(0);
 
     /// `ns` nanoseconds.
@@ -74,11 +74,11 @@ impl Duration {
     pub fn secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
-    /// The difference, or zero where `other` is longer.
+    /// Difference, or zero if `other` is longer.
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
-    /// How many whole `step`s are needed to cover this length.
+    /// Number of whole `step`s needed to cover this length.
     pub const fn div_ceil(self, step: Self) -> u64 {
         self.0.div_ceil(step.0)
     }

@@ -1,6 +1,7 @@
-//! Trace events, which parts report to a [`Sink`], and the context through which parts act on the world.
+//! Trace events, which the model's components report to a [`Sink`], and the context through which they act on
+//! the world.
 //!
-//! Captures, logs, accounts and hashes read this stream; parts do not log.
+//! Captures, logs, packet accounts and hashes are built from this stream; components do not log.
 
 use super::addr::Addr;
 use super::fate::{Fate, Reason};
@@ -26,8 +27,8 @@ pub enum TraceEvent {
         seq: u32,
         /// Length in bytes from the IP header on.
         len: u32,
-        /// Time since the sender created the packet; for a datagram of `udp`, `voip` or `video`, since it was
-        /// due.
+        /// Time since the sender created the packet. For a `udp`, `voip` or `video` datagram: time since its
+        /// scheduled departure.
         delay: Duration,
         /// Source address.
         src: Addr,
@@ -43,7 +44,7 @@ pub enum TraceEvent {
     Read {
         /// Flow of the stream.
         flow: FlowId,
-        /// Direction: true from the end that opened the connection.
+        /// Direction: true if the end that opened the connection sent the bytes.
         forth: bool,
         /// Number of bytes.
         bytes: u32,
@@ -77,7 +78,7 @@ pub enum TraceEvent {
         flow: FlowId,
         /// Sequence number in the flow.
         seq: u32,
-        /// Time at which the sender created the packet, or at which a datagram was due.
+        /// Time at which the sender created the packet, or scheduled departure of a datagram.
         sent: Instant,
         /// Source address.
         src: Addr,
@@ -86,7 +87,7 @@ pub enum TraceEvent {
         /// Place of the drop.
         place: PlaceId,
     },
-    /// A source skipped datagrams that are due now, because its send buffer is full.
+    /// A source skipped datagrams that were due, because its send buffer is full.
     Skipped {
         /// Flow of the datagrams.
         flow: FlowId,
@@ -109,8 +110,8 @@ pub enum TraceEvent {
 /// An event of a QUIC connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QuicTrace {
-    /// The data sender's socket gave a datagram to its host. The datagram is then sent, or dropped on its way
-    /// to the device.
+    /// The data sender's socket passed a datagram to its host. The datagram is then sent, or dropped before
+    /// it reaches the device.
     HandedDown {
         /// Packet number (of the last packet, if there are several). Zero if the stack does not report it.
         number: u64,
@@ -136,7 +137,7 @@ pub enum QuicTrace {
         len: u32,
         /// The long-header packets in the datagram, if the stack reports them.
         long: LongPackets,
-        /// Largest acknowledged packet number. Zero if the datagram has no acknowledgement, or the stack does
+        /// Largest acknowledged packet number. Zero if the datagram has no acknowledgement or the stack does
         /// not report it.
         acked: u64,
     },
@@ -148,10 +149,10 @@ pub enum QuicTrace {
         in_flight: u64,
         /// Smoothed round-trip time; zero before the first sample.
         srtt: Duration,
-        /// Whether the connection is still in its first slow start, if the stack reports it.
+        /// True during the connection's first slow start. `None` if the stack does not report it.
         slow_start: Option<bool>,
     },
-    /// A packet was declared lost, if the stack reports it.
+    /// A packet was declared lost. Only from stacks that report it.
     Lost {
         /// Packet number.
         number: u64,
@@ -164,9 +165,9 @@ pub enum QuicTrace {
 
 /// A reader of the trace.
 pub trait Sink {
-    /// Whether the sink reads frames. Frames are built only if this is true.
+    /// True if the sink reads frames, which are built only then.
     const FRAMES: bool = false;
-    /// Whether the sink follows packets from layer to layer. Steps are reported only if this is true.
+    /// True if the sink follows packets from layer to layer. Steps are reported only then.
     const STEPS: bool = false;
 
     /// Receives an event at `now`.
@@ -225,7 +226,7 @@ impl<A: Sink, B: Sink> Sink for Tee<A, B> {
     }
 }
 
-/// The part of the world that a part may act on: passed as an argument, never stored.
+/// The part of the world that a component may act on: passed as an argument, never stored.
 #[derive(Debug)]
 pub struct Ctx<'a, S> {
     /// All packets.
@@ -275,7 +276,7 @@ impl<S: Sink> Ctx<'_, S> {
         self.packets.free(p, Fate::Dropped(reason, place));
     }
 
-    /// The same in a run that has A-MSDUs.
+    /// Drops a packet in a run that has A-MSDUs.
     #[cold]
     #[inline(never)]
     fn drop_joined(&mut self, now: Instant, p: Pkt, reason: Reason, place: PlaceId) {

@@ -1,4 +1,4 @@
-//! Rates and sizes with their units in the type.
+//! Rates and sizes as types that carry their units.
 
 use super::time::Duration;
 
@@ -23,13 +23,13 @@ impl Rate {
     pub const fn bps(self) -> u64 {
         self.0
     }
-    /// How long `bytes` take at this rate, rounded up to a nanosecond.
+    /// Transmission time of `bytes` at this rate, rounded up to a nanosecond.
     ///
-    /// A rate of zero is refused by the scenario reader, so this never divides by zero in a run.
+    /// The scenario reader rejects a rate of zero, so this never divides by zero in a run.
     pub const fn time_for(self, bytes: Bytes) -> Duration {
         const BIT_NANOS: u64 = 8_000_000_000;
         match bytes.0.checked_mul(BIT_NANOS) {
-            // Division of 128 bits is slow; up to 2 GB the product fits 64.
+            // 128-bit division is slow; up to 2 GB the product fits in 64 bits.
             Some(bit_nanos) => Duration::from_nanos(bit_nanos.div_ceil(self.0)),
             None => {
                 Duration::from_nanos((bytes.0 as u128 * BIT_NANOS as u128).div_ceil(self.0 as u128) as u64)

@@ -1,7 +1,7 @@
-//! Deadlines of many parts; only the earliest matters.
+//! The earliest of many deadlines.
 //!
-//! For each part a lower bound of its deadline is kept. A deadline that moves later costs nothing until it is
-//! the earliest, so the cost of an event does not grow with the number of parts.
+//! Stores a lower bound of each part's deadline. Moving a deadline later costs nothing until its bound is the
+//! earliest, so the cost per event does not grow with the number of parts.
 
 use alloc::collections::BinaryHeap;
 use alloc::vec;
@@ -10,21 +10,21 @@ use core::cmp::Reverse;
 
 use crate::types::Instant;
 
-/// The deadlines of parts that are numbered from 0.
+/// Deadlines of parts numbered from 0.
 #[derive(Debug)]
 pub struct Deadlines {
     heap: BinaryHeap<Reverse<(Instant, u32)>>,
-    /// By part: the time of the entry that counts, or [`Instant::NEVER`]. Others of the part are left over.
+    /// Time of the valid heap entry of each part, or [`Instant::NEVER`]. Other entries of the part are stale.
     bounds: Vec<Instant>,
 }
 
 impl Deadlines {
-    /// No deadlines yet.
+    /// Creates the structure without deadlines.
     pub fn new(parts: usize) -> Self {
         Self { heap: BinaryHeap::with_capacity(parts), bounds: vec![Instant::NEVER; parts] }
     }
 
-    /// Sets a part's deadline to `at`. Needed when the deadline is new or earlier. Harmless otherwise.
+    /// Sets a part's deadline to `at`. Required if the deadline is new or earlier, harmless if it is later.
     #[inline]
     pub fn note(&mut self, part: usize, at: Instant) {
         if at < self.bounds[part] {
@@ -33,8 +33,8 @@ impl Deadlines {
         }
     }
 
-    /// The earliest deadline and its part. Of several parts with the same deadline, the one with the lowest
-    /// number. `deadline` returns the current deadline of a part.
+    /// Returns the earliest deadline and its part; among equal deadlines, the part with the lowest number.
+    /// `deadline` returns a part's current deadline.
     #[inline]
     pub fn first(&mut self, deadline: impl Fn(usize) -> Option<Instant>) -> Option<(Instant, usize)> {
         loop {
@@ -61,12 +61,13 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// The same answer as by a look at every part, however rarely it is asked for.
+        /// `first` agrees with a scan of all parts, even if called rarely.
         #[test]
-        fn as_by_a_scan(ops in prop::collection::vec((0usize..6, 0u64..30, any::<bool>()), 0..300)) {
+        fn agrees_with_a_scan(ops in prop::collection::vec((0usize..6, 0u64..30, any::<bool>()), 0..300)) {
             let (mut deadlines, mut all) = (Deadlines::new(6), [None; 6]);
             for (part, at, ask) in ops {
-                // One in three is called off, the others are set or moved, either way.
+                // One operation in three cancels the deadline, the others set it or move it in either
+                // direction.
                 all[part] = (at % 3 != 0).then_some(Instant::from_nanos(at));
                 all[part].into_iter().for_each(|at| deadlines.note(part, at));
                 if ask {

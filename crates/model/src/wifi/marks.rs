@@ -1,23 +1,23 @@
-//! A mark for each frame of a PPDU.
+//! Per-frame flags of a PPDU.
 
 use core::ops::{BitAnd, Not};
 
 const WORDS: usize = Marks::MOST / Marks::WORD;
 
-/// One mark (bit) for each of up to 256 frames, 64 to a word. Loops go word by word, so a PPDU of up to 64
-/// frames costs one word.
+/// One flag bit for each of up to 256 frames, 64 per word. Loops work on words, so a PPDU of up to 64 frames
+/// costs one word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Marks([u64; WORDS]);
 
 impl Marks {
-    /// Maximum number of frames in a PPDU.
+    /// Maximum frames per PPDU.
     pub const MOST: usize = 256;
-    /// Number of frames in a word.
+    /// Frames per word.
     pub const WORD: usize = 64;
-    /// No frame is marked.
+    /// No frame marked.
     pub const NONE: Self = Self([0; WORDS]);
 
-    /// The first `n` frames are marked.
+    /// Marks the first `n` frames.
     #[inline]
     pub fn first(n: usize) -> Self {
         match n {
@@ -27,13 +27,13 @@ impl Marks {
         }
     }
 
-    /// Marks the first 64 frames from the bits of `word`.
+    /// Marks the first 64 frames by the bits of `word`.
     #[inline]
     pub const fn of(word: u64) -> Self {
         Self([word, 0, 0, 0])
     }
 
-    /// Marks those of the first `n` frames for which `is` returns true. `is` is called in order.
+    /// Marks the frames below `n` for which `is` returns true. Calls `is` in frame order.
     #[inline]
     pub fn each(n: usize, mut is: impl FnMut(usize) -> bool) -> Self {
         if n <= Self::WORD {
@@ -52,13 +52,13 @@ impl Marks {
         marks
     }
 
-    /// The words. The first frame is the lowest bit of the first word.
+    /// Returns the words. The first frame is the lowest bit of the first word.
     #[inline]
     pub const fn words(&self) -> &[u64; WORDS] {
         &self.0
     }
 
-    /// Sets the marks of the 64 frames from frame 64 x `word` on.
+    /// Sets the marks of the 64 frames from frame 64 x `word`.
     #[inline]
     pub const fn put(&mut self, word: usize, bits: u64) {
         self.0[word] = bits;
@@ -76,19 +76,19 @@ impl Marks {
         self.0[frame / Self::WORD] &= !(1 << (frame % Self::WORD));
     }
 
-    /// Whether a frame is marked.
+    /// Returns true if the frame is marked.
     #[inline]
     pub const fn has(&self, frame: usize) -> bool {
         self.0[frame / Self::WORD] >> (frame % Self::WORD) & 1 == 1
     }
 
-    /// Whether any frame is marked.
+    /// Returns true if any frame is marked.
     #[inline]
     pub const fn any(&self) -> bool {
         self.0[0] | self.0[1] | self.0[2] | self.0[3] != 0
     }
 
-    /// Number of marked frames.
+    /// Returns the number of marked frames.
     #[inline]
     pub fn count(&self) -> u32 {
         let near = self.0[0].count_ones();
@@ -124,9 +124,9 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever is done with marks is what would be done with a truth for each frame.
+        /// Operations on marks agree with those on a list of booleans.
         #[test]
-        fn as_a_truth_for_each(
+        fn agrees_with_a_list_of_booleans(
             n in 0_usize..=Marks::MOST,
             given in prop::collection::vec(any::<bool>(), Marks::MOST),
             more in prop::collection::vec(0_usize..Marks::MOST, 0..5),

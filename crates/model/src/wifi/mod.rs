@@ -1,9 +1,9 @@
-//! 802.11: the hardware (phy, EDCA, air), the drivers above it, and the receiving side.
+//! 802.11: hardware (PHY, EDCA, medium), drivers, and the receive side.
 //!
-//! A packet's way down: [`dev`] takes it from the interface, [`driver`] queues and schedules it, [`tx`] puts
-//! it into a PPDU within the limits of an aggregate at the rates that [`rate`] chose, and [`air`] holds the
-//! PPDU while its function contends for the medium, for as long as [`phy`] says. At the other end [`rx`]
-//! takes the frames apart and puts them in order.
+//! Transmit path of a packet: [`dev`] takes the packet from the interface, [`driver`] queues and schedules
+//! it, [`tx`] puts it into a PPDU within the aggregation limits and at the rates chosen by [`rate`]. [`air`]
+//! holds the PPDU while its EDCA function contends for the medium; [`phy`] gives its duration. At the
+//! receiver, [`rx`] extracts the frames and puts them in order.
 
 pub mod air;
 pub mod config;

@@ -1,46 +1,46 @@
-//! Sequence numbers of 12 bits, and the window of them that sender and receiver both keep.
+//! 12-bit sequence numbers, and the window of them that both sender and receiver maintain.
 
 /// An 802.11 sequence number, 0 to 4095, compared modulo 4096.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Seq(u16);
 
 impl Seq {
-    /// The number `n` modulo 4096.
+    /// Creates the number `n` modulo 4096.
     pub const fn new(n: u16) -> Self {
         Self(n & 0xfff)
     }
-    /// The value as in the frame's header.
+    /// Returns the value of the header field.
     pub const fn get(self) -> u16 {
         self.0
     }
-    /// The number `n` steps further on.
+    /// Returns the number `n` steps ahead.
     #[must_use]
     pub const fn plus(self, n: u16) -> Self {
         Self::new(self.0.wrapping_add(n))
     }
-    /// Number of steps from `earlier` to this number, modulo 4096.
+    /// Returns the number of steps from `earlier` to this number, modulo 4096.
     pub const fn since(self, earlier: Self) -> u16 {
         self.0.wrapping_sub(earlier.0) & 0xfff
     }
 }
 
-/// Where a sequence number lies relative to a window.
+/// Position of a sequence number relative to a window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WindowPosition {
     /// In the half of the number space before the window.
     Behind,
-    /// In the window, this many steps after its left edge.
+    /// In the window, at this offset from its left edge.
     Inside(u16),
-    /// Past the window, this many steps after its left edge.
+    /// Past the window, at this offset from its left edge.
     Ahead(u16),
 }
 
-/// A moving window of 64 to 256 sequence numbers, with a mark for each.
+/// A sliding window of 1 to 256 sequence numbers with a mark for each.
 ///
-/// The sender marks numbers that are done, the receiver numbers that it holds. For both, the left edge is the
-/// oldest number that is not finished. Marks past the 64th are used only in wider windows.
-// spec: ieee80211 10.24.7 - full-state Block Ack of as many frames as the session has agreed on; a number in
-// the half of the space before the window is old.
+/// The sender marks completed numbers, the receiver marks received ones. For both, the left edge is the
+/// oldest unfinished number. Only windows of more than 64 numbers use the far marks.
+// spec: ieee80211 10.24.7 - full-state Block Ack of the negotiated number of frames; numbers in the half of
+// the space before the window are old.
 #[derive(Clone, Copy, Debug)]
 pub struct SeqWindow {
     start: Seq,
@@ -56,39 +56,39 @@ impl Default for SeqWindow {
 }
 
 impl SeqWindow {
-    /// Default size of a window.
+    /// Default window size.
     // linux: include/linux/ieee80211.h IEEE80211_MAX_AMPDU_BUF_HT (6.12).
     pub const SIZE: u16 = 64;
-    /// Maximum size of a window.
+    /// Maximum window size.
     // linux: include/linux/ieee80211.h IEEE80211_MAX_AMPDU_BUF_HE (6.12).
     pub const MOST: u16 = 256;
 
-    /// An unmarked window of `size` numbers that starts at `start`.
+    /// Creates an unmarked window of `size` numbers from `start`.
     pub const fn new(start: Seq, size: u16) -> Self {
         debug_assert!(0 < size && size <= Self::MOST);
         Self { start, size, near: 0, far: [0; 3] }
     }
-    /// Left edge of the window.
+    /// Returns the left edge.
     #[inline]
     pub const fn start(&self) -> Seq {
         self.start
     }
-    /// First number past the window.
+    /// Returns the first number past the window.
     #[inline]
     pub const fn end(&self) -> Seq {
         self.start.plus(self.size)
     }
-    /// Number of sequence numbers in the window.
+    /// Returns the number of sequence numbers in the window.
     #[inline]
     pub const fn size(&self) -> u16 {
         self.size
     }
-    /// Whether the window has more than 64 numbers.
+    /// Returns true if the window has more than 64 numbers.
     #[inline]
     pub const fn is_wide(&self) -> bool {
         self.size > Self::SIZE
     }
-    /// Position of `seq` relative to the window.
+    /// Returns the position of `seq` relative to the window.
     #[inline]
     pub const fn position(&self, seq: Seq) -> WindowPosition {
         match seq.since(self.start) {
@@ -97,12 +97,12 @@ impl SeqWindow {
             _ => WindowPosition::Behind,
         }
     }
-    /// Whether any number is marked.
+    /// Returns true if any number is marked.
     #[inline]
     pub const fn any(&self) -> bool {
         self.near != 0 || self.is_wide() && self.far[0] | self.far[1] | self.far[2] != 0
     }
-    /// Marks the number `offset` steps after the left edge.
+    /// Marks the number at `offset` from the left edge.
     #[inline]
     pub const fn mark(&mut self, offset: u16) {
         if offset < 64 {
@@ -111,18 +111,18 @@ impl SeqWindow {
             self.far[offset as usize / 64 - 1] |= 1 << (offset % 64);
         }
     }
-    /// Whether the number `offset` steps after the left edge is marked.
+    /// Returns true if the number at `offset` from the left edge is marked.
     #[inline]
     pub const fn is_marked(&self, offset: u16) -> bool {
         let word = if offset < 64 { self.near } else { self.far[offset as usize / 64 - 1] };
         word >> (offset % 64) & 1 == 1
     }
-    /// The marks, 64 to a word. The left edge is the lowest bit of the first word.
+    /// Returns the marks, 64 per word. The left edge is the lowest bit of the first word.
     #[inline]
     pub const fn words(&self) -> [u64; 4] {
         [self.near, self.far[0], self.far[1], self.far[2]]
     }
-    /// Offsets of the marks, in order.
+    /// Returns the offsets of marked numbers in ascending order.
     #[inline]
     pub fn marked(&self) -> impl Iterator<Item = u16> + use<> {
         let (mut words, mut begin) = (self.words(), 0);
@@ -139,7 +139,7 @@ impl SeqWindow {
             Some(begin + first)
         })
     }
-    /// Moves the left edge by `n` numbers. Marks that fall out are lost.
+    /// Moves the left edge by `n` numbers. Marks that leave the window are lost.
     #[inline]
     pub const fn shift(&mut self, n: u16) {
         self.start = self.start.plus(n);
@@ -171,7 +171,7 @@ impl SeqWindow {
         self.shift(n);
         n
     }
-    /// Marked numbers from the 64th on without a gap.
+    /// Number of marked numbers without a gap from offset 64.
     const fn far_marked(&self) -> u16 {
         let (mut n, mut word) = (0, 0);
         while word < 3 {
@@ -234,9 +234,9 @@ mod tests {
     }
 
     proptest! {
-        /// A window of any size is a list of truths that begins somewhere on the circle of 4,096 numbers.
+        /// A window of any size behaves like a list of booleans on the circle of 4,096 numbers.
         #[test]
-        fn as_a_list_of_truths(
+        fn agrees_with_a_list_of_booleans(
             start in 0_u16..4_096,
             size in prop_oneof![Just(64_u16), Just(128), Just(256), 1_u16..=256],
             ops in ops(),
@@ -245,7 +245,7 @@ mod tests {
             let (mut edge, mut truth) = (u32::from(start), VecDeque::from(vec![false; usize::from(size)]));
             for op in ops {
                 let moved = match op {
-                    // Numbers next to the edge come more often, so that it advances.
+                    // Numbers near the edge are more likely, so that the window advances.
                     Op::Mark(n) => {
                         let n = if n % 3 == 0 { n % size } else { (n / 16) % size };
                         w.mark(n);
@@ -273,7 +273,7 @@ mod tests {
                 prop_assert_eq!(w.marked().collect::<Vec<_>>(), offsets);
                 prop_assert!((0..size).all(|n| w.is_marked(n) == truth[usize::from(n)]));
             }
-            // Every number lies in one of three places.
+            // Every number is inside, ahead or behind.
             for n in 0..4_096_u16 {
                 let want = match n {
                     n if n < size => WindowPosition::Inside(n),

@@ -1,9 +1,9 @@
-//! Station schedulers: the trait, and the built-in ones.
+//! Station schedulers: the trait and the types that schedulers share.
 //!
-//! A scheduler does not see packets or PPDUs. The driver reports which TIDs have frames
-//! ([`StationScheduler::schedule`]) and how much airtime stations have used ([`StationScheduler::charge`]).
-//! When there may be room in the hardware, the driver *looks* through the list: the scheduler names one TID
-//! after the other, and the driver tries to send a PPDU of each.
+//! A scheduler does not see packets or PPDUs. The driver reports TIDs with frames
+//! ([`StationScheduler::schedule`]) and airtime used by stations ([`StationScheduler::charge`]). When the
+//! hardware may have room, the driver starts a *scheduling pass*: the scheduler names one TID after the
+//! other, and the driver tries to send a PPDU of each.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -16,7 +16,7 @@ use crate::wifi::air::radio::Radio;
 use crate::wifi::phy::ppdu_duration_without_extension;
 use crate::wifi::tx::transmitter::{Attempt, TidIndex, Transmitter};
 
-/// Direction of the airtime that a station is charged with.
+/// Direction of the airtime charged to a station.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AirtimeUse {
     /// Sent to the station.
@@ -26,7 +26,7 @@ pub enum AirtimeUse {
 }
 
 impl AirtimeUse {
-    /// Whether these parameters charge stations for it.
+    /// Returns true if `by` charges stations for this direction.
     #[inline]
     pub(in crate::wifi) const fn is_charged(self, by: &AirtimeParams) -> bool {
         match self {
@@ -36,21 +36,21 @@ impl AirtimeUse {
     }
 }
 
-/// A scheduler's view of the device during a look.
+/// A scheduler's view of the device during a scheduling pass.
 #[derive(Clone, Copy, Debug)]
 pub struct DeviceView<'a> {
     pub(in crate::wifi) queues: &'a FlowQueues,
     pub(in crate::wifi) tx: &'a Transmitter,
     pub(crate) radio: &'a Radio,
     pub(in crate::wifi) aql: Option<&'a AqlParams>,
-    /// What the firmware has, where it has queues of its own: the host knows of its frames only what they
-    /// count for.
+    /// Airtime below the queues, if the firmware has queues of its own. The host then knows the frames there
+    /// only by their estimated airtime.
     pub(in crate::wifi) below: Option<&'a AirtimeBelow>,
 }
 
 impl DeviceView<'_> {
-    /// Returns true if a TID has frames that may be sent: frames for another try, or frames in its flow
-    /// queues. The flow queues are stopped while a Block Ack session is negotiated.
+    /// Returns true if a TID has frames that may be sent: retries or frames in its flow queues. The flow
+    /// queues are stopped while a Block Ack session is negotiated.
     #[inline]
     pub fn has_frames(&self, tid: TidIndex) -> bool {
         let t = &self.tx.tids[tid.index()];
@@ -61,31 +61,31 @@ impl DeviceView<'_> {
         t.may_send() && (queued || t.has_waiting())
     }
 
-    /// Whether a TID carries group-addressed frames, which are not charged.
+    /// Returns true if a TID carries group-addressed frames, which are not charged.
     #[inline]
     pub fn is_group(&self, tid: TidIndex) -> bool {
         self.tx.group == Some(tid.peer())
     }
 
-    /// Packets and bytes in the TID's flow queues, without frames that wait for another try.
+    /// Returns the packets and bytes in the TID's flow queues, without retries.
     pub fn backlog(&self, tid: TidIndex) -> (u32, u64) {
         self.queues.backlog(TinId(tid.0))
     }
 
-    /// Expected throughput to a peer by rate control.
+    /// Returns the throughput to a peer that rate control expects.
     pub fn expected(&self, peer: PeerId) -> Rate {
         self.tx.peers[peer.index()].expected
     }
 
-    /// Whether a frame of the TID with a sequence number inside the Block Ack window waits for room in the
-    /// hardware.
+    /// Returns true if a frame of the TID inside the Block Ack window waits for room in the hardware.
     pub fn waits_for_room(&self, tid: TidIndex) -> bool {
         self.below.is_none() && self.tx.tids[tid.index()].has_waiting_inside()
     }
 
-    /// Whether airtime queue limits allow the TID's station more in the hardware; true without limits.
-    // linux: net/mac80211/tx.c ieee80211_txq_airtime_check (5.18) - frames to groups always may, unless they
-    // have a limit of their own.
+    /// Returns true if the airtime queue limits allow the TID's station more frames in the hardware, or if
+    /// there are no limits.
+    // linux: net/mac80211/tx.c ieee80211_txq_airtime_check (5.18) - always allows group-addressed frames,
+    // unless they have a limit of their own.
     #[inline]
     pub fn allows(&self, tid: TidIndex) -> bool {
         self.aql.is_none_or(|aql| {
@@ -100,30 +100,31 @@ impl DeviceView<'_> {
         })
     }
 
-    /// Airtime of the TID's station in the hardware, in the TID's access category, that is not charged yet.
-    /// Zero without airtime queue limits, because it is not counted then.
+    /// Returns the uncharged airtime of the TID's station in the hardware, in the TID's access category. Zero
+    /// without airtime queue limits, as it is counted only for them.
     // linux: net/mac80211/tx.c ieee80211_sta_deficit (6.0).
     #[inline]
     pub fn pending(&self, tid: TidIndex) -> Duration {
         if self.aql.is_some() { self.below(tid).0 } else { Duration::ZERO }
     }
 
-    /// Whether the total airtime below the queues in an access category has reached the limit for this many
-    /// listed stations.
+    /// Returns true if the airtime below the queues in an access category has reached the limit for `listed`
+    /// stations.
     // linux: net/mac80211/tx.c ieee80211_txq_schedule_airtime_check (6.0), commit 8e4bac067105.
-    // deviation: only where the firmware has queues; two aggregates of a driver that makes them are less.
+    // deviation: applies only if the firmware has queues - two aggregates of a driver that builds them stay
+    // below the limit.
     pub(in crate::wifi) fn is_category_full(&self, ac: Ac, listed: impl FnOnce() -> usize) -> bool {
         let (Some(aql), Some(below)) = (self.aql, self.below) else { return false };
         let used = below.of_category(ac);
         let limit = |listed: usize| aql.high + aql.low * (listed.max(1) as u64 - 1) / 2;
-        // How many are listed is asked only between the limits for one peer and for all.
+        // Counts the listed stations only if the result depends on their number.
         used >= aql.high && (used >= limit(self.tx.peers.len()) || used >= limit(listed()))
     }
 
-    /// Airtime below the queues, of a station in one category and of all: what PPDUs there take at their
-    /// first rate.
-    // deviation: where the driver makes the PPDUs each is what it will be on the air; mac80211 reckons each
-    // frame by itself.
+    /// Airtime below the queues, of the TID's station in its category and of all stations: the duration of
+    /// PPDUs there at their first rate.
+    // deviation: if the driver builds the PPDUs, uses their duration on the air - mac80211 estimates each
+    // frame separately.
     fn below(&self, tid: TidIndex) -> (Duration, Duration) {
         let in_all = self.aql.is_some_and(|aql| aql.groups == GroupsCount::InAll);
         if let Some(below) = self.below {
@@ -144,7 +145,7 @@ impl DeviceView<'_> {
         (own, all)
     }
 
-    /// Airtime of frames to groups below the queues.
+    /// Airtime of group-addressed frames below the queues.
     fn below_of_groups(&self) -> Duration {
         if let Some(below) = self.below {
             return below.of_groups();
@@ -155,29 +156,29 @@ impl DeviceView<'_> {
     }
 }
 
-/// Airtime pending below mac80211's queues. As in mac80211, it is counted per frame in units of 4 us until
-/// the driver reports the frame.
-// linux: net/mac80211/sta_info.c ieee80211_sta_update_pending_airtime (6.12) - by station and category, by
-// category, and in all.
+/// Airtime pending below mac80211's queues. As in mac80211, each frame counts in units of 4 us until the
+/// driver reports it.
+// linux: net/mac80211/sta_info.c ieee80211_sta_update_pending_airtime (6.12) - counts per station and
+// category, per category, and in total.
 #[derive(Clone, Debug)]
 pub struct AirtimeBelow {
-    /// By peer and category.
+    /// Pending airtime by peer and access category.
     stations: Vec<[u32; 4]>,
     categories: [u32; 4],
-    /// Of frames to groups, which are neither in those of stations nor in those of categories.
+    /// Group-addressed frames, which count neither in `stations` nor in `categories`.
     groups: u32,
 }
 
 impl AirtimeBelow {
-    /// A unit of the count.
+    /// Unit of the counts.
     const UNIT: Duration = Duration::from_micros(4);
 
-    /// Of a device with so many peers.
+    /// Creates the counts of a device with `peers` peers.
     pub(in crate::wifi) fn new(peers: usize) -> Self {
         Self { stations: vec![[0; 4]; peers], categories: [0; 4], groups: 0 }
     }
 
-    /// A frame has left its queue.
+    /// Adds a frame that leaves its queue.
     #[inline]
     pub(in crate::wifi) fn add(&mut self, tid: TidIndex, units: u16) {
         let ac = tid.ac().index();
@@ -185,7 +186,7 @@ impl AirtimeBelow {
         self.categories[ac] += u32::from(units);
     }
 
-    /// Its driver has reported it.
+    /// Removes a frame reported by the driver.
     #[inline]
     pub(in crate::wifi) fn remove(&mut self, tid: TidIndex, units: u16) {
         let ac = tid.ac().index();
@@ -193,104 +194,105 @@ impl AirtimeBelow {
         self.categories[ac] -= u32::from(units);
     }
 
-    /// A frame to a group has left its queue.
+    /// Adds a group-addressed frame that leaves its queue.
     pub(in crate::wifi) fn add_to_groups(&mut self, units: u16) {
         self.groups += u32::from(units);
     }
 
-    /// Its driver has reported it.
+    /// Removes a group-addressed frame reported by the driver.
     pub(in crate::wifi) fn remove_of_groups(&mut self, units: u16) {
         self.groups -= u32::from(units);
     }
 
-    /// Pending airtime of group-addressed frames.
+    /// Returns the pending airtime of group-addressed frames.
     #[inline]
     pub fn of_groups(&self) -> Duration {
         Self::UNIT * u64::from(self.groups)
     }
 
-    /// Pending airtime of a TID's station in the TID's access category.
+    /// Returns the pending airtime of a TID's station in the TID's access category.
     #[inline]
     pub fn of(&self, tid: TidIndex) -> Duration {
         Self::UNIT * u64::from(self.stations[tid.peer().index()][tid.ac().index()])
     }
 
-    /// Pending airtime of all stations in an access category.
+    /// Returns the pending airtime of all stations in an access category.
     #[inline]
     pub fn of_category(&self, ac: Ac) -> Duration {
         Self::UNIT * u64::from(self.categories[ac.index()])
     }
 
-    /// Pending airtime of all stations.
+    /// Returns the pending airtime of all stations.
     #[inline]
     pub fn all(&self) -> Duration {
         Self::UNIT * u64::from(self.categories.iter().sum::<u32>())
     }
 }
 
-/// Decides which station is served next: its list, the order of turns, and the effect of charges.
+/// Chooses the station to serve next: owns the list of stations, the order of service and the airtime
+/// accounting.
 ///
-/// Calls refer to TIDs ([`TidIndex`]: eight for each peer of the device, numbered without gaps), as in Linux.
-/// A scheduler may list stations instead, and name any of their TIDs. The four access categories are
-/// independent: a look concerns one category and never names a TID of another.
+/// Calls identify TIDs ([`TidIndex`]: eight per peer of the device, numbered without gaps), as in Linux. A
+/// scheduler may list stations instead, and name any of their TIDs. The four access categories are
+/// independent: a scheduling pass concerns one category and never names a TID of another.
 ///
 /// # Order of calls
 ///
-/// [`schedule`](Self::schedule), [`charge`](Self::charge) and [`weigh`](Self::weigh) come in any order, but
-/// not during a look. A look is one call of [`start`](Self::start), then [`next`](Self::next) and
-/// [`done`](Self::done) in turn, until `next` returns `None` or `done` returns false. `now` never decreases.
+/// [`schedule`](Self::schedule), [`charge`](Self::charge) and [`weigh`](Self::weigh) may be called in any
+/// order, but not during a scheduling pass. A pass is one call of [`start`](Self::start), followed by
+/// alternating calls of [`next`](Self::next) and [`done`](Self::done) until `next` returns `None` or `done`
+/// returns false. `now` never decreases.
 ///
 /// # Requirements
 ///
 /// - `next` names only TIDs of the category for which [`DeviceView::has_frames`] is true.
-/// - A TID with frames stays listed. `schedule` is called with each of its packets and when it may send
-///   again, not with each look: a forgotten TID may wait for ever.
-/// - A look ends: if nothing can be sent, `next` returns `None` after each TID was tried.
-/// - It uses no random numbers, reads no clock, and allocates only when it is built: the same calls give the
-///   same answers.
+/// - A TID with frames stays listed. The driver calls `schedule` for each packet and when the TID may send
+///   again, not for each pass; a TID that the scheduler forgets may wait forever.
+/// - A pass ends: if nothing can be sent, `next` returns `None` after each TID was tried.
+/// - The scheduler is deterministic: it uses no random numbers, reads no clock, and allocates only when
+///   built.
 ///
-/// [`crate::conformance::scheduler`] checks all of this for a user-defined scheduler.
+/// [`crate::conformance::scheduler`] checks these requirements for a user-defined scheduler.
 pub trait StationScheduler: Debug {
-    /// Whether it uses airtime weights; if not, weights in a scenario are an error.
+    /// Returns true if the scheduler uses airtime weights. If false, weights in a scenario are an error.
     fn has_weights(&self) -> bool {
         false
     }
 
-    /// Sets a station's airtime weight; the default is 256. Schedulers without weights ignore it.
+    /// Sets a station's airtime weight; the default is 256. Schedulers without weights ignore the call.
     fn weigh(&mut self, _peer: PeerId, _weight: u32) {}
 
-    /// The TID has frames, or may send its frames again. It may already be listed, and it may have no frames
+    /// Lists a TID that has frames or may retry frames. The TID may already be listed, and may have no frames
     /// after all.
     fn schedule(&mut self, now: Instant, tid: TidIndex);
 
-    /// The TID's station has used airtime: `Tx` after a PPDU to it, for all its tries together; `Rx` for each
-    /// PPDU from it, with each received frame counted as if sent alone. The station may be unlisted and
-    /// without frames.
+    /// Charges airtime to the TID's station: `Tx` after a PPDU to the station, for all its tries together;
+    /// `Rx` for each PPDU from the station, with each received frame counted as if sent alone. The station
+    /// may be unlisted and without frames.
     fn charge(&mut self, now: Instant, tid: TidIndex, used: Duration, kind: AirtimeUse);
 
-    /// A look through the list of a category begins.
+    /// Starts a scheduling pass of an access category.
     fn start(&mut self, ac: Ac);
 
-    /// The next TID, or `None` if no other may send now.
+    /// Returns the next TID, or `None` if no other TID may send now.
     fn next(&mut self, now: Instant, ac: Ac, view: &DeviceView<'_>) -> Option<TidIndex>;
 
-    /// The result of the last named TID's turn. [`Attempt::Full`]: there was no room, and a frame has left
-    /// its queue and waits.
-    /// [`Attempt::Nothing`]: CoDel, or another AQM, has dropped all frames, or the Block Ack window is
-    /// closed. Returns whether the look continues.
+    /// Reports the result of the TID named last. [`Attempt::Full`]: the hardware had no room, and a dequeued
+    /// frame waits. [`Attempt::Nothing`]: the AQM dropped all frames, or the Block Ack window is closed.
+    /// Returns true to continue the pass.
     fn done(&mut self, now: Instant, tid: TidIndex, attempt: Attempt, view: &DeviceView<'_>) -> bool;
 }
 
-/// Parameters of the airtime scheduler; each part can be switched off.
+/// Parameters of the airtime scheduler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AirtimeParams {
-    /// Airtime a station may use in a round.
+    /// Airtime that a station may use per round.
     pub quantum: Duration,
-    /// Newly active stations go first, for one round.
+    /// Serve newly active stations first, for one round.
     pub sparse: bool,
-    /// Charge stations for airtime of frames to them.
+    /// Charge stations for frames sent to them.
     pub charge_tx: bool,
-    /// Charge stations for airtime of frames from them.
+    /// Charge stations for frames received from them.
     pub charge_rx: bool,
 }
 
@@ -304,36 +306,38 @@ impl Default for AirtimeParams {
 /// Airtime queue limits (AQL): limits of the airtime below mac80211's queues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AqlParams {
-    /// Limit of a station in one access category, regardless of other stations (`aql_txq_limit`, low).
+    /// Limit per station and access category, regardless of other stations (`aql_txq_limit`, low).
     pub low: Duration,
-    /// Limit of a station while the device's total is below `threshold` (`aql_txq_limit`, high).
+    /// Limit per station and access category while the device total is below `threshold` (`aql_txq_limit`,
+    /// high).
     pub high: Duration,
-    /// Threshold of the airtime of all stations together (`aql_threshold`).
+    /// Threshold of the device total (`aql_threshold`).
     pub threshold: Duration,
-    /// How group-addressed frames count.
+    /// Accounting of group-addressed frames.
     pub groups: GroupsCount,
 }
 
-/// How group-addressed frames count against airtime queue limits. Their airtime is computed at the lowest
+/// Accounting of group-addressed frames against airtime queue limits. Their airtime is computed at the lowest
 /// basic rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GroupsCount {
-    /// They count in the total of all stations and are never held back.
-    // linux: net/mac80211/sta_info.c ieee80211_sta_update_pending_airtime (5.5) - without a station for the
-    // device's alone.
+    /// They count in the device total and are never held back.
+    // linux: net/mac80211/sta_info.c ieee80211_sta_update_pending_airtime (5.5) - without a station, counts
+    // only in the device total.
     InAll,
     /// They do not count.
-    // linux: net/mac80211/tx.c ieee80211_tx_dequeue (6.0, commit 51d3cfaf992f of July 2022) - frames without
-    // a station are not counted.
+    // linux: net/mac80211/tx.c ieee80211_tx_dequeue (6.0, commit 51d3cfaf992f of July 2022) - does not count
+    // frames without a station.
     Not,
-    /// They are held back while this much of their airtime is below the queues, and do not count otherwise.
-    // linux: net/mac80211/tx.c ieee80211_txq_airtime_check (commit 836c1addd3bf of July 2026, for what
-    // follows 7.2) - 50 ms; OpenWrt has had it since February 2024.
+    /// They are held back while this much of their airtime is below the queues, and do not count against
+    /// other limits.
+    // linux: net/mac80211/tx.c ieee80211_txq_airtime_check (commit 836c1addd3bf of July 2026, for the release
+    // after 7.2) - 50 ms; in OpenWrt since February 2024.
     Limited(Duration),
 }
 
 impl GroupsCount {
-    /// Limit of airtime for group-addressed frames in a patched kernel.
+    /// Airtime limit of group-addressed frames in a patched kernel.
     // linux: include/net/cfg80211.h IEEE80211_DEFAULT_AQL_TXQ_LIMIT_MC (the same commit).
     pub const PATCHED: Self = Self::Limited(Duration::from_millis(50));
 }

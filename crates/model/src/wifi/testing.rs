@@ -1,5 +1,5 @@
-//! A sender with its radio on an idle channel, for the tests of drivers and sessions: packets are told apart
-//! by their sequence numbers, and each is charged to a socket of its own.
+//! A sender with its radio on an idle channel, for the tests of drivers and sessions. Sequence numbers
+//! identify packets, and each packet is charged to a socket of its own.
 
 use crate::types::{
     Ac, ChannelId, Ctx, DevId, Duration, Instant, NewPacket, NoSink, Packets, PeerId, Pkt, Rate, Seed, SockId,
@@ -17,21 +17,19 @@ use crate::wifi::tx::transmitter::{Hardware, Peer, TidIndex, Transmitter};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// Truesize of every packet.
 pub(crate) const TRUESIZE: u32 = 2304;
 
-/// So many milliseconds after the start.
 pub(crate) fn ms(n: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(n)
 }
 
-/// A chain of the named rates, two tries each.
+/// A retry chain of the named rates with two tries each.
 pub(crate) fn chain(names: &[&str]) -> RetryChain {
     let tries: Vec<_> = names.iter().map(|n| RateTry::new(PhyRate::parse(n).unwrap(), 2)).collect();
     RetryChain::new(&tries).unwrap()
 }
 
-/// A neighbour whose aggregates hold at most so many frames.
+/// A peer with at most `frames` frames per aggregate.
 pub(crate) fn peer(names: &[&str], frames: u32) -> Peer {
     let mut peer = Peer::new((DevId(1), PeerId(0)), RateControl::Fixed(chain(names)));
     peer.most.0 = frames;
@@ -40,7 +38,7 @@ pub(crate) fn peer(names: &[&str], frames: u32) -> Peer {
     peer
 }
 
-/// A medium with the five functions of one radio, and that radio.
+/// A medium with the five EDCA functions of one radio, and that radio.
 pub(crate) fn radio(name: &str) -> (Medium, Radio) {
     let timing = Timing::of(Band::Ghz5);
     let mut medium = Medium::new(timing.sifs, timing.slot);
@@ -50,7 +48,7 @@ pub(crate) fn radio(name: &str) -> (Medium, Radio) {
     (medium, Radio::new(ChannelId(0), functions, HardwareDepth::default(), &edca))
 }
 
-/// What the sending half of a device needs around it.
+/// A device's transmit half and its environment.
 pub(crate) struct Rig {
     pub(crate) packets: Packets,
     pub(crate) sink: NoSink,
@@ -61,7 +59,6 @@ pub(crate) struct Rig {
 }
 
 impl Rig {
-    /// A sender with these neighbours.
     pub(crate) fn new(peers: impl IntoIterator<Item = Peer>) -> Self {
         let (medium, radio) = radio("rig");
         let mut tx = Transmitter::new(DevId(0));
@@ -71,7 +68,7 @@ impl Rig {
         Self { packets: Packets::new(), sink: NoSink, radio, medium, tx, made: 0 }
     }
 
-    /// The same with a Block Ack session for all that can have one.
+    /// Creates a sender with Block Ack sessions for all TIDs that can have one.
     pub(crate) fn in_session(peers: impl IntoIterator<Item = Peer>) -> Self {
         let mut rig = Self::new(peers);
         let closed = |s| s == crate::wifi::tx::tid::BlockAckSession::Closed;
@@ -79,7 +76,7 @@ impl Rig {
         rig
     }
 
-    /// The same radio with other limits; it is idle.
+    /// Replaces the idle radio by one with other limits.
     pub(crate) fn set_depth(&mut self, depth: HardwareDepth) {
         self.radio = Radio::new(ChannelId(0), self.radio.edcafs, depth, &EdcaSet::STATION);
     }
@@ -96,7 +93,7 @@ impl Rig {
         Ctx { packets: &mut self.packets, trace: &mut self.sink }
     }
 
-    /// The next packet, charged to the socket of its number, of `len` bytes.
+    /// Creates the next packet of `len` bytes, charged to the socket with its number.
     pub(crate) fn packet(&mut self, tid: TidIndex, len: u32) -> Pkt {
         let p = packet(&mut self.packets, self.made, len);
         let hot = self.packets.get_mut(p);
@@ -105,7 +102,7 @@ impl Rig {
         p
     }
 
-    /// The hardware is through with the head of a queue.
+    /// Completes the PPDU at the head of a hardware queue.
     pub(crate) fn pop(&mut self, now: Instant, ac: Ac) -> Box<Ppdu> {
         let ppdu = self.radio.pop(ac.index()).expect("a PPDU in the queue");
         let more = self.radio.queued(ac.index()) > 0;
@@ -119,13 +116,11 @@ impl Rig {
         self.radio.ppdus().filter(|p| p.header.ac == ac).map(|p| p.header.peer.0).collect()
     }
 
-    /// The sockets whose charges have ended since the last call, sorted.
     pub(crate) fn uncharged(&mut self) -> Vec<u32> {
         uncharged(&mut self.packets)
     }
 }
 
-/// The sockets whose charges have ended since the last call, sorted.
 pub(crate) fn uncharged(packets: &mut Packets) -> Vec<u32> {
     let mut ended: Vec<u32> = core::iter::from_fn(|| packets.pop_uncharged())
         .map(|(sock, size)| {
@@ -137,13 +132,13 @@ pub(crate) fn uncharged(packets: &mut Packets) -> Vec<u32> {
     ended
 }
 
-/// A packet with that number, charged to the socket of that number.
+/// Creates a packet charged to the socket with its number.
 pub(crate) fn packet(packets: &mut Packets, seq: u32, len: u32) -> Pkt {
     packets.create(NewPacket { len, truesize: TRUESIZE, charge: SockId(seq), seq, ..NewPacket::PLAIN })
 }
 
-/// A best-effort PPDU of a session to peer 0 with frames of these sequence numbers; packets are numbered
-/// alike.
+/// Creates a best-effort session PPDU to peer 0 with frames of these sequence numbers; packets have the same
+/// numbers.
 pub(crate) fn ppdu(packets: &mut Packets, seqs: impl IntoIterator<Item = u16>) -> Ppdu {
     let content = Content::Data { aggregate: true };
     let header = Header { dev: DevId(0), peer: PeerId(0), ac: Ac::Be, tid: 0, content, in_session: true };

@@ -1,24 +1,24 @@
-//! Values that change at given times, from a trace.
+//! Values that change at given times, read from a trace.
 
 use crate::types::{Duration, Instant};
 use alloc::vec::Vec;
 
-/// Values in order of time. Time does not go back, so no search is needed.
+/// Values in order of time. Queries must not go back in time, so no search is needed.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Timeline<T> {
     steps: Vec<(Duration, T)>,
-    /// After this it begins anew; none if the last value holds for good.
+    /// Period after which the values repeat. `None`: the last value holds forever.
     length: Option<Duration>,
-    /// Which of them holds.
+    /// Index of the current value.
     at: usize,
-    /// When the present round began.
+    /// Start of the current period.
     began: Instant,
 }
 
 impl<T> Timeline<T> {
     /// Builds the timeline. Each value holds from its time on, the first from 0. With `length`, the values
-    /// repeat after that time. `None` if there is no first value, if the times are not in order, or if
-    /// `length` is not after the last time.
+    /// repeat with that period. Returns `None` if there is no value at 0, if the times are not in order, or
+    /// if `length` is not after the last time.
     pub fn new(steps: Vec<(Duration, T)>, length: Option<Duration>) -> Option<Self> {
         let first = steps.first()?.0;
         let last = steps.last()?.0;
@@ -27,7 +27,7 @@ impl<T> Timeline<T> {
         fits.then_some(Self { steps, length, at: 0, began: Instant::ZERO })
     }
 
-    /// The time of the next value, if there is one.
+    /// Returns the time of the next value, if any.
     pub fn next(&self) -> Option<Instant> {
         match self.steps.get(self.at + 1) {
             Some(&(at, _)) => Some(self.began + at),
@@ -35,7 +35,7 @@ impl<T> Timeline<T> {
         }
     }
 
-    /// The value at `now`.
+    /// Returns the value at `now`.
     #[inline]
     pub fn now(&mut self, now: Instant) -> &T {
         while let Some(next) = self.next()
@@ -49,7 +49,7 @@ impl<T> Timeline<T> {
         &self.steps[self.at].1
     }
 
-    /// The value returned last.
+    /// Returns the value returned last.
     #[inline]
     pub fn last(&self) -> &T {
         &self.steps[self.at].1
@@ -66,9 +66,9 @@ mod tests {
     }
 
     #[test]
-    fn values_follow_each_other_and_begin_anew() {
+    fn values_change_and_repeat() {
         let steps = vec![(ms(0), 'a'), (ms(10), 'b'), (ms(15), 'c')];
-        // time in ms; what holds for good, and begins anew after 20 ms
+        // Time in ms, the value without a period, and the value with a period of 20 ms.
         let table = [
             (0, 'a', 'a'),
             (9, 'a', 'a'),
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_timeline() {
+    fn invalid_timelines() {
         let steps = |times: &[u64]| times.iter().map(|&n| (ms(n), n)).collect::<Vec<_>>();
         for (times, length) in [(&[][..], None), (&[1], None), (&[0, 5, 5], None), (&[0, 5], Some(5))] {
             assert!(Timeline::new(steps(times), length.map(ms)).is_none(), "{times:?} {length:?}");

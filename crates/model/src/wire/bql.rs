@@ -1,28 +1,27 @@
-//! Byte queue limits (BQL): the smallest number of bytes in a device's transmit ring that keeps it from
-//! running empty.
+//! Byte queue limits (BQL): keep the smallest number of bytes in a device's transmit ring that does not let
+//! it run empty.
 
 use crate::types::{Duration, Instant};
 
-/// How long the smallest surplus is watched before the limit is lowered by it.
-// linux: lib/dynamic_queue_limits.c dql_init, include/linux/dynamic_queue_limits.h (4.4) - a second;
+/// Time over which the smallest surplus is observed before the limit is lowered by it.
+// linux: lib/dynamic_queue_limits.c dql_init, include/linux/dynamic_queue_limits.h (4.4) - one second;
 // `hold_time` in sysfs.
 const HOLD_TIME: Duration = Duration::from_secs(1);
 
-/// The limit of one transmit queue. Bytes are counted from the start of the run.
-// linux: lib/dynamic_queue_limits.c (4.4) - what the limit does; the least limit is 0 and there is no
-// greatest.
+/// The limit of one transmit queue. Byte counts start with the run.
+// linux: lib/dynamic_queue_limits.c (4.4) - adapts the limit; its minimum is 0, without a maximum.
 #[derive(Debug, Default)]
 pub(super) struct Bql {
     limit: u64,
     queued: u64,
     completed: u64,
-    /// Size of the last packet given to the device.
+    /// Size of the last packet passed to the device.
     last: u64,
-    /// Bytes that had been queued at the last report.
+    /// Total bytes queued by the last report.
     queued_before: u64,
-    /// Bytes by which the limit was exceeded at the last report.
+    /// Bytes above the limit at the last report.
     over_before: u64,
-    /// Size of the last packet before the last report.
+    /// Size of the last packet queued before the last report.
     last_before: u64,
     /// The smallest surplus since `since`.
     surplus: Option<u64>,
@@ -31,13 +30,13 @@ pub(super) struct Bql {
 }
 
 impl Bql {
-    /// The queue above is stopped.
+    /// Returns true if the queue above is stopped.
     #[inline]
     pub(super) fn is_stopped(&self) -> bool {
         self.stopped
     }
 
-    /// A packet was given to the device. One packet may exceed the limit.
+    /// Records a packet passed to the device. One packet may exceed the limit.
     #[inline]
     pub(super) fn queued(&mut self, bytes: u32) {
         self.last = u64::from(bytes);
@@ -45,7 +44,7 @@ impl Bql {
         self.stopped |= self.queued > self.completed + self.limit;
     }
 
-    /// The device reports this many bytes as sent.
+    /// Records that the device has reported `bytes` as sent.
     pub(super) fn completed(&mut self, now: Instant, bytes: u32) {
         if bytes == 0 {
             return;
@@ -58,13 +57,14 @@ impl Bql {
         let all_before = completed >= self.queued_before;
         let mut limit = self.limit;
         if (over > 0 && inside == 0) || (self.over_before > 0 && all_before) {
-            // The limit was reached, and yet the device has run dry, or may have before the queue above could
-            // refill it: it needs what it has sent of later packets, and what it was given above the limit.
+            // The limit was reached, and the device ran dry, or may have before the queue above could refill
+            // it. Raise the limit by the bytes sent of later packets and by the bytes accepted above the
+            // limit.
             limit += completed.saturating_sub(self.queued_before) + self.over_before;
             (self.surplus, self.since) = (None, now);
         } else if inside > 0 && inside_before > 0 && !all_before {
-            // The device was busy all the time. Twice of what it sent between two reports is enough; so is
-            // the limit without what part of the last packet it allowed.
+            // The device was busy the whole time. Twice the bytes sent between two reports suffice; so does
+            // the limit without the part of the last packet that fitted below it.
             let enough = (limit + self.over_before).saturating_sub(2 * done);
             let part =
                 if self.over_before > 0 { self.last_before.saturating_sub(self.over_before) } else { 0 };
@@ -92,9 +92,9 @@ mod tests {
 
     const PACKET: u32 = 1514;
 
-    /// A device that sends a packet every 12 us and reports every `report` us, under a queue that is never
-    /// empty; returns the limit, the most packets inside and the time idle in us after `seconds`, the latter
-    /// two of the last second.
+    /// A device that takes 12 us per packet and reports every `report` us, below a queue that is never empty.
+    /// Returns the limit after `seconds`, and over the last second the maximum number of packets inside and
+    /// the idle time in us.
     fn saturated(report: u64, seconds: u64) -> (u64, u64, u64) {
         let mut bql = Bql::default();
         let (mut ring, mut sent, mut most, mut idle) = (0_u64, 0_u64, 0, 0);
@@ -113,7 +113,7 @@ mod tests {
             if last_second {
                 most = most.max(ring);
             }
-            // A packet counts as sent when its time is over.
+            // A packet counts as sent once its time is over.
             if us % report == report - 1 && sent > 0 {
                 let done = sent - u64::from(us + 1 < busy_until);
                 bql.completed(Instant::from_nanos((us + 1) * 1000), PACKET * done as u32);
@@ -124,15 +124,15 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_grows_to_what_a_report_takes_and_the_device_is_not_starved() {
-        // Reports every 120 us are of 10 packets; twice as many bytes are needed at most, and one packet may
-        // be too much.
+    fn the_limit_grows_to_cover_a_report_and_the_device_is_not_starved() {
+        // Each report, every 120 us, covers 10 packets; at most twice as many bytes are needed, plus one
+        // packet.
         let (limit, most, idle) = saturated(120, 6);
         let packets = limit / u64::from(PACKET);
         assert!((10..=20).contains(&packets), "{packets} packets");
         assert!((10..=21).contains(&most), "{most} packets inside");
         assert_eq!(idle, 0);
-        // With a report for each packet or two there is next to nothing in the ring.
+        // With a report for every packet or two, the ring is almost empty.
         let (limit, most, idle) = saturated(12, 6);
         assert!(limit <= 3 * u64::from(PACKET) && most <= 4 && idle == 0, "{limit} {most} {idle}");
     }
@@ -156,7 +156,7 @@ mod tests {
                 limits.push(bql.limit);
             }
         }
-        // The first second finds what is too much by the second rule at once.
+        // The first second finds the surplus by the second rule in one step.
         assert_eq!(limits.first(), Some(&(200 * u64::from(PACKET))));
         assert!(bql.limit <= 20 * u64::from(PACKET), "{limits:?}");
     }
@@ -168,7 +168,7 @@ mod tests {
         assert!(bql.is_stopped(), "the least limit is nothing");
         bql.completed(Instant::from_nanos(1), PACKET);
         assert!(!bql.is_stopped());
-        // It was over the limit and ran dry: all of the packet is added.
+        // The queue exceeded the limit and ran dry: the limit grows by the whole packet.
         assert_eq!(bql.limit, u64::from(PACKET));
     }
 }

@@ -1,4 +1,4 @@
-//! Changes of a wire's rate and delay, which also apply to the packets that wait.
+//! Changes of a wire's rate and delay, which also apply to queued packets.
 
 use super::line::{Line, LineStep};
 use super::retime::{Retimer, earliest, pace};
@@ -6,11 +6,11 @@ use super::{FrameSize, Wire, WireParams, wire_bytes};
 use crate::types::{Ctx, Duration, Instant, Reason, Sink, Step, WireTimes};
 
 impl Wire {
-    /// Changes rate and delay; the rest of `params` must be as before. Frames whose bits have all left keep
-    /// their arrival times. What is left of the frame being sent and all frames behind it leave at the new
+    /// Changes rate and delay; all other fields of `params` must be unchanged. Frames whose last bit has left
+    /// keep their arrival times. The rest of the frame being sent and all frames behind it leave at the new
     /// rate, and arrive after the new delay.
-    // deviation: none overtakes another: a wire that becomes shorter sends nothing until the last packet
-    // under way can no more be overtaken - on netem of Linux a packet with less delay goes first.
+    // deviation: no packet overtakes another: a wire with a shorter delay pauses until the last packet in
+    // flight cannot be overtaken - in Linux's netem, a packet with less delay leaves first.
     pub fn change<S: Sink>(&mut self, now: Instant, params: WireParams, ctx: &mut Ctx<'_, S>) {
         let (WireParams::Ethernet(ethernet) | WireParams::Access(ethernet, _)) = params else { return };
         let (old, rate) = (self.params, pace(ethernet.rate));
@@ -39,7 +39,7 @@ impl Wire {
                 let Some((arrives, p)) = self.flight.nth_mut(n) else { break };
                 let sent = arrives.before(old.delay);
                 let (begins, now_sent) = retimer.frame(sent, wire_bytes(ctx.packets.get(*p).len));
-                // A packet of several segments is sent with its last one.
+                // A packet of several segments is sent once its last segment is.
                 if let Some(sending) = self.ring.nth_mut(report).filter(|sending| sending.sent == sent) {
                     sending.sent = now_sent;
                     report += 1;
@@ -52,10 +52,9 @@ impl Wire {
         }
     }
 
-    /// Times the frames of an access line again, from the first that has not `gone` on; they would have taken
-    /// `delay` from the line on. A frame that has not reached the modem may find its buffer full.
-    // deviation: frames that were dropped before the step stay dropped, though some of them had not reached
-    // the modem.
+    /// Recomputes the times of an access line's frames from index `gone` on. `delay` is the old delay after
+    /// the line. A frame that has not reached the modem yet may find its buffer full.
+    // deviation: frames dropped before the change stay dropped, even if they had not reached the modem yet.
     fn retime_line<S: Sink>(
         &mut self,
         now: Instant,

@@ -1,7 +1,7 @@
-//! One direction of an access line: the buffer of the modem, or of the provider's end, and the line itself.
+//! One direction of an access line: the buffer of the modem or of the provider's end, and the line itself.
 //!
-//! The host feeds the modem through an Ethernet device that the modem never stops. A packet that finds the
-//! modem's buffer full is dropped there, and no qdisc of the host sees it. That is why routers have shapers.
+//! The host feeds the modem through an Ethernet device that the modem never stops. The modem drops packets
+//! that find its buffer full; no qdisc of the host sees these drops. That is why routers have shapers.
 
 use alloc::collections::VecDeque;
 
@@ -25,7 +25,7 @@ pub struct LineParams {
     pub rate: Rate,
     /// Buffer before the line.
     pub buffer: LineBuffer,
-    /// Link-layer overhead of a packet on the line.
+    /// Link-layer overhead of packets on the line.
     pub framing: Framing,
 }
 
@@ -33,11 +33,11 @@ pub struct LineParams {
 #[derive(Debug)]
 pub(super) struct Line {
     params: LineParams,
-    /// What is full is told of by this name.
+    /// Place of the buffer's tail drops.
     pub(super) place: PlaceId,
     busy_until: Instant,
     waiting: VecDeque<Waiting>,
-    /// Bytes of those.
+    /// Bytes in the buffer.
     bytes: u64,
 }
 
@@ -50,7 +50,7 @@ struct Waiting {
     bytes: u32,
 }
 
-/// A step of a line's rate, while its packets are timed again.
+/// A change of a line's rate, while its packets are rescheduled.
 pub(super) struct LineStep {
     pub(super) retimer: Retimer,
     old: Rate,
@@ -64,18 +64,18 @@ impl Line {
         Self { params, place: PlaceId(0), busy_until, waiting, bytes: 0 }
     }
 
-    /// When the line begins to send a packet that arrives at `at`.
+    /// Time at which the line starts sending a packet that arrives at `at`.
     pub(super) fn free_from(&self, at: Instant) -> Instant {
         self.busy_until.max(at)
     }
 
-    /// The rate, as of [`pace`].
+    /// The rate, as returned by [`pace`].
     pub(super) fn rate(&self) -> Rate {
         self.params.rate
     }
 
-    /// Begins a step to the retimer's rate. The packets on the line and in the buffer follow one by one, by
-    /// [`Line::again`].
+    /// Starts a change to the retimer's rate. The caller then reschedules the packets on the line and in the
+    /// buffer in order, with [`Line::again`].
     pub(super) fn step(&mut self, now: Instant, rate: Rate, retimer: Retimer) -> LineStep {
         self.begin(now);
         let old = core::mem::replace(&mut self.params.rate, rate);
@@ -83,9 +83,9 @@ impl Line {
         LineStep { retimer, old, waiting: core::mem::take(&mut self.waiting) }
     }
 
-    /// The next packet that would have left the line at `sent`, after the step. Returns its arrival at the
-    /// modem, which `port` may change, and its new start and end on the line. Packets that have reached the
-    /// modem keep their place in the buffer; a later one may find it full.
+    /// Reschedules the next packet, which would have left the line at `sent`. Returns its arrival at the
+    /// modem, rescaled by `port`, and its new start and end on the line. Packets that have reached the modem
+    /// keep their place in the buffer; a later one may find it full.
     pub(super) fn again(
         &mut self,
         now: Instant,
@@ -100,7 +100,7 @@ impl Line {
         let at = match step.waiting.front() {
             _ if has_begun => begins.min(now),
             Some(waiting) if waiting.begins == begins => step.waiting.pop_front().map_or(begins, |of| of.at),
-            // It finds the line idle.
+            // The packet finds the line idle.
             _ => begins,
         };
         let at = port.scaled(at);
@@ -117,7 +117,7 @@ impl Line {
         (at, Some((begins, sent)))
     }
 
-    /// Packets whose first bit is sent by now leave the buffer.
+    /// Removes packets from the buffer whose first bit has been sent.
     #[inline(always)]
     fn begin(&mut self, at: Instant) {
         while let Some(&Waiting { begins, bytes, .. }) = self.waiting.front()
@@ -128,10 +128,11 @@ impl Line {
         }
     }
 
-    /// A packet of `len` bytes from the IP header on arrives; instants must not decrease. Returns when its
-    /// last bit has left, or `None` if the buffer is full. The packet being sent is no longer in the buffer.
-    // spec: docsis MULPIv3.1 C.2.2.7.11 (Buffer Control) - the buffer of a service flow is counted in bytes
-    // of the packets that wait; what does not fit is dropped as it comes.
+    /// Adds a packet of `len` bytes, including the IP header, that arrives at `at`; times must not decrease.
+    /// Returns the time at which its last bit leaves, or `None` if the buffer is full. The packet being sent
+    /// is no longer in the buffer.
+    // spec: docsis MULPIv3.1 C.2.2.7.11 (Buffer Control) - the buffer of a service flow is measured in bytes
+    // of waiting packets; arriving packets that do not fit are dropped.
     pub(super) fn push(&mut self, at: Instant, len: u32) -> Option<Instant> {
         self.begin(at);
         let bytes = len + ETHERNET_HEADER;
@@ -155,7 +156,7 @@ impl Line {
         self.params.rate.time_for(self.on_line(bytes))
     }
 
-    /// Bytes that a packet takes on the line.
+    /// Bytes of a packet on the line, with link-layer overhead.
     fn on_line(&self, bytes: u32) -> Bytes {
         let (_, whole) = self.params.framing.sizes(bytes);
         Bytes::new(u64::from(whole))
@@ -172,8 +173,8 @@ mod tests {
         Instant::ZERO + Duration::from_micros(n)
     }
 
-    /// When packets of 986 bytes (1000 with their header) that come together have left a line of 8 Mbit/s,
-    /// which sends one in 1 ms.
+    /// Departure times of packets of 986 bytes (1000 with their header) that arrive together on a line of 8
+    /// Mbit/s, which takes 1 ms per packet.
     fn left(buffer: LineBuffer, framing: Framing, came: &[u64]) -> Vec<Option<u64>> {
         let mut line = Line::new(LineParams { rate: Rate::from_mbps(8), buffer, framing });
         let when = |at: &u64| line.push(us(*at), 986).map(|at| at.nanos() / 1_000);
@@ -181,19 +182,19 @@ mod tests {
     }
 
     #[test]
-    fn what_finds_the_buffer_full_is_dropped() {
+    fn packets_that_find_the_buffer_full_are_dropped() {
         let gone = |ms: u64| Some(ms * 1_000);
         // One is on the line, two wait; at 1 ms there is room for one more.
         let three = [gone(1), gone(2), gone(3), None, gone(4), None];
         assert_eq!(left(LineBuffer::Packets(2), Framing::RAW, &[0, 0, 0, 0, 1_000, 1_999]), three);
         assert_eq!(left(LineBuffer::Bytes(2_000), Framing::RAW, &[0, 0, 0, 0, 1_000, 1_999]), three);
         assert_eq!(left(LineBuffer::Bytes(1_999), Framing::RAW, &[0, 0, 0]), [gone(1), gone(2), None]);
-        // A pause is not made up for.
+        // An idle time earns no credit.
         assert_eq!(left(LineBuffer::Bytes(0), Framing::RAW, &[0, 999, 5_000]), [gone(1), None, gone(6)]);
     }
 
     #[test]
-    fn a_packet_costs_what_the_line_makes_of_it() {
+    fn the_line_adds_its_framing() {
         let framing = |overhead, cells| Framing { overhead: Some(overhead), mpu: 64, cells };
         // 986 and 18 bytes; 986 and 40 in 22 cells of 53.
         let one = |framing| left(LineBuffer::Bytes(0), framing, &[0]);

@@ -18,14 +18,13 @@ use line::Line;
 pub use line::{LineBuffer, LineParams};
 use retime::{Cut, earliest, pace};
 
-/// What a packet costs on an Ethernet wire besides its bytes from the IP header on: header 14, FCS 4,
-/// preamble 8, interframe gap 12.
+/// Overhead in bytes on an Ethernet wire: header 14, FCS 4, preamble 8, interframe gap 12.
 // spec: ieee8023 3.1.1, 4.4.2.
 const ETHERNET_OVERHEAD: u32 = 14 + 4 + 8 + 12;
-/// Shortest payload; shorter ones are padded.
+/// Minimum payload; shorter ones are padded.
 const ETHERNET_MIN_PAYLOAD: u32 = 46;
 
-/// What a packet of so many bytes from the IP header on is on an Ethernet wire.
+/// Bytes on an Ethernet wire of a packet with `len` bytes, including the IP header.
 #[inline(always)]
 fn wire_bytes(len: u32) -> Bytes {
     Bytes::new(u64::from(len.max(ETHERNET_MIN_PAYLOAD) + ETHERNET_OVERHEAD))
@@ -36,33 +35,31 @@ fn wire_bytes(len: u32) -> Bytes {
 pub enum WireParams {
     /// Ethernet between two devices.
     Ethernet(EthernetParams),
-    /// An access line: Ethernet to a modem, its buffer, the line. The delay is that of the line.
+    /// An access line: Ethernet to a modem, the modem's buffer, the line. The delay is that of the line.
     Access(EthernetParams, LineParams),
     /// A pair of virtual devices in one machine: no rate, no delay, no ring.
-    // linux: drivers/net/veth.c veth_xmit (4.4) - the peer receives the packet itself, which may stand for
-    // many segments.
+    // linux: drivers/net/veth.c veth_xmit (4.4) - hands the packet itself to the peer, with all its segments.
     Veth,
 }
 
-/// An Ethernet link and the devices at its ends. Coalescing has ethtool's names.
+/// An Ethernet link and the devices at its ends. Coalescing parameters have ethtool's names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EthernetParams {
     /// Rate of the wire; zero during an outage.
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Duration,
-    /// Packets in the transmit ring. The queue above is stopped when the ring is full and woken when a
-    /// quarter is free.
+    /// Packets in the transmit ring. A full ring stops the queue above, and wakes it when a quarter is free.
     pub ring: u32,
-    /// Byte queue limits (BQL) also stop the queue above.
+    /// Let byte queue limits (BQL) stop the queue above as well.
     pub bql: bool,
     /// Delay of the transmit interrupt after the first unreported transmission.
     pub tx_usecs: Duration,
-    /// Unreported transmissions that raise the interrupt at once; 0: only the delay counts.
+    /// Unreported transmissions that raise the interrupt immediately. 0: only the delay counts.
     pub tx_frames: u32,
     /// Delay of the receive interrupt after the first unreported arrival.
     pub rx_usecs: Duration,
-    /// Unreported arrivals that raise the interrupt at once; 0: only the delay counts.
+    /// Unreported arrivals that raise the interrupt immediately. 0: only the delay counts.
     pub rx_frames: u32,
     /// Minimum time between two receive interrupts.
     pub rx_gap: Duration,
@@ -71,47 +68,48 @@ pub struct EthernetParams {
 /// A packet in the transmit ring.
 #[derive(Clone, Copy, Debug)]
 struct Sending {
-    /// When its last frame has left.
+    /// Departure of its last bit.
     sent: Instant,
     charge: SockId,
     truesize: u32,
-    /// What byte queue limits count.
+    /// Bytes counted by byte queue limits.
     bytes: u32,
 }
 
-/// What follows from the length of a frame.
+/// Values derived from the length of a frame.
 #[derive(Clone, Copy, Debug)]
 struct FrameSize {
     len: u32,
-    /// How long it takes on the wire.
+    /// Transmission time.
     takes: Duration,
-    /// Its memory in a buffer of the receiver's.
+    /// Truesize in the receiver's buffer.
     truesize: u32,
 }
 
 impl FrameSize {
-    /// A frame of so many bytes from the IP header on.
+    /// Computes the values for `len` bytes, including the IP header.
     #[inline(never)]
     fn of(len: u32, rate: Rate) -> Self {
         Self { len, takes: rate.time_for(wire_bytes(len)), truesize: linear_truesize(len) }
     }
 }
 
-/// The host at the end of a wire takes time from an interrupt to the stack.
+/// Interrupt-to-stack delay of the host at the end of a wire.
 #[derive(Debug)]
 struct HostSoftirq {
     softirq: Softirq,
-    /// When it took something in last.
+    /// Time at which the host last processed arrivals.
     last: Option<Instant>,
 }
 
 /// One direction of a wired link.
 #[derive(Debug)]
 pub struct Wire {
-    /// Of virtual devices, what does nothing.
+    /// Neutral values for virtual devices.
     params: EthernetParams,
     veth: bool,
-    /// Packets do not go straight from a ring onto the wire.
+    /// True for virtual devices and access lines, whose packets do not go straight from the ring onto the
+    /// wire.
     apart: bool,
     line: Option<Box<Line>>,
     /// The interface that feeds the wire.
@@ -119,31 +117,31 @@ pub struct Wire {
     /// The interface at the end of the wire.
     pub to: IfId,
     busy_until: Instant,
-    /// What the last frame was, as most are like the one before.
+    /// The last frame; most frames have the same length as their predecessor.
     last_frame: FrameSize,
-    /// Packets given to the device whose transmission has not been reported, with the charges that this ends.
+    /// Packets given to the device whose transmission has not been reported, with their charges.
     ring: Fifo<Sending>,
-    /// How many of them bear a charge.
+    /// Number of ring entries with a charge.
     charged: u32,
-    /// Frames on their way, with the time of their arrival.
+    /// Frames in flight, with their arrival times.
     flight: Fifo<(Instant, Pkt)>,
-    /// Before this instant nothing is handed up.
+    /// Time before which no packet is passed up.
     quiet_until: Instant,
-    /// From the first arrival on, if nothing comes in between: `rx_usecs`, and what the host takes from the
-    /// interrupt on.
+    /// Time from the first arrival to the stack, without other limits: `rx_usecs` plus the host's
+    /// interrupt-to-stack delay.
     wait: Duration,
-    /// Arrivals may be handed up several at once.
+    /// Several arrivals may be passed up together.
     gathers: bool,
     softirq: Option<Box<HostSoftirq>>,
     ring_full: bool,
     bql: Option<Bql>,
-    /// Arrival of the last frame whose bits had all left at the last change.
+    /// Arrival of the last frame that had left completely at the last change.
     kept: Instant,
-    /// The frame that a change of the rate found half sent.
+    /// The frame that the last change of the rate found half sent.
     cut: Option<Cut>,
 }
 
-/// What virtual devices do about coalescing.
+/// Neutral parameters for virtual devices.
 const VETH: EthernetParams = EthernetParams {
     rate: Rate::from_bps(u64::MAX),
     delay: Duration::ZERO,
@@ -157,7 +155,7 @@ const VETH: EthernetParams = EthernetParams {
 };
 
 impl Wire {
-    /// An empty wire between two interfaces.
+    /// Creates an empty wire between two interfaces.
     pub fn new(params: WireParams, from: IfId, to: IfId) -> Self {
         let (params, veth, line) = match params {
             WireParams::Ethernet(ethernet) => (ethernet, false, None),
@@ -189,14 +187,14 @@ impl Wire {
         }
     }
 
-    /// The same, with the place at which an access line's tail drops are recorded.
+    /// Sets the place of an access line's tail drops.
     #[must_use]
     pub fn with_place(mut self, place: PlaceId) -> Self {
         self.line.iter_mut().for_each(|line| line.place = place);
         self
     }
 
-    /// The same to a host with a delay from the interrupt to the network stack.
+    /// Adds an interrupt-to-stack delay of the receiving host.
     #[must_use]
     pub fn with_softirq(self, softirq: Softirq) -> Self {
         let (wait, quiet_until) = (self.params.rx_usecs + softirq.delay, self.quiet_until + softirq.delay);
@@ -204,9 +202,9 @@ impl Wire {
         Self { gathers: true, wait, quiet_until, softirq, ..self }
     }
 
-    /// Takes a packet. It is always accepted, though the buffer of an access line may drop it. On Ethernet
-    /// its socket is charged until the transmission is reported, and the device splits it into segments
-    /// (TSO). On virtual devices it is charged until the peer has it.
+    /// Sends a packet. The device always accepts it, though the buffer of an access line may drop it. On
+    /// Ethernet the socket is charged until the transmission is reported, and the device splits the packet
+    /// into segments (TSO). On virtual devices it is charged until the peer receives the packet.
     pub fn push<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
         if self.apart {
             self.push_apart(now, p, ctx);
@@ -223,7 +221,7 @@ impl Wire {
         self.queued(charge, truesize, bytes);
     }
 
-    /// A packet is in the ring, until its transmission is reported.
+    /// Adds a packet to the ring until its transmission is reported.
     #[inline(always)]
     fn queued(&mut self, charge: SockId, truesize: u32, bytes: u32) {
         self.ring.push(Sending { sent: self.busy_until, charge, truesize, bytes });
@@ -234,7 +232,7 @@ impl Wire {
         }
     }
 
-    /// The same of a virtual device or an access line.
+    /// Sends a packet on a virtual device or an access line.
     #[inline(never)]
     fn push_apart<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
         let Some(mut line) = self.line.take() else {
@@ -260,7 +258,7 @@ impl Wire {
                     ctx.step(now, &Step::Wired { p: segment, from: self.from, times });
                     self.flight.push((arrives, segment));
                 }
-                // deviation: it is dropped as the host sends it, not when it reaches the modem a few
+                // deviation: drops the packet when the host sends it, not when it reaches the modem a few
                 // microseconds later - nothing happens to it in between.
                 None => ctx.drop(now, segment, Reason::Overlimit, line.place),
             }
@@ -269,7 +267,7 @@ impl Wire {
         self.queued(charge, truesize, bytes);
     }
 
-    /// The frames of a packet of several segments: apart, so that those of one stay quick.
+    /// Sends the frames of a packet of several segments. Separate, to keep the path of single frames short.
     #[inline(never)]
     fn frames<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
         gso::split_by(now, p, ctx, |ctx, segment| {
@@ -278,7 +276,7 @@ impl Wire {
         });
     }
 
-    /// Tells a reader that follows packets when the frame that was sent last passes where.
+    /// Reports the times of the last frame to a sink that follows packets.
     #[inline(always)]
     fn tell_of_last<S: Sink>(&self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
         if S::STEPS {
@@ -290,15 +288,15 @@ impl Wire {
         }
     }
 
-    /// One frame after the others. It comes into a buffer of the receiver's own; a datagram's was like that
-    /// already.
+    /// Sends one frame after those before it.
     #[inline(always)]
     fn frame(&mut self, now: Instant, p: Pkt, hot: &mut Packet) {
         let sent = self.sent(now, hot);
         self.flight.push((sent + self.params.delay, p));
     }
 
-    /// When the last bit of a frame has left the device.
+    /// Returns the departure of the frame's last bit. A TCP segment gets the truesize of the receiver's
+    /// buffer; other packets have it already.
     #[inline(always)]
     fn sent(&mut self, now: Instant, hot: &mut Packet) -> Instant {
         if hot.len != self.last_frame.len {
@@ -312,40 +310,39 @@ impl Wire {
         sent
     }
 
-    /// Whether the queue above is stopped.
+    /// Returns true if the queue above is stopped.
     #[inline]
     pub fn is_stopped(&self) -> bool {
         self.ring_full || self.bql.as_ref().is_some_and(Bql::is_stopped)
     }
 
-    /// Whether several arrivals may be handed up at once.
+    /// Returns true if several arrivals may be passed up together.
     #[inline]
     pub fn gathers(&self) -> bool {
         self.gathers
     }
 
-    /// Whether a packet pushed now does not change [`Wire::next_arrival`]: others are before it, and arrivals
-    /// are not counted.
+    /// Returns true if pushing a packet now does not change [`Wire::next_arrival`]: other frames are in
+    /// flight, and arrivals are not counted.
     #[inline(always)]
     pub fn is_arrival_known(&self) -> bool {
         self.params.rx_frames == 0 && !self.flight.is_empty()
     }
 
-    /// Whether a packet pushed now does not change [`Wire::next_completion`]: a report is waited for already,
+    /// Returns true if pushing a packet now does not change [`Wire::next_completion`]: a report is pending,
     /// and transmissions are not counted.
     #[inline(always)]
     pub fn is_completion_known(&self) -> bool {
         self.params.tx_frames == 0 && self.is_report_awaited()
     }
 
-    /// Whether somebody waits for the next report: whoever is charged for a packet in the ring, or the queue
-    /// above, which is stopped.
+    /// Returns true if the next report has an effect: it ends a charge or may wake the stopped queue above.
     #[inline(always)]
     pub fn is_report_awaited(&self) -> bool {
         self.charged > 0 || self.is_stopped()
     }
 
-    /// When the next packets are handed up.
+    /// Reports when the next packets are passed up.
     #[inline]
     pub fn next_arrival(&self) -> Option<Instant> {
         let (first, _) = self.flight.first()?;
@@ -360,8 +357,8 @@ impl Wire {
         Some(due.max(self.quiet_until))
     }
 
-    /// The host takes in what has arrived: the next interrupt comes no sooner than the gap after the one that
-    /// told of this, and the host takes another time then.
+    /// Handles the host's processing of arrivals: the next interrupt comes at least `rx_gap` after the one
+    /// for these arrivals, and a new interrupt-to-stack delay is drawn.
     #[inline(never)]
     fn taken_in(&mut self, now: Instant) {
         let (mut told, mut delay) = (now, Duration::ZERO);
@@ -377,7 +374,7 @@ impl Wire {
         self.quiet_until = told + self.params.rx_gap + delay;
     }
 
-    /// The first packet, if it has arrived.
+    /// Returns the first packet if it has arrived.
     #[inline]
     pub fn arrive(&mut self, now: Instant, packets: &mut Packets) -> Option<Pkt> {
         let (at, p) = self.flight.first()?;
@@ -389,14 +386,14 @@ impl Wire {
             self.taken_in(now);
         }
         if self.veth {
-            // linux: net/ipv4/ip_input.c ip_rcv (4.4) - the IP layer ends the charge of what it receives.
+            // linux: net/ipv4/ip_input.c ip_rcv (4.4) - the IP layer ends the charge of received packets.
             packets.orphan(p);
         }
         Some(p)
     }
 
-    /// The first packet, if it has arrived; or else when it arrives, if there is one. Of a wire that does not
-    /// gather arrivals.
+    /// Returns the first packet if it has arrived, or else its arrival time, if any. Only for wires that do
+    /// not gather arrivals.
     #[inline(always)]
     pub fn arrive_alone(&mut self, now: Instant, packets: &mut Packets) -> Result<Pkt, Option<Instant>> {
         debug_assert!(!self.gathers && self.next_arrival() == self.flight.first().map(|(at, _)| at));
@@ -411,14 +408,14 @@ impl Wire {
         Ok(p)
     }
 
-    /// When the next transmissions are reported, if somebody waits for that. Other reports need no timer:
+    /// Reports when the next transmissions are reported, if that has an effect. Other reports need no timer:
     /// [`Wire::catch_up`] handles them before the next packet.
     #[inline]
     pub fn next_completion(&self) -> Option<Instant> {
         if self.is_report_awaited() { self.next_report() } else { None }
     }
 
-    /// When the next transmissions are reported.
+    /// Time of the next report.
     #[inline(always)]
     fn next_report(&self) -> Option<Instant> {
         let by_time = self.ring.first()?.sent + self.params.tx_usecs;
@@ -428,15 +425,16 @@ impl Wire {
         }
     }
 
-    /// Reports all finished transmissions. Returns whether this wakes the queue above.
+    /// Reports all finished transmissions. Returns true if this wakes the queue above.
     pub fn complete<S>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> bool {
         let was_stopped = self.is_stopped();
         self.report(now, |charge, truesize| ctx.packets.uncharge(charge, truesize));
         was_stopped && !self.is_stopped()
     }
 
-    /// Before a packet is pushed: handles the reports without a timer, which change nothing but the wire
-    /// itself: all that come before `now`, and those of `now` itself if their turn has `passed`.
+    /// Handles reports without a timer, which only affect the wire itself; must be called before a packet is
+    /// pushed. Covers all reports before `now`, and those at `now` if `passed`, that is if a timer at `now`
+    /// would have fired already.
     #[inline(always)]
     pub fn catch_up(&mut self, now: Instant, passed: bool) {
         while let Some(at) = self.next_report()
@@ -452,7 +450,7 @@ impl Wire {
         self.report(at, |_, _| {});
     }
 
-    /// Takes finished transmissions out of the ring and ends their charges.
+    /// Removes finished transmissions from the ring and ends their charges.
     #[inline(always)]
     fn report(&mut self, now: Instant, mut uncharge: impl FnMut(SockId, u32)) {
         let mut bytes = 0;
@@ -467,12 +465,12 @@ impl Wire {
         if let Some(bql) = &mut self.bql {
             bql.completed(now, bytes);
         }
-        // In 64 bits: a ring may be as large as a scenario says.
+        // 64 bits, because scenarios do not limit the ring size.
         let wake_at = u64::from(self.params.ring) * 3 / 4;
         self.ring_full &= self.ring.len() as u64 > wake_at;
     }
 
-    /// The frames in the ring and on the wire, in order, each with whether its last bit has left.
+    /// The frames in the ring and on the wire, in order, each with true if its last bit has left.
     pub fn flight(&self, now: Instant) -> impl Iterator<Item = (bool, Pkt)> {
         let left = self.kept.max(now + self.params.delay);
         self.flight.iter().map(move |(arrives, p)| (arrives <= left, p))

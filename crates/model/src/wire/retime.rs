@@ -1,14 +1,14 @@
-//! Steps of a wire's rate: departures of the frames that wait are computed again.
+//! Recomputes the departures of queued frames when the rate of a wire changes.
 //!
-//! Departures are computed once per frame, when it is pushed. A step is rare, so it recomputes all pending
-//! ones; the path of a packet costs the same with and without steps.
+//! Departures are computed once per frame, at push. Changes are rare, so they recompute all pending
+//! departures; the per-packet path costs the same with and without changes.
 
 use crate::types::{Bytes, Duration, Instant, Rate};
 
-/// Departures during an outage lie from here on, 1 ns apart in their order. No timer fires so late.
+/// During an outage, departures are 1 ns apart from here on, in order. No timer fires that late.
 pub(super) const OUTAGE: Instant = Instant::from_nanos(u64::MAX / 2);
 
-/// The rate to compute departures with. A rate of zero becomes 1 ns per frame, counted from [`OUTAGE`].
+/// The rate to compute departures with. A rate of zero becomes 1 ns per frame, starting at [`OUTAGE`].
 pub(super) const fn pace(rate: Rate) -> Rate {
     if rate.bps() == 0 { Rate::from_bps(u64::MAX) } else { rate }
 }
@@ -18,7 +18,7 @@ pub(super) const fn earliest(rate: Rate, at: Instant) -> Instant {
     if rate.bps() == 0 { OUTAGE } else { at }
 }
 
-/// A frame of which only a part was left to send at the last step.
+/// A frame that the last change found partly sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Cut {
     /// Departure of its last bit.
@@ -27,30 +27,30 @@ pub(super) struct Cut {
     left: u64,
 }
 
-/// Recomputes the departures of one serialiser's frames, in order.
+/// Recomputes the departures of one serializer's frames, in order.
 pub(super) struct Retimer {
     now: Instant,
     rates: [Rate; 2],
     cut: Option<Cut>,
-    /// The frame of which a part has left by now.
+    /// The frame that is partly sent now.
     pub(super) new_cut: Option<Cut>,
     /// Earliest start of the next frame.
     pub(super) next: Instant,
 }
 
 impl Retimer {
-    /// A step from one rate to another, both as of [`pace`]. Nothing leaves before `from`.
+    /// Starts a change between two rates, both as returned by [`pace`]. Nothing leaves before `from`.
     pub(super) fn new(now: Instant, rates: [Rate; 2], cut: Option<Cut>, from: Instant) -> Self {
         Self { now, rates, cut, new_cut: None, next: from.max(now) }
     }
 
-    /// Reports whether an earlier step found this frame half sent.
+    /// Returns true if an earlier change found this frame half sent.
     pub(super) fn is_cut(&self, sent: Instant) -> bool {
         self.cut.is_some_and(|cut| cut.sent == sent)
     }
 
-    /// A frame of `bytes` on the wire whose last bit would have left at `sent`, which is after the step.
-    /// Returns the new start and end of what is left of it. Bits that have left stay sent.
+    /// Reschedules a frame of `bytes` on the wire whose last bit would have left at `sent`, after the change.
+    /// Returns the new start and end of its remaining part. Bits that have left stay sent.
     pub(super) fn frame(&mut self, sent: Instant, bytes: Bytes) -> (Instant, Instant) {
         const BIT_NANOS: u64 = 8_000_000_000;
         let [old, new] = self.rates.map(|rate| u128::from(rate.bps()));
@@ -66,7 +66,7 @@ impl Retimer {
         (begins, self.next)
     }
 
-    /// The new instant of an event of a serialiser that is busy from now until then.
+    /// The new time of an event on a serializer that is busy from now until then.
     pub(super) fn scaled(&self, at: Instant) -> Instant {
         let [old, new] = self.rates;
         if at <= self.now || old == new {

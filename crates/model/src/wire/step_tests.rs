@@ -1,4 +1,4 @@
-//! Steps of a wire's rate and delay.
+//! Changes of a wire's rate and delay.
 
 use super::*;
 use crate::qdisc::cake::Framing;
@@ -37,7 +37,7 @@ fn access(rate: Rate, buffer: LineBuffer) -> WireParams {
     WireParams::Access(port, LineParams { rate, buffer, framing: Framing::RAW })
 }
 
-/// Hands up all that arrives before `until`: number and microseconds, rounded up.
+/// Receives everything that arrives before `until`. Returns numbers and times in us, rounded up.
 fn arrivals(w: &mut Wire, b: &mut Bench, until: Instant) -> Vec<(u32, u64)> {
     let mut all = Vec::new();
     while let Some(at) = w.next_arrival().filter(|at| *at < until) {
@@ -48,7 +48,7 @@ fn arrivals(w: &mut Wire, b: &mut Bench, until: Instant) -> Vec<(u32, u64)> {
     all
 }
 
-/// Completions before `until`, in microseconds.
+/// Completions before `until`, in us.
 fn reports(w: &mut Wire, b: &mut Bench, until: Instant) -> Vec<u64> {
     let mut all = Vec::new();
     while let Some(at) = w.next_completion().filter(|at| *at < until) {
@@ -58,8 +58,8 @@ fn reports(w: &mut Wire, b: &mut Bench, until: Instant) -> Vec<u64> {
     all
 }
 
-/// Three packets of 962 and 38 bytes at 0, 1 ms each at 8 Mbit/s, and what becomes of them with changes at
-/// these instants (in us).
+/// Sends three packets of 962 and 38 bytes at 0, which take 1 ms each at 8 Mbit/s, and applies changes at
+/// these times in us. Returns arrivals and completions.
 fn three(from: WireParams, changes: &[(u64, WireParams)]) -> (Vec<(u32, u64)>, Vec<u64>) {
     let (mut w, mut b) = (Wire::new(from, IfId(0), IfId(1)), Bench::new());
     for n in 0..3 {
@@ -78,22 +78,23 @@ fn three(from: WireParams, changes: &[(u64, WireParams)]) -> (Vec<(u32, u64)>, V
 }
 
 #[test]
-fn what_waits_leaves_at_the_new_rate() {
+fn waiting_frames_leave_at_the_new_rate() {
     let at = |rate: u64| ethernet(kbps(rate), 10);
     let from = at(8_000);
     // Departures; arrivals are 10 ms later.
     for (changes, sent) in [
         (vec![], [1_000, 2_000, 3_000]),
-        // Before the first bit, at a quarter of the first frame, between two frames, in the last one, and
-        // after all.
+        // Before the first bit, at a quarter of the first frame, between two frames, in the last frame, and
+        // after all frames.
         (vec![(0, at(4_000))], [2_000, 4_000, 6_000]),
         (vec![(250, at(4_000))], [1_750, 3_750, 5_750]),
         (vec![(1_000, at(800))], [1_000, 11_000, 21_000]),
         (vec![(2_500, at(16_000))], [1_000, 2_000, 2_750]),
         (vec![(3_000, at(800))], [1_000, 2_000, 3_000]),
-        // Two steps within a frame: a quarter at 8, a quarter at 4 Mbit/s, the rest at 16.
+        // Two changes within a frame: a quarter at 8, a quarter at 4 Mbit/s, the rest at 16.
         (vec![(250, at(4_000)), (750, at(16_000))], [1_000, 1_500, 2_000]),
-        // An outage in the middle of a frame, and from the end of one on; a step from nothing to nothing.
+        // An outage in the middle of a frame, and from the end of a frame on, with a change from zero to
+        // zero.
         (vec![(1_500, at(0)), (9_500, at(8_000))], [1_000, 10_000, 11_000]),
         (vec![(1_000, at(0)), (5_000, at(0)), (9_000, at(4_000))], [1_000, 11_000, 13_000]),
     ] {
@@ -101,28 +102,29 @@ fn what_waits_leaves_at_the_new_rate() {
         let arrived: Vec<(u32, u64)> = (0..).zip(sent.map(|at| at + 10_000)).collect();
         assert_eq!((came, reported), (arrived, sent.to_vec()), "{changes:?}");
     }
-    // Down for the whole run, and from the start until it is raised.
+    // Down for the whole run, and down from the start until the rate is raised.
     assert_eq!(three(at(0), &[]), (vec![], vec![]));
     assert_eq!(three(at(0), &[(7_000, at(8_000))]).1, [8_000, 9_000, 10_000]);
 }
 
 #[test]
-fn a_new_delay_is_that_of_what_has_not_left_and_none_overtakes() {
+fn a_new_delay_applies_to_bits_not_sent_and_no_frame_overtakes() {
     let at = |rate, delay| ethernet(kbps(rate), delay);
     let came = |changes: &[(u64, WireParams)]| {
         three(at(8_000, 10), changes).0.into_iter().map(|(_, at)| at).collect::<Vec<_>>()
     };
     assert_eq!(came(&[(1_500, at(8_000, 15))]), [11_000, 17_000, 18_000]);
-    // The first arrives at 11 ms. With 2 ms of delay, the half frame and the next one go on from 9 ms on.
+    // The first frame arrives at 11 ms. With 2 ms of delay, the half frame and the next one continue from 9
+    // ms on.
     assert_eq!(came(&[(1_500, at(8_000, 2))]), [11_000, 11_500, 12_500]);
-    // Rate and delay together, and the same once more while the wire pauses.
+    // Rate and delay together, and again while the wire pauses.
     assert_eq!(came(&[(1_500, at(4_000, 2))]), [11_000, 12_000, 14_000]);
     assert_eq!(came(&[(1_500, at(4_000, 2)), (5_000, at(8_000, 2))]), [11_000, 11_500, 12_500]);
 }
 
 #[test]
 fn bits_that_have_left_count_at_any_rate() {
-    // 3 of 8 bits at 8 Mbit/s, the rest in an hour of 1 kbit/s steps: never twice, never lost.
+    // 3,000 of 8,000 bits at 8 Mbit/s, the others at 1 to 3 kbit/s with a change every ms: none is lost.
     let (mut w, mut b) = (Wire::new(ethernet(Rate::from_mbps(8), 0), IfId(0), IfId(1)), Bench::new());
     let p = b.packet(0, 962);
     w.push(us(0), p, &mut b.ctx());
@@ -131,10 +133,10 @@ fn bits_that_have_left_count_at_any_rate() {
         w.change(now, ethernet(kbps(1 + n % 3), 0), &mut b.ctx());
         now += Duration::from_millis(1);
     }
-    // 5,000 bits less 1, 2 and 3 bits in turn: 167 ones, 167 twos, 166 threes.
+    // 5,000 bits minus 1, 2 and 3 bits in turn: 167 ones, 167 twos, 166 threes.
     w.change(now, ethernet(kbps(1), 0), &mut b.ctx());
     let left = 5_000 - (167 + 2 * 167 + 3 * 166);
-    // Each step rounds up to a nanosecond.
+    // Each change rounds up to a nanosecond.
     let takes = (w.next_arrival().expect("a frame") - now).nanos();
     assert!((left * 1_000_000..=left * 1_000_000 + 500).contains(&takes), "{takes} ns for {left} bits");
 }
@@ -155,7 +157,7 @@ fn a_packet_of_several_segments_is_reported_with_its_last_one() {
 
 #[test]
 fn a_modem_drains_and_fills_at_the_new_rate() {
-    // Packets of 986 bytes, 1,000 with Ethernet: 1 ms at 8 Mbit/s, 8 us and a bit on the port.
+    // Packets of 986 bytes, 1,000 with Ethernet: 1 ms at 8 Mbit/s, just over 8 us on the port.
     let line = |rate: u64| access(kbps(rate), LineBuffer::Bytes(4_000));
     let run = |from: u64, pushes: &[u64], changes: &[(u64, u64)]| {
         let (mut w, mut b) = (Wire::new(line(from), IfId(0), IfId(1)), Bench::new());
@@ -176,21 +178,22 @@ fn a_modem_drains_and_fills_at_the_new_rate() {
             }
         }
         came.extend(arrivals(&mut w, &mut b, us(1_000_000_000)));
-        // Arrivals on the line's own clock: without the 10 ms, in steps of 0.1 ms.
+        // Arrivals without the delay of 10 ms, in steps of 0.1 ms.
         came.into_iter().map(|(n, at)| (n, (at - 10_000) / 100)).collect::<Vec<_>>()
     };
     // One on the line and four in the buffer; the sixth is dropped.
     assert_eq!(run(8_000, &[0; 6], &[]), [(0, 10), (1, 20), (2, 30), (3, 40), (4, 50)]);
-    // At 1.5 ms half of the second is left; 80 Mbit/s send a packet in 0.1 ms.
+    // At 1.5 ms half of the second is left; 80 Mbit/s take 0.1 ms per packet.
     assert_eq!(run(8_000, &[0; 6], &[(1_500, 80_000)]), [(0, 10), (1, 15), (2, 16), (3, 17), (4, 18)]);
-    // The buffer is empty at once, and takes four more.
+    // The buffer empties quickly, and accepts four more.
     let later = [0, 0, 0, 0, 0, 2_000, 2_000, 2_000, 2_000, 2_000, 2_000];
     assert_eq!(run(8_000, &later, &[(1_500, 80_000), (1_990, 8_000)]).len(), 10);
-    // It empties at a tenth of the rate: at 2.5 ms there is no room yet that there would have been.
+    // At a tenth of the rate, the buffer still has no room at 2.5 ms.
     assert_eq!(run(8_000, &[0, 0, 0, 0, 0, 2_500, 2_500], &[]).len(), 7);
     let slower = run(8_000, &[0, 0, 0, 0, 0, 2_500, 2_500], &[(500, 800)]);
     assert_eq!(slower, [(0, 55), (1, 155), (2, 255), (3, 355), (4, 455)]);
-    // An outage: what waits stays, what comes beyond the buffer is dropped, and all goes on afterwards.
+    // An outage: queued packets stay, packets beyond the buffer are dropped, and the rest continues
+    // afterwards.
     let outage = run(8_000, &[0, 0, 2_000, 2_000, 2_000, 2_000], &[(500, 0), (9_500, 8_000)]);
     assert_eq!(outage, [(0, 100), (1, 110), (2, 120), (3, 130), (4, 140)]);
     assert_eq!(run(0, &[0; 6], &[(5_000, 8_000)]), [(0, 60), (1, 70), (2, 80), (3, 90)]);
@@ -200,26 +203,26 @@ fn a_modem_drains_and_fills_at_the_new_rate() {
 fn a_frame_on_its_way_to_the_modem_may_find_it_full() {
     let line = |rate| access(rate, LineBuffer::Packets(2));
     let (mut w, mut b) = (Wire::new(line(Rate::from_mbps(800)), IfId(0), IfId(1)), Bench::new());
-    // 100 packets in the ring, 8.192 us each on the port and 10 us on the line: the buffer grows by one in 50
-    // us.
+    // 100 packets in the ring, 8.192 us each on the port and 10 us on the line: the buffer grows by one
+    // packet per 50 us.
     for n in 0..10 {
         let p = b.packet(n, 986);
         w.push(us(0), p, &mut b.ctx());
     }
     w.change(us(9), line(kbps(8_000)), &mut b.ctx());
-    // The first is on the line, two more wait, and the others are dropped.
+    // The first is on the line, two wait, the others are dropped.
     assert_eq!((w.held(), b.packets.live()), (3, 3));
     let came = arrivals(&mut w, &mut b, us(1_000_000));
     assert_eq!(came.iter().map(|(n, _)| *n).collect::<Vec<_>>(), [0, 1, 2]);
-    // Reports of the port stay as they were.
+    // The port's reports do not change.
     assert_eq!(reports(&mut w, &mut b, us(1_000_000)).last(), Some(&82));
 }
 
 proptest! {
-    /// Over any steps, packets arrive in order, all that went in have come out, been dropped or are inside,
-    /// and the line never carries more than its rates allow.
+    /// For any changes, packets arrive in order, every packet has arrived, been dropped or is inside, and the
+    /// line never carries more than its rates allow.
     #[test]
-    fn nothing_is_lost_doubled_or_overtakes(
+    fn no_packet_is_lost_duplicated_or_overtakes(
         events in prop::collection::vec((0_u64..3_000, 0_u8..4, 20_u32..1_500, 0_usize..6, 0_u64..12), 1..120),
         modem in any::<bool>(),
         bql in any::<bool>(),

@@ -12,7 +12,7 @@ fn wire(ring: u32) -> Wire {
     with(|e| e.ring = ring)
 }
 
-/// 100 Mbit/s, 250 us, and what `change` makes of the rest.
+/// A wire of 100 Mbit/s and 250 us, with other parameters set by `change`.
 fn with(change: impl FnOnce(&mut EthernetParams)) -> Wire {
     let mut params = EthernetParams {
         rate: Rate::from_mbps(100),
@@ -44,7 +44,7 @@ fn packets_follow_each_other_at_the_rate_and_arrive_after_the_delay() {
         arrivals.push((at.nanos(), b.finish(p)));
     }
     assert_eq!(arrivals, [(1_370_000, 1462), (1_490_000, 1462), (1_496_720, 20)]);
-    // The charge was not the packets' any more; the ring ends it, all that are sent in one report.
+    // The ring holds the charges and ends those of all packets sent in one report.
     assert_eq!((b.uncharged(), w.charges().count()), (0, 3));
     assert_eq!(w.next_completion(), Some(us(1120 + 125)));
     assert!(!w.complete(us(1245), &mut b.ctx()));
@@ -52,13 +52,13 @@ fn packets_follow_each_other_at_the_rate_and_arrive_after_the_delay() {
     assert_eq!(w.held(), 0);
 }
 
-/// Interrupts have a least distance: what comes alone is handed up at once, what follows within the gap at
-/// its end, together.
+/// Interrupts keep a minimum distance: a single arrival is passed up immediately, arrivals within the gap
+/// together at its end.
 #[test]
 fn interrupts_keep_their_distance() {
     let gap = Duration::from_micros(300);
     let (mut w, mut b) = (with(|e| e.rx_gap = gap), Bench::new());
-    // Each of 120 us: the last bits arrive at 370, 490, 610, 730, 850; one more at 2370.
+    // 120 us each: the last bits arrive at 370, 490, 610, 730, 850, and one at 2370.
     for at in [0, 0, 0, 0, 0, 2_000] {
         let p = b.packet(0, 1462);
         w.push(us(at), p, &mut b.ctx());
@@ -111,7 +111,7 @@ pub(super) fn tcp(b: &mut Bench, segs: u16, rest: u32) -> Pkt {
 }
 
 #[test]
-fn a_packet_of_several_segments_is_as_many_frames() {
+fn a_packet_of_several_segments_becomes_several_frames() {
     let (mut w, mut b) = (wire(256), Bench::new());
     let p = tcp(&mut b, 3, 1448);
     w.push(us(0), p, &mut b.ctx());
@@ -120,13 +120,13 @@ fn a_packet_of_several_segments_is_as_many_frames() {
     while let Some(at) = w.next_arrival() {
         let p = w.arrive(at, &mut b.packets).expect("it has arrived");
         let hot = b.packets.get(p);
-        // Each came into a buffer of its own.
+        // Each segment arrived in a buffer of its own.
         assert_eq!((hot.segs, hot.len, hot.truesize), (1, 1500, linear_truesize(1500)));
         arrivals.push((at.nanos(), b.finish(p)));
     }
     // 1,538 bytes at 100 Mbit/s are 123.04 us.
     assert_eq!(arrivals, [(373_040, 1), (496_080, 1449), (619_120, 2897)]);
-    // The charge of the whole ends after the last of them.
+    // The charge ends after the last segment.
     assert_eq!(w.next_completion(), Some(us(3 * 123_040 / 1000) + Duration::from_nanos(120 + 125_000)));
     w.complete(us(300), &mut b.ctx());
     assert_eq!(b.uncharged(), 0);
@@ -141,7 +141,7 @@ fn virtual_devices_pass_packets_whole_and_at_once() {
     let p = tcp(&mut b, 40, 1448);
     w.push(us(7), p, &mut b.ctx());
     assert_eq!((w.is_stopped(), w.next_arrival(), w.next_completion()), (false, Some(us(7)), None));
-    // It keeps its charge until the peer has it.
+    // The charge stays until the peer has the packet.
     assert_eq!((b.uncharged(), w.charges().count()), (0, 0));
     assert_eq!(w.arrive(us(7), &mut b.packets), Some(p));
     assert_eq!((b.packets.get(p).segs, b.uncharged()), (40, 1));
@@ -183,7 +183,7 @@ fn coalescing_by_time_and_by_count() {
     };
     assert_eq!(times(0, 0, false)[..2], [(120, 1), (240, 1)]);
     assert_eq!(times(200, 0, false), [(320, 2), (560, 2), (800, 2), (1040, 1)]);
-    // Three are 240 us apart; what is left after them waits for its time.
+    // Three frames are 240 us apart; the rest waits for the timer.
     assert_eq!(times(1000, 3, false), [(360, 3), (720, 3), (1840, 1)]);
     assert_eq!(times(200, 3, false), [(320, 2), (560, 2), (800, 2), (1040, 1)]);
     // Arrivals are 250 us later.
@@ -213,18 +213,18 @@ fn byte_queue_limits_stop_the_queue_long_before_the_ring_does() {
             b.finish(p);
         }
     }
-    // A report every 125 us is of one packet or two.
+    // A report every 125 us covers one packet or two.
     assert!(most <= 5 && waits > 5_000, "{most} packets, {waits} waits");
     // The wire was never idle: 20,000 packets of 123.04 us.
     assert!(w.busy_until.nanos() < 20_000 * 123_040 + 1_000_000, "{:?}", w.busy_until);
 }
 
 proptest! {
-    /// Reports without a timer, handled before the next packet, leave the wire as reports by a timer do:
-    /// those of the same instant too, which a timer makes before the packet if their turn has passed, and
-    /// after it if not.
+    /// Reports without a timer, handled before the next packet, leave the wire in the same state as reports
+    /// by a timer. That includes reports at the same time, which a timer handles before the packet if its
+    /// turn has passed, and after the packet if not.
     #[test]
-    fn reports_that_nobody_waits_for_are_as_if_made(
+    fn skipped_reports_leave_the_same_state(
         pushes in prop::collection::vec((0_u64..400, any::<bool>(), 60_u32..1500), 1..200),
         ring in 2_u32..12,
         bql in any::<bool>(),

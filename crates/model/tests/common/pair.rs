@@ -1,5 +1,5 @@
-//! Two Wi-Fi devices joined by a lossy air: what each try of each PPDU does is told by a list, and once the
-//! list is used up the air is perfect, so that everything must come to an end.
+//! Two Wi-Fi devices connected by a lossy channel. A list defines the fate of each try of a PPDU. After the
+//! end of the list nothing is lost, so that every run must end.
 
 #![allow(dead_code, reason = "each test that includes this file uses a part of it")]
 
@@ -24,25 +24,25 @@ use stillair_model::wifi::rate::RateControl;
 use stillair_model::wifi::tx::starts::Starts;
 use stillair_model::wifi::tx::transmitter::{Hardware, Peer, TidIndex, Transmitter, Windows};
 
-/// What the air does to one try of a PPDU.
+/// Fate of one try of a PPDU.
 #[derive(Clone, Copy, Debug)]
 pub struct Try {
-    /// Bit n: frames n, n + 64 and so on arrive whole.
+    /// Bit n: frames n, n + 64 and so on are received without error.
     pub whole: u64,
-    /// The acknowledgement arrives.
+    /// The acknowledgement is received.
     pub acked: bool,
-    /// Time that passes afterwards before the air is idle, beyond the usual.
+    /// Extra time until the medium is idle again.
     pub pause: Duration,
 }
 
 impl Try {
-    /// All goes well.
+    /// Everything is received.
     pub const FINE: Self = Self { whole: u64::MAX, acked: true, pause: Duration::ZERO };
-    /// Nothing arrives.
+    /// Nothing is received.
     pub const LOST: Self = Self { whole: 0, acked: false, pause: Duration::ZERO };
 }
 
-/// One PPDU's try as the air saw it.
+/// One try of a PPDU on the air.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Seen {
     pub sender: usize,
@@ -54,7 +54,7 @@ pub struct Seen {
     pub first: Option<u16>,
 }
 
-/// Drops, by packet.
+/// Drops by packet number.
 #[derive(Default)]
 pub struct Drops(pub Vec<(u32, Reason, PlaceId)>);
 
@@ -69,24 +69,24 @@ impl Sink for Drops {
 struct Side {
     dev: WifiDev,
     radio: Radio,
-    /// Packets that the device's queues above hold back, by category.
+    /// Packets queued above the device, by category.
     above: [VecDeque<Pkt>; 4],
-    /// The queue above has been stopped and not yet woken: only a wake starts it again.
+    /// The queue above was stopped and not woken yet: only a wake-up restarts it.
     stopped: [bool; 4],
 }
 
-/// The two devices, 0 and 1, and all between them.
+/// The two devices, 0 and 1, and the channel between them.
 pub struct Pair {
     pub now: Instant,
     pub packets: Packets,
     pub drops: Drops,
     pub air: VecDeque<Try>,
-    /// What happens to the tries once the list is used up; nothing bad, if it is not set.
+    /// Fate of tries after the end of the list. `None`: nothing is lost.
     pub rule: Option<fn(&Seen) -> Try>,
     pub seen: Vec<Seen>,
-    /// Packets that have gone up, in order: receiver, traffic identifier and number.
+    /// Packets passed up, in order: receiver, TID and number.
     pub up: Vec<(usize, u8, u32)>,
-    /// How many holes in a reorder buffer were given up by a timer.
+    /// Number of reorder buffer holes given up by a timer.
     pub timeouts: u32,
     medium: Medium,
     timing: Timing,
@@ -96,7 +96,7 @@ pub struct Pair {
     ended: Vec<u32>,
 }
 
-/// Everything ran dry, or it did not within the given number of steps.
+/// End of a run: everything was delivered or dropped, or the step limit was reached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
     Drained,
@@ -104,7 +104,7 @@ pub enum End {
 }
 
 impl Pair {
-    /// Two devices with the same driver, chain (two tries at each rate) and retry limit.
+    /// Creates two devices with the same driver, retry chain (two tries at each rate) and retry limit.
     pub fn new(driver: DriverConfig, rates: &[&str], retry_limit: u8) -> Self {
         let timing = Timing::of(Band::Ghz5);
         let mut medium = Medium::new(timing.sifs, timing.slot);
@@ -141,7 +141,7 @@ impl Pair {
         }
     }
 
-    /// The same with windows of Block Ack sessions of at most so many frames at each of the two.
+    /// Sets the maximum Block Ack window of each device, in frames.
     pub fn with_windows(mut self, frames: [u16; 2]) -> Self {
         for (side, frames) in self.sides.iter_mut().zip(frames) {
             let peer = &mut side.dev.tx.peers[0];
@@ -152,7 +152,7 @@ impl Pair {
         self
     }
 
-    /// The same with hosts that take their time to begin and to end sessions.
+    /// Adds delays of the hosts' work queues that set up and tear down sessions.
     pub fn with_work_queues(mut self) -> Self {
         for (n, side) in self.sides.iter_mut().enumerate() {
             let stream = Seed { seed: 1, run: 0 }.stream(&format!("{n}.sessions"));
@@ -161,7 +161,7 @@ impl Pair {
         self
     }
 
-    /// Makes a packet, charged to the socket of its own number, and offers it to a device.
+    /// Creates a packet, charged to the socket of its own number, and offers it to a device.
     pub fn offer(&mut self, side: usize, tid: u8, len: u32) -> u32 {
         let seq = self.made;
         self.made += 1;
@@ -185,7 +185,7 @@ impl Pair {
         &self.sides[side].dev
     }
 
-    /// State of the session for a traffic identifier of the sender.
+    /// State of the sender's session for a TID.
     pub fn session(&self, side: usize, tid: u8) -> stillair_model::wifi::tx::tid::BlockAckSession {
         self.dev(side).tx.tids[TidIndex::new(PeerId(0), tid).index()].session
     }
@@ -217,7 +217,7 @@ impl Pair {
         }
     }
 
-    /// Goes on until nothing is left to be done, for `steps` exchanges and timers at most.
+    /// Runs until nothing is left to do, for at most `steps` exchanges and timers.
     pub fn run(&mut self, steps: u32) -> End {
         for _ in 0..steps {
             if !self.step() {
@@ -227,7 +227,7 @@ impl Pair {
         End::StillBusy
     }
 
-    /// The next exchange or timer; false if there is none.
+    /// Handles the next exchange or timer. Returns false if nothing is left.
     pub fn step(&mut self) -> bool {
         let timers = [0, 1].map(|n| self.sides[n].dev.next_timer());
         let timer = (0..2).filter_map(|n| timers[n].map(|at| (at.max(self.now), n))).min();
@@ -247,7 +247,7 @@ impl Pair {
         let mut up = Vec::new();
         let Side { dev, radio, .. } = &mut self.sides[n];
         let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.drops };
-        // Its drivers are not behind a bus.
+        // The drivers are not behind a bus.
         let _ = dev.on_timer(self.now, &mut up, &mut Hardware { radio, medium: &mut self.medium }, ctx);
         self.timeouts += u32::from(!up.is_empty());
         self.deliver(n, up);
@@ -291,7 +291,7 @@ impl Pair {
             let outcome = if again { TxOutcome::Failed } else { TxOutcome::Finished };
             let more = again || self.sides[side].radio.queued(queue) > 0;
             self.medium.done(self.now, winner, outcome, more);
-            // A frame that carries no data is not seen by the receiver's driver unless it is whole.
+            // The receiver's driver sees frames without data only if they are intact.
             if whole.any() || !ppdu.mpdus.is_empty() {
                 let mut up = Vec::new();
                 let Side { dev, radio, .. } = &mut self.sides[1 - side];
@@ -326,8 +326,8 @@ impl Pair {
         }
     }
 
-    /// What must hold once all has run dry: every packet delivered once or dropped for a reason, every charge
-    /// ended once, nothing held anywhere.
+    /// Checks the state after a run: every packet was delivered once or dropped with a reason, every charge
+    /// has ended once, and nothing is held.
     pub fn check_drained(&mut self) {
         for (n, side) in self.sides.iter().enumerate() {
             assert!(side.above.iter().all(VecDeque::is_empty), "a queue above device {n} was never woken");
@@ -343,7 +343,7 @@ impl Pair {
         assert_eq!(fates, (0..self.made).collect::<Vec<_>>(), "each packet has one fate");
     }
 
-    /// Numbers of what went up at a device for one traffic identifier.
+    /// Numbers of the packets passed up at a device for one TID.
     pub fn up(&self, side: usize, tid: u8) -> Vec<u32> {
         self.up.iter().filter(|u| (u.0, u.1) == (side, tid)).map(|u| u.2).collect()
     }

@@ -1,23 +1,23 @@
-//! Behaviour scripts of TCP: the text format. `tests/tcp/README.md` explains it.
+//! The text format of TCP test scripts; see `tests/tcp/README.md`.
 
 use stillair_model::transport::tcp::config::{Exception, LimitOutput, LossDetection, TcpConfig};
 use stillair_model::types::Duration;
 
-/// A place in a stream of data: whole segments, and bytes beyond them.
+/// A position in a stream: whole segments, plus bytes beyond them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Place {
     pub segments: u32,
     pub bytes: u32,
 }
 
-/// What a packet is.
+/// Kind of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum What {
     Syn,
     SynAck,
     /// No data.
     Ack,
-    /// One packet, or those of segments `from` up to `to`.
+    /// One packet, or those of segments `from` to `to`.
     Data {
         from: Place,
         to: Option<u32>,
@@ -25,11 +25,11 @@ pub enum What {
     /// A FIN without data.
     Fin(Place),
     Rst,
-    /// No data, and one byte before the next.
+    /// No data, at one byte before the next sequence number.
     Probe,
 }
 
-/// A packet, as far as a line describes it.
+/// A packet as described by a line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Packet {
     pub what: What,
@@ -41,7 +41,7 @@ pub struct Packet {
     pub mss: Option<u16>,
     pub scale: Option<u8>,
     pub ecr_first: bool,
-    /// `fin ece cwr ce ect nosack nots noscale ecn`, those that are there.
+    /// Marks that are set, from `fin ece cwr ce ect nosack nots noscale ecn`.
     pub marks: Vec<String>,
 }
 
@@ -51,30 +51,30 @@ impl Packet {
     }
 }
 
-/// When a line happens, from the instant of the line before it.
+/// Time of a line, relative to the previous line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct When {
     pub earliest: Duration,
     pub latest: Duration,
 }
 
-/// What a line says.
+/// Content of a line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Step {
     Set(String, String),
-    /// A connection over a path of that round-trip time, as the end that listens.
+    /// A connection over a path with this round-trip time, as the listening end.
     Connected(Duration, Vec<String>),
     Connect,
     In(Packet),
     Out(Packet),
-    /// Nothing is sent up to this instant.
+    /// Nothing is sent until this time.
     Nothing,
     Write(u64, bool),
     Flood,
     Read(Option<u64>),
     Sleep,
     Close,
-    /// Charges do not end by themselves from now on; so many of the oldest do.
+    /// Charges no longer end automatically; `Free` ends the oldest ones.
     Hold,
     Free(usize),
     Refuse(u32),
@@ -214,7 +214,7 @@ fn step(words: &[&str]) -> Result<Step, String> {
     })
 }
 
-/// Reads a script; an error names the line.
+/// Parses a script. The error names the line.
 pub fn parse(text: &str) -> Result<Vec<Line>, String> {
     let mut lines = Vec::new();
     for (i, raw) in text.lines().enumerate() {
@@ -233,7 +233,7 @@ pub fn parse(text: &str) -> Result<Vec<Line>, String> {
     Ok(lines)
 }
 
-/// Changes a setting of the socket.
+/// Changes a socket setting.
 pub fn set(c: &mut TcpConfig, key: &str, value: &str) -> Result<(), String> {
     let n = || value.parse::<u32>().map_err(|_| format!("value {value:?}"));
     match key {

@@ -1,4 +1,5 @@
-//! One TCP socket on a bench: its packets caught, its charges ended by hand or at once, a clock.
+//! A test rig for one TCP socket: captures its packets, ends its charges on request or immediately, and
+//! provides a clock.
 
 use std::collections::VecDeque;
 
@@ -9,7 +10,7 @@ use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::transport::tcp::socket::Tcp;
 use stillair_model::types::{Addr, Endpoint, FlowId, Instant, NewPacket, Seed, SockId, TcpHeader};
 
-/// A packet that a socket has sent.
+/// A packet sent by a socket.
 #[derive(Clone, Debug)]
 pub struct Sent {
     pub packet: NewPacket,
@@ -18,14 +19,14 @@ pub struct Sent {
     pub header: TcpHeader,
 }
 
-/// Where packets leave: they are kept, with the charges that have not ended.
+/// Captures sent packets and their outstanding charges.
 #[derive(Debug, Default)]
 pub struct Wire {
     pub sent: VecDeque<Sent>,
     pub charges: VecDeque<u32>,
-    /// Charges of packets that were refused: they end in any case.
+    /// Charges of refused packets, which always end.
     pub ended: Vec<u32>,
-    /// So many packets are refused from now on; so many are taken with a sign of congestion.
+    /// Number of packets to refuse, and number to accept with a congestion signal, from now on.
     pub refuse: u32,
     pub congest: u32,
 }
@@ -52,7 +53,7 @@ impl Outlet for Wire {
     }
 }
 
-/// A socket of flow 0; the end that listens has the second address.
+/// A socket of flow 0. The listening end has the second address.
 pub fn socket(config: &TcpConfig, cc: &str, listens: bool) -> Tcp {
     let (src, dst) = if listens { (Addr(1), Addr(0)) } else { (Addr(0), Addr(1)) };
     let endpoint = Endpoint { flow: FlowId(0), flow_hash: 0x1234_5678, src, dst, tos: 0 };
@@ -66,7 +67,7 @@ pub fn socket(config: &TcpConfig, cc: &str, listens: bool) -> Tcp {
     tcp
 }
 
-/// Ends charges: those of refused packets, and the `n` oldest of the others. Returns how many there were.
+/// Ends the charges of refused packets, and the `n` oldest other charges. Returns the number of the latter.
 pub fn end_charges(now: Instant, tcp: &mut Tcp, wire: &mut Wire, n: usize) -> usize {
     let n = n.min(wire.charges.len());
     let mut ended: Vec<u32> = wire.charges.drain(..n).collect();

@@ -1,4 +1,4 @@
-//! Plays a behaviour script against one socket; `tests/tcp/README.md` explains the steps.
+//! Runs a test script against one socket; `tests/tcp/README.md` explains the steps.
 
 use stillair_model::transport::cc::CaState;
 use stillair_model::transport::seq::{after, before};
@@ -9,14 +9,14 @@ use stillair_model::types::{Duration, Instant, SockId, SynOptions, TcpFlags, Tcp
 use crate::script::{self, Packet, Place, Step, What, When};
 use crate::tcp_rig::{Sent, Wire, end_charges, socket};
 
-/// Scripts start here, as a clock at zero has odd corners.
+/// Start of a script. Time zero is avoided because of its corner cases.
 const START: Instant = Instant::from_nanos(1_000_000_000);
-/// The other end's first sequence number.
+/// The peer's initial sequence number.
 const PEER_ISS: u32 = 4_294_900_000;
-/// Its segments' memory.
+/// Truesize of the peer's segments.
 const TRUESIZE: u32 = 2304;
 
-/// A socket, and what the script's other end has said and heard.
+/// A socket, and the state of the script's peer.
 struct Run {
     config: TcpConfig,
     cc: String,
@@ -26,12 +26,12 @@ struct Run {
     iss: u32,
     mss: u32,
     timestamps: bool,
-    /// What the other end has sent and acknowledged so far.
+    /// Next sequence number that the peer sends, and its last acknowledgement.
     peer_next: u32,
     peer_ack: u32,
     peer_window: u32,
     peer_echo: u32,
-    /// Data that it was sent: start, end, time stamp.
+    /// Data received by the peer: start, end, timestamp.
     heard: Vec<(u32, u32, u32)>,
     hold: bool,
     greedy: bool,
@@ -68,7 +68,7 @@ impl Run {
         self.tcp = Some(socket(&self.config, &self.cc, listens));
     }
 
-    /// After each event: charges end, the application reads and writes.
+    /// Follows each event: charges end, and the application reads and writes.
     fn settle(&mut self) {
         let Some(tcp) = &mut self.tcp else { return };
         loop {
@@ -93,7 +93,7 @@ impl Run {
         }
     }
 
-    /// Lets time pass up to `until`, or to the first packet that is sent.
+    /// Advances the time to `until`, or to the first packet sent.
     fn advance(&mut self, until: Instant) {
         while self.wire.sent.is_empty() {
             let Some(tcp) = &mut self.tcp else { break };
@@ -135,7 +135,7 @@ impl Run {
         }
     }
 
-    /// A packet in the words of a script.
+    /// Describes a packet in the script's format.
     fn show(&self, sent: &Sent) -> String {
         let h = &sent.header;
         let mut text = if h.flags.has(TcpFlags::SYN) {
@@ -157,7 +157,7 @@ impl Run {
         text
     }
 
-    /// Packets of the other end.
+    /// Passes packets of the peer to the socket.
     fn hear(&mut self, p: &Packet) -> Result<(), String> {
         let (from, to) = match p.what {
             What::Data { from, to } => (from, to.unwrap_or(from.segments)),
@@ -251,8 +251,8 @@ impl Run {
         Ok(())
     }
 
-    /// The time stamp that the other end echoes with this acknowledgement: that of the packet that moved it
-    /// on, at its last transmission, or its first.
+    /// Selects the timestamp that the peer echoes with this acknowledgement: that of the packet that advanced
+    /// it, at its last or first transmission.
     fn echo(&mut self, ack: u32, first: bool) {
         if !after(ack, self.peer_ack) {
             return;
@@ -264,7 +264,7 @@ impl Run {
         self.peer_ack = ack;
     }
 
-    /// The next packet of the socket must be this one.
+    /// Checks the next packet of the socket.
     fn expect(&mut self, p: &Packet, when: Option<When>) -> Result<(), String> {
         let (from, to) = match p.what {
             What::Data { from, to } => (from, to.unwrap_or(from.segments)),
@@ -459,7 +459,7 @@ impl Run {
         Ok(())
     }
 
-    /// The end that listens, after a handshake of one round trip.
+    /// Sets up the listening end after a handshake with this round-trip time.
     fn connected(&mut self, rtt: Duration, marks: &[String]) -> Result<(), String> {
         let lines = format!(
             "< syn {}\n> synack {}\n+{}ns < ack 0",
@@ -474,7 +474,7 @@ impl Run {
     }
 }
 
-/// Runs a script; the error names its line.
+/// Runs a script. The error names the line.
 pub fn run(text: &str) -> Result<(), String> {
     let mut run = Run::new();
     for line in script::parse(text)? {

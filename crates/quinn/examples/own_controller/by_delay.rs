@@ -1,6 +1,5 @@
-//! A congestion controller of one's own: a window that follows the delay. It grows while the queue that it
-//! makes is short, and shrinks in proportion when it is not. It is written as for quinn on a socket; nothing
-//! in it knows of virtual time.
+//! A user-defined congestion controller with a delay-based window: it grows while its queue is short, and
+//! shrinks in proportion to the excess delay. The code also works with quinn on a socket.
 
 #![allow(
     clippy::disallowed_types,
@@ -14,13 +13,13 @@ use stillair_quinn::clock::{StdDuration, StdInstant};
 use stillair_quinn::quinn_proto::RttEstimator;
 use stillair_quinn::quinn_proto::congestion::{Controller, ControllerFactory};
 
-/// Delay that the controller lets its queue have.
+/// Target queueing delay.
 const TARGET: StdDuration = StdDuration::from_millis(5);
 
-/// Makes controllers with a first window in bytes.
+/// Creates controllers with a given initial window.
 #[derive(Debug)]
 pub struct ByDelayFactory {
-    /// The first window.
+    /// Initial window in bytes.
     pub first: u64,
 }
 
@@ -35,7 +34,7 @@ struct ByDelay {
     first: u64,
     window: u64,
     mtu: u64,
-    /// When the window was last made smaller: once a round trip is enough.
+    /// Time of the last window reduction, at most one per round trip.
     cut: Option<StdInstant>,
 }
 
@@ -60,7 +59,8 @@ impl Controller for ByDelay {
         if rtt.get() > rtt.min() + TARGET {
             self.cut(now, sent, 8);
         } else if !app_limited {
-            // Twice the window in a round trip until the delay has been seen once, one packet after that.
+            // Doubles the window per round trip until the first reduction, then adds one packet per round
+            // trip.
             self.window += if self.cut.is_none() { bytes } else { self.mtu * bytes / self.window };
         }
     }

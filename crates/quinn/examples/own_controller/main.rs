@@ -1,4 +1,4 @@
-//! A congestion controller of one's own (`by_delay.rs`) beside quinn's, on the same links:
+//! Compares a user-defined congestion controller (`by_delay.rs`) with quinn's own on the same links:
 //!
 //! ```text
 //! cargo run --release -p stillair-quinn --example own_controller
@@ -17,7 +17,7 @@ use stillair_model::transport::quic::QuicRole;
 use stillair_model::types::Seed;
 use stillair_quinn::{Congestion, Factory, QuinnStack, Settings};
 
-/// 10 MB from a server that has this controller.
+/// Downloads 10 MB from a server with this controller.
 fn download(factory: &dyn Fn() -> Factory, path: Fifo) -> Seen {
     let mut ends = [(QuicRole::Client, "client"), (QuicRole::Server, "server")].map(|(role, name)| {
         let mut parts = Settings::QUINN.parts();

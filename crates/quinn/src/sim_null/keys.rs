@@ -1,9 +1,9 @@
-//! Keys that change nothing but a packet's length.
+//! Keys that leave the content unchanged and only extend a packet by a tag.
 
 use bytes::BytesMut;
 use quinn_proto::crypto::{CryptoError, HeaderKey, KeyPair, Keys, PacketKey};
 
-/// Bytes of the tag, as AES-GCM and ChaCha20-Poly1305 have.
+/// Length of the tag, as with AES-GCM and ChaCha20-Poly1305.
 const TAG: usize = 16;
 
 struct NullKey;
@@ -31,13 +31,13 @@ impl PacketKey for NullKey {
 impl HeaderKey for NullKey {
     fn decrypt(&self, _: usize, _: &mut [u8]) {}
     fn encrypt(&self, _: usize, _: &mut [u8]) {}
-    // Packets that are shorter than a sample needs are padded, as with real keys.
+    // Packets shorter than a sample are padded, as with real keys.
     fn sample_size(&self) -> usize {
         TAG
     }
 }
 
-/// Keys of a level.
+/// Keys of an encryption level.
 pub(super) fn null_keys() -> Keys {
     Keys {
         header: KeyPair { local: Box::new(NullKey), remote: Box::new(NullKey) },
@@ -45,7 +45,7 @@ pub(super) fn null_keys() -> Keys {
     }
 }
 
-/// Keys of packets alone, for an update.
+/// Packet keys for a key update.
 pub(super) fn null_packet_keys() -> KeyPair<Box<dyn PacketKey>> {
     KeyPair { local: Box::new(NullKey), remote: Box::new(NullKey) }
 }

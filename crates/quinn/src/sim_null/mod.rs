@@ -2,8 +2,8 @@
 //!
 //! **For simulation only: never use it with a socket.** It provides no secrecy, no authentication and no
 //! integrity. It is sufficient in a simulator without corrupted or misdirected datagrams, and without Retry,
-//! 0-RTT or stateless resets. It keeps sizes and order: messages as long as those of TLS 1.3, with quinn's
-//! own transport parameters, at the same encryption levels, and tags of 16 bytes on each packet.
+//! 0-RTT or stateless resets. Sizes and order are those of real cryptography: messages as long as in TLS 1.3,
+//! with quinn's own transport parameters, at the same encryption levels, and 16-byte tags on each packet.
 
 mod keys;
 mod session;
@@ -18,25 +18,24 @@ use stillair_model::transport::quic::handshake::HandshakeParams;
 use keys::null_keys;
 use session::NullSession;
 
-/// Sizes of the handshake's messages in bytes. A size too small for the transport parameters is raised to fit
-/// them.
+/// Sizes of handshake messages in bytes. A size too small for the transport parameters is raised.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SimNull {
     /// ClientHello.
     pub client_hello: u32,
     /// ServerHello.
     pub server_hello: u32,
-    /// EncryptedExtensions, Certificate, CertificateVerify and Finished of the server. Before address
+    /// The server's EncryptedExtensions, Certificate, CertificateVerify and Finished. Before address
     /// validation a server may send three times the bytes received (rfc9000 8.1): longer chains cost a round
     /// trip.
     pub certificates: u32,
-    /// Finished of the client.
+    /// The client's Finished.
     pub finished: u32,
 }
 
 impl SimNull {
-    /// TLS 1.3 with X25519 and a certificate chain as long as the model's ([`HandshakeParams::TLS`], which
-    /// counts ServerHello and chain together).
+    /// TLS 1.3 with X25519 and the model's certificate chain length ([`HandshakeParams::TLS`], which counts
+    /// ServerHello and chain together).
     pub const TLS: Self = {
         let [client_hello, server, finished, _] = HandshakeParams::TLS.messages;
         Self { client_hello, server_hello: 90, certificates: server - 90, finished }

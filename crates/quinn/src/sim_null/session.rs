@@ -1,7 +1,7 @@
-//! The handshake's messages and the levels that they open.
+//! Handshake messages, and the encryption levels that they enable.
 //!
-//! A message is its length (4 bytes), the length of the transport parameters in it (2 bytes), these, and
-//! zeros.
+//! A message consists of its length (4 bytes), the length of the transport parameters (2 bytes), the
+//! transport parameters, and zeros.
 
 use std::any::Any;
 
@@ -20,12 +20,12 @@ pub(super) struct NullSession {
     side: Side,
     own: TransportParameters,
     peer: Option<TransportParameters>,
-    /// What has come of the peer's next message.
+    /// Received bytes of the peer's next message.
     pending: Vec<u8>,
-    /// Messages that have come whole, and that were written.
+    /// Number of complete messages received, and of messages written.
     came: u8,
     written: u8,
-    /// A client has gone on to the second level.
+    /// The client has moved to the second level.
     second: bool,
 }
 
@@ -34,7 +34,8 @@ impl NullSession {
         Self { sizes, side, own: *own, peer: None, pending: Vec::new(), came: 0, written: 0, second: false }
     }
 
-    /// Takes the peer's next message, if it is there, and says whether it was the one with the parameters.
+    /// Removes the peer's next message if it is complete. Returns true if it contained the transport
+    /// parameters.
     fn take(&mut self) -> Result<Option<bool>, TransportError> {
         let Some((head, _)) = self.pending.split_at_checked(HEAD) else { return Ok(None) };
         let len = u32::from_le_bytes([head[0], head[1], head[2], head[3]]) as usize;
@@ -96,7 +97,7 @@ impl Session for NullSession {
     fn read_handshake(&mut self, buf: &[u8]) -> Result<bool, TransportError> {
         self.pending.extend_from_slice(buf);
         let mut ready = false;
-        // One piece may end more than one message.
+        // The input may complete more than one message.
         while let Some(params) = self.take()? {
             ready |= params;
         }
@@ -107,12 +108,12 @@ impl Session for NullSession {
         Ok(self.peer)
     }
 
-    // spec: rfc9001 4.1 - hellos at the first level, the server's rest and the client's end at the second.
-    // Keys belong to the level after the one that the bytes written with them are for.
+    // spec: rfc9001 4.1 - hellos at the first level; the server's other messages and the client's Finished at
+    // the second. The returned keys are for the level after the one of the bytes written.
     fn write_handshake(&mut self, buf: &mut Vec<u8>) -> Option<Keys> {
         let (size, params, keys) = match (self.side, self.written, self.came) {
             (Side::Client, 0, _) => (self.sizes.client_hello, true, false),
-            // The client's level changes when it has the server's hello, with nothing to be said.
+            // The client changes its level after the server's hello, without writing anything.
             (Side::Client, 1, 1..) if !self.second => {
                 self.second = true;
                 return Some(null_keys());

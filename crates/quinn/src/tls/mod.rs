@@ -1,6 +1,6 @@
-//! Real cryptography: TLS 1.3 by rustls and ring, with a test certificate.
+//! Real cryptography: TLS 1.3 with rustls and ring, and a test certificate.
 //!
-//! Its private key is public, in the sources: use it in a simulator only. It is an Ed25519 key because such
+//! Its private key is public, in the sources: use it in a simulator only. It is an Ed25519 key because these
 //! signatures have a fixed length, so packets have the same sizes in each run. Their bytes differ, because
 //! the keys of a connection come from the system.
 
@@ -24,14 +24,14 @@ use crate::settings::QuinnParts;
 const CERTIFICATE: &[u8] = include_bytes!("../tls/server.cert.der");
 const KEY: &[u8] = include_bytes!("../tls/server.key.der");
 
-/// Bytes of what a server sends after its hello with the project's certificate and another one of no length:
-/// extensions with quinn's transport parameters (one of which has 0 to 15 bytes by chance: here 4, as with
-/// seed 1), certificates, signature and end.
+/// Bytes that a server sends after its hello with the project's certificate and an additional empty one:
+/// extensions with quinn's transport parameters (including one of 0 to 15 random bytes; here 4, as with seed
+/// 1), certificates, signature and Finished.
 const LEAST: u32 = 607;
 
 impl QuinnParts {
-    /// The same parts with TLS. The server's messages after ServerHello have `server_handshake` bytes, or more if
-    /// its own certificate needs more: an unused certificate pads them, like a chain.
+    /// Uses TLS. The server's messages after ServerHello have `certificates` bytes, or more if its own
+    /// certificate needs more: an unused certificate pads them, like a chain.
     pub fn with_tls(self, certificates: u32) -> Self {
         let made = crypto(certificates.saturating_sub(LEAST));
         let made = made.expect("a certificate and key that belong together, and TLS 1.3 in ring");
@@ -40,8 +40,9 @@ impl QuinnParts {
 }
 
 fn crypto(filler: u32) -> Result<(QuicClientConfig, QuicServerConfig), Box<dyn std::error::Error>> {
-    // deviation: rustls would take AES-256 with SHA-384 first - AES-128 is what every end of QUIC has
-    // (rfc9001 5.3 needs it), and its Finished has the 36 bytes that the handshake without encryption has.
+    // deviation: only AES-128, while rustls prefers AES-256 with SHA-384 - every QUIC endpoint supports
+    // AES-128 (rfc9001 5.3 requires it), and its Finished has 36 bytes, as in the handshake without
+    // encryption.
     let provider =
         CryptoProvider { cipher_suites: vec![TLS13_AES_128_GCM_SHA256], ..ring::default_provider() };
     let (provider, date) = (Arc::new(provider), Arc::new(NoDate));
@@ -58,12 +59,12 @@ fn crypto(filler: u32) -> Result<(QuicClientConfig, QuicServerConfig), Box<dyn s
         .with_protocol_versions(&[&TLS13])?
         .with_no_client_auth()
         .with_single_cert(chain, PrivatePkcs8KeyDer::from(KEY).into())?;
-    // No connection is resumed here, and the handshake without encryption has no tickets either.
+    // Connections are not resumed, and the handshake without encryption has no tickets either.
     server.send_tls13_tickets = 0;
     Ok((client.try_into()?, server.try_into()?))
 }
 
-/// A date that does not pass, as for tokens.
+/// A constant date, as for tokens.
 #[derive(Debug)]
 struct NoDate;
 
@@ -73,7 +74,7 @@ impl TimeProvider for NoDate {
     }
 }
 
-/// Takes the project's certificate and no other.
+/// Accepts only the project's certificate.
 #[derive(Debug)]
 struct Pinned(Arc<CryptoProvider>);
 

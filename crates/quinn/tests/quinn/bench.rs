@@ -1,5 +1,5 @@
-//! Two ends and a path between them: a FIFO of a rate, a delay and a limit in each direction, and loss and
-//! duplication by chance. No world.
+//! Two ends and a path between them: in each direction a FIFO with a rate, a delay and a limit, and random
+//! loss and duplication. No world.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,19 +9,19 @@ use stillair_model::types::{Datagram, Duration, Instant, RandomStream, Seed};
 /// One direction of a path.
 #[derive(Clone, Copy, Debug)]
 pub struct Fifo {
-    /// Bits a second.
+    /// Rate in bit/s.
     pub rate: u64,
     pub delay: Duration,
-    /// Bytes of datagrams that may wait or be under transmission.
+    /// Maximum bytes of datagrams waiting or being transmitted.
     pub limit: u64,
-    /// Bytes of headers below each datagram.
+    /// Header bytes per datagram below UDP payload.
     pub overhead: u64,
     pub loss: f64,
     pub duplication: f64,
 }
 
 impl Fifo {
-    /// The path of the measurements: 50 Mbit/s, 8 ms there and back, 300 kB.
+    /// The path of the measurements: 50 Mbit/s, a round-trip time of 8 ms, 300 kB.
     pub const PLAIN: Self = Self {
         rate: 50_000_000,
         delay: Duration::from_millis(4),
@@ -36,11 +36,11 @@ struct Link {
     fifo: Fifo,
     free: Instant,
     waiting: u64,
-    /// When each datagram has been sent, when it arrives, and what it is.
+    /// Departure, arrival and content of each datagram.
     travels: VecDeque<(Instant, Instant, Datagram)>,
     sent: usize,
     drops: u64,
-    /// Datagrams that were taken, and how long they wait for others, all together.
+    /// Datagrams accepted, and the sum of their waiting times.
     taken: u64,
     queued: Duration,
     random: RandomStream,
@@ -97,51 +97,53 @@ impl Link {
     }
 }
 
-/// What was seen of a transfer.
+/// Observations of a transfer.
 #[derive(Debug)]
 pub struct Seen {
-    /// When each datagram with data left the server.
+    /// Times at which datagrams with data left the server.
     pub data: Vec<Instant>,
     pub established: Instant,
     pub done: Instant,
     pub drops: u64,
-    /// Numbers of the server's packets that were not taken, if it tells.
+    /// Numbers of the server's dropped packets, if the stack reports numbers.
     pub dropped: Vec<u64>,
-    /// Mean time that a datagram of the server's waited for others.
+    /// Mean queueing delay of the server's datagrams.
     pub queued: Duration,
-    /// Bytes read of each stream.
+    /// Bytes read from each stream.
     pub read: BTreeMap<StreamId, u64>,
-    /// Ends of streams that were read.
+    /// Number of stream ends read.
     pub ends: u64,
-    /// Hash of every datagram: when, from whom, length and bytes.
+    /// Hash over time, sender, length and bytes of every datagram.
     pub hash: u64,
-    /// The datagrams of each end until the client could send data.
+    /// Datagrams of each end until the client can send data.
     pub handshake: [Vec<Datagram>; 2],
-    /// Hash of every datagram's time, sender and length alone.
+    /// Hash over time, sender and length of every datagram.
     pub shape: u64,
-    /// The client's and the server's state at the end.
+    /// Final state of client and server.
     pub snapshots: [Snapshot; 2],
 }
 
 impl Seen {
-    /// Bytes read in kbit a second, from the end of the handshake on.
+    /// Goodput in kbit/s from the end of the handshake on.
     pub fn kbps(&self) -> u64 {
         self.read.values().sum::<u64>() * 8 * 1_000_000 / (self.done - self.established).nanos()
     }
 
-    /// Share of the gaps between datagrams with data that are below so many us, in thousandths.
+    /// Share, in thousandths, of the gaps between datagrams with data that are shorter than `us`
+    /// microseconds.
     pub fn gaps_below(&self, us: u64) -> u64 {
         let short = self.data.windows(2).filter(|w| (w[1] - w[0]).nanos() < us * 1_000).count();
         1_000 * short as u64 / (self.data.len() as u64 - 1)
     }
 
-    /// The most datagrams that left at one instant.
+    /// Maximum number of datagrams that left at the same time.
     pub fn burst(&self) -> usize {
         self.data.chunk_by(|a, b| a == b).map(<[_]>::len).max().unwrap_or(0)
     }
 }
 
-/// A client asks for so many bytes on each of some streams. Ends when all are read, or never begins.
+/// A client requests `bytes` on each of `streams` streams. Ends when everything is read, or when the ends
+/// stall.
 pub fn download<S: Stack>(ends: &mut [S; 2], bytes: u64, streams: u64, paths: [Fifo; 2], seed: u64) -> Seen {
     let mut links = [0, 1].map(|i| Link::new(paths[i], Seed { seed, run: i as u64 }.stream("path")));
     let (mut now, mut established, mut done) = (Instant::ZERO, None, None);

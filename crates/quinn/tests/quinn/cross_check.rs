@@ -1,5 +1,5 @@
-//! The model against quinn with the model's congestion window, on the same path: two implementations of
-//! everything else.
+//! Cross-check of the model with quinn using the model's congestion window on the same path: two
+//! implementations of everything else.
 
 use stillair_model::transport::quic::{Preset, Quic, QuicRole};
 use stillair_model::types::Duration;
@@ -28,7 +28,7 @@ fn quinn(preset: Preset, path: Fifo) -> Seen {
     download(&mut ends(settings, 1), BYTES, 1, [path; 2], 1)
 }
 
-/// Goodput is the same within 3 %, on queues that are short and long against the path.
+/// Goodput agrees within 3 %, with short and long queues relative to the path.
 #[test]
 fn the_model_and_quinn_with_its_window_agree() {
     for (rate, delay, limit) in
@@ -40,7 +40,7 @@ fn the_model_and_quinn_with_its_window_agree() {
             let [ours, theirs] = [model(preset, path), quinn(preset, path)];
             let (a, b) = (ours.kbps(), theirs.kbps());
             assert!(a.abs_diff(b) * 100 <= 3 * a, "{rate} Mbit/s, {limit} B, {}: {a} and {b}", preset.name());
-            // Slow start ends by its delay in both, or too late in both.
+            // In both, slow start ends by its delay criterion, or in both it ends too late.
             let lost = [ours, theirs].map(|seen| seen.snapshots[1].lost > 0);
             assert_eq!(lost[0], lost[1], "{rate} Mbit/s, {limit} B, {}", preset.name());
         }

@@ -1,4 +1,4 @@
-//! What streams deliver, and that it is the same each time.
+//! Stream delivery, and its reproducibility.
 
 use proptest::prelude::*;
 use stillair_quinn::Settings;
@@ -20,15 +20,15 @@ fn the_same_seed_makes_the_same_bytes_at_the_same_times() {
     assert_ne!(run(1), run(2));
 }
 
-/// One run pinned: what changes it changes every result that has quinn in it.
+/// One pinned run: a change here changes every result that includes quinn.
 #[test]
-fn a_trace_stays_as_it_is() {
+fn a_pinned_trace() {
     assert_eq!(plain(Settings::QUINN).hash, 11421470747385972248);
 }
 
-/// Packets that are said to be lost are those that were: the ledger reads rightly.
+/// The ledger reports exactly the dropped packets as lost.
 #[test]
-fn the_packets_that_are_lost_are_those_that_were_dropped() {
+fn lost_packets_are_the_dropped_ones() {
     for limit in [300_000, 60_000] {
         let mut ends = ends(Settings::QUINN, 1);
         let seen = download(&mut ends, 10_000_000, 1, [Fifo { limit, ..Fifo::PLAIN }; 2], 1);
@@ -47,8 +47,8 @@ fn the_packets_that_are_lost_are_those_that_were_dropped() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Every byte once and in order, whatever the path loses or doubles. That the bytes read are those
-    /// written the stack checks itself wherever debug assertions are on, as they are in tests.
+    /// Every byte arrives once and in order, whatever the path loses or duplicates. With debug assertions,
+    /// which tests enable, the stack itself checks the content.
     #[test]
     fn streams_deliver_all_bytes_once(
         seed in 0_u64..1_000_000,

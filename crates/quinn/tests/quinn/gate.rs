@@ -5,8 +5,8 @@ use stillair_quinn::Settings;
 use super::bench::{Fifo, download};
 use super::{ends, plain};
 
-/// If quinn asked its controller in another order, or more often, the gate would not be the pacer's switch:
-/// without pacing a large first window leaves at once, with pacing in parts.
+/// Detects a change in the order or number of quinn's calls to its controller, which would break the gate:
+/// without pacing a large initial window leaves at once, with pacing in parts.
 #[test]
 fn without_pacing_the_first_window_leaves_at_once() {
     let window = Settings { initial_window: Some(32 * 1_460), ..Settings::QUINN };
@@ -15,7 +15,7 @@ fn without_pacing_the_first_window_leaves_at_once() {
 }
 
 #[test]
-fn quinn_asks_for_the_window_twice_at_most() {
+fn quinn_calls_window_at_most_twice() {
     let lossy = Fifo { loss: 0.02, ..Fifo::PLAIN };
     for pacing in [true, false] {
         let mut ends = ends(Settings { pacing, ..Settings::QUINN }, 1);

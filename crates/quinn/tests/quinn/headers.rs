@@ -1,4 +1,4 @@
-//! Packets of a datagram by its bytes alone, against what the stack says of them.
+//! Compares the packets of a datagram, parsed from its bytes, with the stack's report.
 
 use stillair_model::types::{Datagram, PacketType};
 use stillair_quinn::Settings;
@@ -7,9 +7,9 @@ use super::bench::{Fifo, Seen, download};
 use super::ends;
 
 /// Type and length of each packet in a datagram.
-// spec: rfc9000 17.2 - a long header has its form, type and version, both identifiers after their lengths, in
-// an Initial a token after its own (17.2.2), and the length of what follows. 17.3.1 - a packet with a short
-// header ends with the datagram.
+// spec: rfc9000 17.2 - a long header has form, type and version, both connection IDs with their lengths, in
+// an Initial a token with its length (17.2.2), and the length of the rest. 17.3.1 - a packet with a short
+// header extends to the end of the datagram.
 fn packets(mut bytes: &[u8]) -> Vec<(PacketType, u32)> {
     let mut all = Vec::new();
     while let Some(&first) = bytes.first() {
@@ -44,15 +44,14 @@ fn varint(bytes: &[u8], at: &mut usize) -> usize {
     value & ((1 << (8 * len - 2)) - 1)
 }
 
-/// What the stack says of the packets in a datagram, in the same form.
+/// The packets in a datagram as reported by the stack.
 fn told(datagram: &Datagram) -> Vec<(PacketType, u32)> {
     let long = datagram.long.iter().map(|packet| (packet.kind, packet.len.into()));
     let rest = datagram.len - datagram.long.bytes();
     long.chain((rest > 0).then_some((PacketType::OneRtt, rest))).collect()
 }
 
-/// The datagrams of each end until the client could send data, and of each packet its type, number and
-/// length.
+/// Type, number and length of each packet in the datagrams of each end until the client can send data.
 #[test]
 fn packets_of_a_handshake() {
     let seen = download(&mut ends(Settings::QUINN, 1), 10_000, 1, [Fifo::PLAIN; 2], 1);
@@ -79,7 +78,7 @@ fn packets_of_a_handshake() {
     agree(&seen);
 }
 
-/// What the stack says is what the bytes say, for each datagram of the handshake.
+/// Checks that the stack's report matches the bytes of each handshake datagram.
 pub fn agree(seen: &Seen) {
     for datagram in seen.handshake.iter().flatten() {
         assert_eq!(told(datagram), packets(&datagram.bytes), "{:?}", datagram.long);

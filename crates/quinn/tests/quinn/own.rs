@@ -1,4 +1,4 @@
-//! The controller of the example, against quinn's on the same path.
+//! The example's controller compared with quinn's on the same path.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use super::bench::{Fifo, download};
 use super::by_delay::ByDelayFactory;
 use super::plain;
 
-/// It is what decides when data leaves: the queue stays short, nothing is lost, and the link is full all the
-/// same.
+/// The controller determines when data leaves: the queue stays short, nothing is lost, and the link is still
+/// full.
 #[test]
-fn a_controller_of_ones_own_keeps_its_queue_short() {
+fn a_custom_controller_keeps_its_queue_short() {
     let mut ends = [(QuicRole::Client, "client"), (QuicRole::Server, "server")].map(|(role, name)| {
         let mut parts = Settings::QUINN.parts();
         parts.controller = Arc::new(ByDelayFactory { first: 14_520 });

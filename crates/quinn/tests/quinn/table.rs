@@ -1,4 +1,4 @@
-//! A transfer of 10 MB over 50 Mbit/s, 8 ms and a FIFO of 300 kB, by settings.
+//! A transfer of 10 MB over 50 Mbit/s, 8 ms and a FIFO of 300 kB, with different settings.
 
 use stillair_model::types::Duration;
 use stillair_quinn::{AckFrequency, Congestion, Settings, SimNull};
@@ -9,11 +9,11 @@ use super::plain;
 const TENTH: Option<AckFrequency> =
     Some(AckFrequency { every: 10, max_delay: Some(Duration::from_millis(2)), reordering: 1 });
 
-/// Each row: goodput in kbit/s as it was measured with the library on sockets of its own, which is to be met
-/// within 1 %; then what is seen here and stays as it is: goodput, acknowledgements that the sender of the
-/// data received, and the share of the gaps between its datagrams that are below 100 us, in thousandths.
+/// Each row: goodput in kbit/s measured with the library on real sockets, which must be met within 1 %; then
+/// pinned results: goodput, acknowledgements received by the data sender, and the share, in thousandths, of
+/// gaps below 100 us between its datagrams.
 #[test]
-fn transfers_are_as_those_of_the_library_by_itself() {
+fn transfers_match_the_library_on_sockets() {
     let q = Settings::QUINN;
     for (name, settings, alone, expected) in [
         ("default", q, 47_300, [47_322, 3_596, 510]),
@@ -32,10 +32,11 @@ fn transfers_are_as_those_of_the_library_by_itself() {
     }
 }
 
-/// With a chain of certificates that costs no round trip the transfer ends in the millisecond in which the
-/// library's own did. Rows: that millisecond; when all is read, in us, and the most datagrams at one instant.
+/// With a certificate chain that costs no round trip, the transfer ends in the same millisecond as with the
+/// library on real sockets. Rows: that millisecond; end of the transfer in us, and maximum number of
+/// datagrams sent at the same time.
 #[test]
-fn a_handshake_of_one_round_trip_ends_when_the_librarys_own_does() {
+fn a_one_round_trip_handshake_matches_the_library() {
     let q = Settings { handshake: SimNull { certificates: 700, ..SimNull::TLS }, ..Settings::QUINN };
     for (name, settings, alone_ms, expected) in [
         ("default", q, 1_698, (1_698_738, 10)),
@@ -52,18 +53,18 @@ fn a_handshake_of_one_round_trip_ends_when_the_librarys_own_does() {
     }
 }
 
-/// Gaps between datagrams with data from one time to another, in ms, and how many of them are below 100 us.
+/// Number of gaps between datagrams with data from `from` to `until` ms, and number of those below 100 us.
 fn gaps(seen: &Seen, from: u64, until: u64) -> [u64; 2] {
     let gaps = seen.data.windows(2).filter(|w| (from..until).contains(&(w[0].nanos() / 1_000_000)));
     gaps.fold([0; 2], |[all, short], w| [all + 1, short + u64::from((w[1] - w[0]).nanos() < 100_000)])
 }
 
-/// Where quinn's pacer acts on a FIFO: while the window has more room than acknowledgements make. That is at
-/// the start, and after the window has been cut at 150 ms and 1,300 ms, since what is declared lost makes
-/// room at once. In between every acknowledgement sends what it is for, with pacing as without, and half of
-/// the gaps are short.
+/// quinn's pacer acts on a FIFO while the window has more room than acknowledgements make: at the start, and
+/// after the window reductions at 150 ms and 1,300 ms, since lost packets make room immediately. In between,
+/// every acknowledgement releases as much as it acknowledges, with or without pacing, and half of the gaps
+/// are short.
 #[test]
-fn the_pacer_acts_where_the_window_has_room() {
+fn the_pacer_acts_when_the_window_has_room() {
     let runs = [true, false].map(|pacing| plain(Settings { pacing, ..Settings::QUINN }));
     for (from, until, expected) in [
         (0, 50, [[96, 59], [106, 78]]),

@@ -1,4 +1,4 @@
-//! With real cryptography, and how near the sizes without it come.
+//! Real cryptography, and how closely the sizes without encryption match.
 
 use proptest::prelude::*;
 use stillair_model::transport::quic::QuicRole;
@@ -17,19 +17,19 @@ fn run(settings: Settings, bytes: u64, seed: u64) -> Seen {
     download(&mut ends, bytes, 1, [Fifo::PLAIN; 2], 1)
 }
 
-/// Keys are drawn from the system, so bytes differ from run to run; times and lengths do not.
+/// The system provides the keys, so bytes differ from run to run; times and lengths do not.
 #[test]
-fn times_and_lengths_are_the_same_each_time() {
+fn times_and_lengths_are_reproducible() {
     let [a, b] = [(); 2].map(|()| run(Settings::QUINN, 10_000_000, 1));
     assert_eq!(a.shape, b.shape);
     assert_ne!(a.hash, b.hash);
     assert_eq!(a.read.into_values().collect::<Vec<_>>(), [10_000_000]);
 }
 
-/// UDP payload of the datagrams of each end until the client could send data, by bytes of the server's part
-/// after its hello, and when that was: with TLS as without encryption. What ends within a datagram is padded;
-/// a part of more than three datagrams waits for the client's address to be proved. With another seed TLS has
-/// a few bytes more or less, see below.
+/// UDP payloads of the datagrams of each end until the client can send data, and the time of that, by size of
+/// the server's messages after its hello: equal with TLS and without encryption. A server flight that fits
+/// into one datagram is padded; the rest of one longer than three datagrams waits until the client's address
+/// is validated. With other seeds TLS differs by a few bytes, see below.
 #[test]
 fn the_handshake_without_encryption_has_the_sizes_of_tls() {
     for (certificates, client, server, us) in [
@@ -52,20 +52,19 @@ fn the_handshake_without_encryption_has_the_sizes_of_tls() {
     }
 }
 
-// spec: rfc9000 18.1 - an end may add a transport parameter that means nothing. quinn adds one to its own
-// with 0 to 15 bytes, by chance; with seed 1, for which the sizes without encryption were set, they are 4.
-/// What TLS may have more than the same handshake without encryption, in bytes. All else has one length,
-/// Ed25519's signature too.
+// spec: rfc9000 18.1 - an endpoint may add a reserved transport parameter. quinn adds one with 0 to 15 random
+// bytes; with seed 1, for which the sizes without encryption were set, it has 4.
+/// Difference in bytes between TLS and the same handshake without encryption. Everything else has a fixed
+/// length, including the Ed25519 signature.
 const BY_CHANCE: core::ops::RangeInclusive<i32> = -4..=11;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever the seed and the chain, the transfer with TLS is that without encryption of a chain that is
-    /// by so much longer or
-    /// shorter: datagram for datagram, in lengths and times.
+    /// For any seed and chain, the transfer with TLS equals one without encryption whose chain is longer or
+    /// shorter by that difference: datagram by datagram, in lengths and times.
     #[test]
-    fn the_handshake_of_tls_is_one_without_encryption(seed: u64, certificates in 700_u32..8_000) {
+    fn the_tls_handshake_matches_one_without_encryption(seed: u64, certificates in 700_u32..8_000) {
         let with = |certificates| {
             Settings { handshake: SimNull { certificates, ..SimNull::TLS }, ..Settings::QUINN }
         };
@@ -78,9 +77,9 @@ proptest! {
         prop_assert!(same.next().is_some(), "{:?}", tls.handshake.map(|all| all.len()));
     }
 
-    /// Without encryption the handshake has the same sizes whatever the seed.
+    /// Without encryption, handshake sizes do not depend on the seed.
     #[test]
-    fn the_handshake_without_encryption_has_one_length(seed: u64, certificates in 700_u32..8_000) {
+    fn the_handshake_without_encryption_has_a_fixed_length(seed: u64, certificates in 700_u32..8_000) {
         let settings = Settings { handshake: SimNull { certificates, ..SimNull::TLS }, ..Settings::QUINN };
         let [a, b] = [1, seed].map(|seed| {
             let seen = download(&mut ends(settings, seed), 10_000, 1, [Fifo::PLAIN; 2], 1);

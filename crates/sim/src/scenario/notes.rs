@@ -14,8 +14,8 @@ use super::resolve::scheme::{ATH11K_AMSDU, ATH11K_FRAMES};
 use super::shaped::shaped;
 use super::spec::power::PHONE_TIMEOUT;
 use super::{
-    Attachment, Device, Errors, Interface, InterfaceRef, Link, Rates, Role, Scenario, Scheme, SnrSteps,
-    Station, Wifi,
+    Attachment, Device, Errors, FlowKind, Interface, InterfaceRef, Link, Node, Profile, Rates, Role,
+    Scenario, Scheme, SnrSteps, Station, Wifi,
 };
 
 /// A full frame: an IP packet of 1,500 bytes with all its headers and its check.
@@ -32,6 +32,7 @@ impl Scenario {
     pub fn notes(&self) -> Vec<String> {
         let mut notes = self.idle.clone();
         for (node, n) in self.nodes.iter().enumerate() {
+            notes.extend(borrowed(n));
             for (interface, i) in n.interfaces.iter().enumerate() {
                 let own = InterfaceRef { node, interface };
                 let at = self.interface_name(own);
@@ -62,6 +63,7 @@ impl Scenario {
                 notes.extend(self.weightless(&key, station));
             }
         }
+        notes.extend(self.compound());
         notes.extend(self.outages());
         notes.extend(self.starts());
         notes
@@ -452,6 +454,30 @@ fn assumed<'a>(
         let name = device.name;
         assumed.then(|| format!("{key}.device: not known: {what} of {name}; {range}"))
     })
+}
+
+/// Note on the defaults of a system other than Linux that no source states.
+fn borrowed(node: &Node) -> Option<String> {
+    let Profile { name, assumed: Some((major, minor)), .. } = node.profile else { return None };
+    Some(format!(
+        "node.{}.profile: not known: defaults of {name} that no source states; those of linux-{major}.{minor} are assumed",
+        node.name
+    ))
+}
+
+impl Scenario {
+    /// Notes on Compound TCP's weight, per TCP flow that uses Compound.
+    fn compound(&self) -> impl Iterator<Item = String> + '_ {
+        self.flows.iter().filter_map(|flow| match &flow.kind {
+            FlowKind::Tcp { congestion_control, .. } if congestion_control.name() == "compound" => {
+                Some(format!(
+                    "flow.{}.congestion_control: not known: the weight of a new sample in Compound's gamma; 0.8 is assumed",
+                    flow.name
+                ))
+            }
+            _ => None,
+        })
+    }
 }
 
 /// Notes on rates that a path's signal cannot carry, each rate where it is worst.

@@ -1,8 +1,8 @@
-//! What is told of a scenario that is no mistake.
+//! Notes on valid scenarios.
 
 use super::*;
 
-/// A shaper above what its line or link carries shapes nothing; one at that rate, or below, is not told of.
+/// A shaper above the rate of its line or link does not shape; at or below that rate, there is no note.
 #[test]
 fn a_shaper_faster_than_its_line() {
     let notes = |down: &str, up: &str| {
@@ -29,9 +29,9 @@ fn a_shaper_faster_than_its_line() {
     );
 }
 
-/// A line of which one direction is shaped waits in the other.
+/// A line with a shaper in only one direction queues in the other.
 #[test]
-fn a_line_that_is_shaped_one_way() {
+fn line_shaped_in_one_direction() {
     let told = |shaper: &str, qdisc: &str| -> Vec<String> {
         let line = "{ kind = \"access\", rate = { down = \"50 Mbit/s\", up = \"10 Mbit/s\" }, buffer = \"100 ms\", delay = \"5 ms\", cpe = \"ap\" }";
         let sets = [
@@ -59,10 +59,10 @@ fn a_line_that_is_shaped_one_way() {
     assert!(told("\"off\"", "\"fq_codel\"").is_empty());
 }
 
-/// A width that is set changes the driver of those who name none, which is told; the file's own width is what
-/// its author meant.
+/// An overridden width changes the driver of devices without an explicit one, with a note; the width in the
+/// file is considered intended.
 #[test]
-fn a_width_that_is_set_changes_drivers() {
+fn overridden_width_changes_drivers() {
     let of = |sets: &[(&str, &str)]| -> Vec<String> {
         let all = with(sets).unwrap_or_else(|e| panic!("{e}")).notes();
         all.into_iter().filter(|note| note.contains(".width")).collect()
@@ -81,7 +81,7 @@ fn a_width_that_is_set_changes_drivers() {
     );
 }
 
-/// Airtime that nobody is charged for is told of: what follows from it is not what it looks like.
+/// Airtime charged to no station has a note, because results are misleading.
 #[test]
 fn airtime_without_charges() {
     let of = |scheme: &str| -> usize {
@@ -95,4 +95,28 @@ fn airtime_without_charges() {
     );
     assert_eq!(of("{ kind = \"mac80211\", kernel = \"linux-6.0\", charge_rx = false }"), 0);
     assert_eq!(of("fq_mac"), 0);
+}
+
+/// Values that no source states are listed: defaults of Windows, and the weight in Compound's gamma.
+#[test]
+fn defaults_that_no_source_states() {
+    let notes = |profile: &str| -> Vec<String> {
+        let sets = [
+            ("node.server.profile", profile),
+            ("flow.0", "{ kind = \"tcp\", from = \"server\", to = [\"slow\"] }"),
+        ];
+        let found = with(&sets).unwrap_or_else(|e| panic!("{profile}: {e}"));
+        let key = |note: &String| note.contains("server.profile") || note.contains("congestion_control");
+        found.notes().into_iter().filter(key).collect()
+    };
+    assert_eq!(
+        notes("windows-10"),
+        [
+            "node.server.profile: not known: defaults of windows-10 that no source states; those of linux-4.6 are assumed",
+            "flow.tcp-0.congestion_control: not known: the weight of a new sample in Compound's gamma; 0.8 is assumed"
+        ]
+    );
+    assert_eq!(notes("macos-10.11").len(), 1);
+    assert!(notes("linux-6.12").is_empty());
+    assert!(notes("openwrt-24.10").is_empty());
 }

@@ -151,10 +151,10 @@ def _kernels(text: str) -> list[str]:
 
 def _profiles(text: str | None) -> list[str]:
     """Modelled kernels: a list, or all of Linux between two."""
-    from stillair.text.nearest import hint  # noqa: PLC0415 - here alone
-    from stillair.validate import kernels  # noqa: PLC0415
+    from stillair.kernels import profiles  # noqa: PLC0415 - here alone
+    from stillair.text.nearest import hint  # noqa: PLC0415
 
-    known = list(kernels.known().values())
+    known = list(profiles.known().values())
     if text is None:
         return known
     first, dots, last = text.partition("..")

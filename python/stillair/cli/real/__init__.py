@@ -1,6 +1,5 @@
-"""Beside the real thing: real hosts at a scenario's ends, and measurements of real kernels.
+"""Real hosts at a scenario's ends, and real kernels.
 
-live      `stillair live`, `crosscheck`
-kernel    `stillair kernel`: real kernels built, listed, removed
-validate  `stillair validate`
+live    `stillair live`, `crosscheck`
+kernel  `stillair kernel`: real kernels built, listed, removed
 """

@@ -1,19 +1,19 @@
 //! COBALT: cake's combination of CoDel and BLUE.
 //!
-//! CoDel acts on queues whose flows respond to drops and marks; BLUE drops at random from flows that fill the
-//! buffer regardless. Both work on one queue. When the queue runs empty, their state is not reset but decays,
-//! one step each interval. The caller owns the packets and the queue and reports what happens to them.
+//! CoDel acts on queues whose flows respond to drops and marks. BLUE drops at random from flows that fill the
+//! buffer regardless. Both act on one queue. When the queue runs empty, their state decays one step per
+//! interval instead of being reset. The caller owns packets and queue, and reports events.
 
 use crate::types::{Duration, Instant, RandomStream};
 
-/// Parameters of one queue's AQM.
+/// Parameters of COBALT for one queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CobaltParams {
-    /// Time for which the target may be exceeded before the AQM acts.
+    /// Time for which the target must be exceeded before CoDel acts.
     pub interval: Duration,
-    /// Acceptable sojourn time, and the least time between two steps of BLUE.
+    /// Acceptable sojourn time, and minimum time between two steps of BLUE.
     pub target: Duration,
-    /// Transmission time of a full-sized packet; zero without a rate.
+    /// Transmission time of a full-size packet; zero without a rate.
     pub mtu_time: Duration,
     /// Increment of BLUE's probability, as a fraction of 2^32.
     pub p_inc: u32,
@@ -21,17 +21,16 @@ pub struct CobaltParams {
     pub p_dec: u32,
 }
 
-/// State of the AQM for one queue.
+/// State of COBALT for one queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CobaltState {
     count: u32,
-    /// 1/sqrt(count) as a share of 2^32.
+    /// 1/sqrt(count), as a fraction of 2^32.
     root: u32,
-    /// When CoDel acts next, or lets go of one more of its count.
+    /// Time of CoDel's next action, or of the next decrement of its count.
     drop_next: Instant,
-    /// When BLUE's probability last changed.
+    /// Time of the last change of BLUE's probability.
     blue_timer: Instant,
-    /// BLUE's probability as a share of 2^32.
     p_drop: u32,
     dropping: bool,
 }
@@ -39,7 +38,7 @@ pub struct CobaltState {
 /// Decision on a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CobaltVerdict {
-    /// Drop it, unless it is the last of its queue.
+    /// Drop the packet, unless it is the last of its queue.
     pub drop: bool,
     /// Set the CE mark.
     pub mark: bool,
@@ -50,16 +49,16 @@ pub struct CobaltVerdict {
 pub enum Blue {
     /// No change.
     Same,
-    /// BLUE was idle and starts to drop.
+    /// BLUE was idle and starts dropping.
     Roused,
     /// BLUE stops dropping.
     Calmed,
 }
 
 impl Default for CobaltState {
-    // linux: net/sched/sch_cake.c cobalt_vars_init (6.1) - all zero, the root too, though the table has
-    // almost one for a count of none. So the first bout of a queue begins without waiting for an interval;
-    // later ones wait.
+    // linux: net/sched/sch_cake.c cobalt_vars_init (6.1) - zeroes everything including the root, although the
+    // table has almost one for a count of zero. So the first dropping state of a queue starts without waiting
+    // for an interval; later ones wait.
     fn default() -> Self {
         Self {
             count: 0,
@@ -72,18 +71,18 @@ impl Default for CobaltState {
     }
 }
 
-/// One Newton step from `root` towards 1/sqrt(count), both shares of 2^32.
+/// One Newton step from `root` towards 1/sqrt(count), both as fractions of 2^32.
 // linux: net/sched/sch_cake.c cobalt_newton_step (6.1).
 const fn newton_step(root: u32, count: u32) -> u32 {
     let square = (root as u64 * root as u64) >> 32;
     let rest = (3u64 << 32).wrapping_sub(count as u64 * square);
-    // A quarter, so that the product fits; the other bits of the shift are the halving.
+    // Divides by 4 first so that the product fits; 31 = 32 - 2 + 1, where the 1 is Newton's division by 2.
     ((rest >> 2).wrapping_mul(root as u64) >> 31) as u32
 }
 
-/// Roots of small counts, where one step from the neighbour would be far off.
-// linux: net/sched/sch_cake.c cobalt_cache_init (6.1) - sixteen, each four steps from the one before, the
-// first almost one.
+/// Roots of small counts, for which a single Newton step would be far off.
+// linux: net/sched/sch_cake.c cobalt_cache_init (6.1) - sixteen entries, each four steps from the previous
+// one; the first is almost one.
 const ROOTS: [u32; 16] = {
     let mut roots = [u32::MAX; 16];
     let mut count = 1;
@@ -110,7 +109,7 @@ impl CobaltState {
         self.p_drop
     }
 
-    /// Whether no state is left to decay.
+    /// Returns true if no state is left to decay.
     #[inline]
     pub fn is_at_rest(&self, now: Instant) -> bool {
         self.p_drop == 0 && self.count == 0 && now >= self.drop_next
@@ -124,14 +123,14 @@ impl CobaltState {
         };
     }
 
-    /// The time an interval over the square root of the count after `from`.
+    /// Returns `from` plus the interval over the square root of the count.
     fn after(&self, from: Instant, interval: Duration) -> Instant {
-        // Intervals above 4.3 s lose their upper bits, as in the kernel, whose product takes 32 bits of each.
+        // Intervals above 4.3 s lose their upper bits, as in the kernel, which multiplies 32-bit values.
         let gap = (u64::from(interval.nanos() as u32) * u64::from(self.root)) >> 32;
         from + Duration::from_nanos(gap)
     }
 
-    /// A packet of the queue was dropped because the buffer was full.
+    /// Records that a packet of the queue was dropped because the buffer was full.
     // linux: net/sched/sch_cake.c cobalt_queue_full (6.1).
     pub fn overflowed(&mut self, params: &CobaltParams, now: Instant) -> Blue {
         let mut blue = Blue::Same;
@@ -147,7 +146,7 @@ impl CobaltState {
         blue
     }
 
-    /// The queue was empty at its turn.
+    /// Records that the queue was empty at its turn.
     // linux: net/sched/sch_cake.c cobalt_queue_empty (6.1).
     pub fn found_empty(&mut self, params: &CobaltParams, now: Instant) -> Blue {
         let mut blue = Blue::Same;
@@ -170,12 +169,11 @@ impl CobaltState {
         self.drop_next = self.after(self.drop_next, params.interval);
     }
 
-    /// Decides on the packet at the head of the queue, which waited for `sojourn`. `capable`: the packet is
-    /// ECN-capable. `bulk` is the number of bulk flows that share the bottleneck behind this one, or zero if
-    /// that does not matter.
-    // linux: net/sched/sch_cake.c cobalt_should_drop (6.1) - one time serves for the interval before the
-    // first action, for the gap between two and for the decay; whether it had come is decided before it
-    // moves. BLUE never marks.
+    /// Decides on the packet at the head of the queue, which has waited for `sojourn`. `capable`: the packet
+    /// is ECN-capable. `bulk`: number of bulk flows that share the bottleneck, or zero to ignore them.
+    // linux: net/sched/sch_cake.c cobalt_should_drop (6.1) - uses drop_next for the interval before the first
+    // action, for the gap between actions and for the decay, and compares it with the time before moving it.
+    // BLUE never marks.
     pub fn judge(
         &mut self,
         params: &CobaltParams,

@@ -18,8 +18,7 @@ fn chance() -> RandomStream {
     Seed { seed: 1, run: 1 }.stream("cobalt")
 }
 
-/// Milliseconds at which a packet that waited for `sojourn` is acted on, one a millisecond from `from` to
-/// `to`.
+/// Times in ms of actions on packets that waited for `sojourn`, with one packet per ms from `from` to `to`.
 fn acts(aqm: &mut CobaltState, from: u64, to: u64, sojourn: u64) -> Vec<u64> {
     let (waited, mut chance) = (Duration::from_millis(sojourn), chance());
     (from..to).filter(|&t| aqm.judge(&AQM, ms(t), waited, false, 0, &mut chance).drop).collect()
@@ -32,7 +31,7 @@ fn roots_are_those_of_the_counts() {
         let off = (i128::from(*root) - exact as i128).unsigned_abs();
         assert!(off <= exact / 1000, "{count}: {root} {exact}");
     }
-    // From the table on, a step a count.
+    // Beyond the table, one step per count.
     let mut aqm = CobaltState { root: ROOTS[15], ..CobaltState::default() };
     for count in 16..1000_u32 {
         aqm.set_count(count);
@@ -42,12 +41,12 @@ fn roots_are_those_of_the_counts() {
 }
 
 #[test]
-fn the_first_bout_begins_at_once_and_later_ones_after_an_interval() {
+fn the_first_dropping_state_starts_at_once_later_ones_after_an_interval() {
     let mut aqm = CobaltState::default();
-    // Gaps of 100 ms over the roots of 2, 3, 4 ..., each from when the one before was due.
+    // Gaps of 100 ms over the roots of 2, 3, 4 ..., each from the due time of the previous one.
     assert_eq!(acts(&mut aqm, 1000, 1400, 10), [1001, 1071, 1129, 1179, 1224, 1264, 1302, 1338, 1371]);
     assert_eq!(aqm.count(), 10);
-    // Below the target it acts no more, and counts down as fast as it counted up.
+    // Below the target there is no action, and the count falls as fast as it rose.
     assert_eq!(acts(&mut aqm, 1400, 1700, 1), []);
     assert_eq!(aqm.count(), 3);
     assert_eq!(acts(&mut aqm, 1700, 2000, 1), []);
@@ -57,11 +56,11 @@ fn the_first_bout_begins_at_once_and_later_ones_after_an_interval() {
 }
 
 #[test]
-fn a_queue_found_empty_forgets_slowly() {
+fn an_empty_queue_decays_slowly() {
     let mut aqm = CobaltState::default();
     acts(&mut aqm, 0, 400, 10);
     assert_eq!(aqm.count(), 10);
-    // Looked at in vain every 10 ms: one of the count at a time.
+    // Found empty every 10 ms: the count falls by one at a time.
     let counts: Vec<u32> = (40..140)
         .map(|t| {
             assert_eq!(aqm.found_empty(&AQM, ms(10 * t)), Blue::Same);
@@ -74,7 +73,7 @@ fn a_queue_found_empty_forgets_slowly() {
 }
 
 #[test]
-fn what_may_be_marked_is() {
+fn ecn_capable_packets_are_marked() {
     let mut aqm = CobaltState::default();
     let judge =
         |aqm: &mut CobaltState, t| aqm.judge(&AQM, ms(t), Duration::from_millis(9), true, 0, &mut chance());
@@ -98,7 +97,7 @@ fn some_full_packets_are_always_acceptable() {
 #[test]
 fn blue_rises_with_overflows_and_falls_with_idleness() {
     let mut aqm = CobaltState::default();
-    // At most once in a target.
+    // At most one step per target.
     let p: Vec<_> =
         [10, 14, 15, 16, 21, 22].map(|t| (aqm.overflowed(&AQM, ms(t)), aqm.p_drop() >> 24)).into();
     let same = |p| (Blue::Same, p);
@@ -106,11 +105,11 @@ fn blue_rises_with_overflows_and_falls_with_idleness() {
     let mut draws = chance();
     let drops =
         (0..10_000).filter(|_| aqm.judge(&AQM, ms(23), Duration::ZERO, true, 0, &mut draws).drop).count();
-    // Three in 256, marks or not.
+    // 3 of 256, marked or not.
     assert!((90..145).contains(&drops), "{drops}");
     let calmed = (0..).find(|n| aqm.found_empty(&AQM, ms(30 + 6 * n)) == Blue::Calmed);
     assert_eq!((calmed, aqm.p_drop()), (Some(3 * 16 - 1), 0));
-    // It never wraps.
+    // The probability never wraps.
     for n in 0..300 {
         aqm.overflowed(&AQM, ms(1000 + 6 * n));
     }

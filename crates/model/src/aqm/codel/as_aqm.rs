@@ -1,4 +1,5 @@
-//! CoDel through the trait of user-defined AQMs ([`crate::aqm::algorithm`]): the same decisions, packet by packet.
+//! CoDel behind the trait of user-defined AQMs ([`crate::aqm::algorithm`]): the same decisions, packet by
+//! packet.
 
 use super::{CodelParams, CodelState};
 use crate::aqm::algorithm::{AqmAlgorithm, Seen, Verdict};
@@ -6,12 +7,12 @@ use crate::types::Instant;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// What the AQM said of the packet before, at the same instant.
+/// The drop that CoDel made just before, at the same time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Before {
-    /// It dropped it, and so began to act.
+    /// It entered the dropping state.
     Began,
-    /// It dropped it, as it does from time to time while it acts.
+    /// It was a further drop in the dropping state.
     Dropped,
 }
 
@@ -25,18 +26,17 @@ pub struct CodelAqm {
 }
 
 impl CodelAqm {
-    /// CoDel in its initial state, with these parameters.
+    /// Creates CoDel in its initial state.
     pub fn new(params: CodelParams) -> Self {
         Self { params, slow: params, state: CodelState::default(), before: None }
     }
 
-    /// The same with other parameters for queues of slow stations.
+    /// Sets other parameters for queues of slow stations.
     #[must_use]
     pub fn with_slow(self, slow: CodelParams) -> Self {
         Self { slow, ..self }
     }
 
-    /// The verdict on a packet that the AQM acts on.
     fn act(&mut self, params: &CodelParams, seen: &Seen, before: Before) -> Verdict {
         if params.ecn && seen.ecn {
             return Verdict::Mark;
@@ -47,7 +47,7 @@ impl CodelAqm {
 }
 
 impl AqmAlgorithm for CodelAqm {
-    // As `super::dequeue`, cut where a packet is taken.
+    // As in `super::dequeue`, split at the points where a packet is taken.
     fn leaves(&mut self, seen: &Seen) -> Verdict {
         let params = if seen.slow { self.slow } else { self.params };
         let (now, state) = (seen.now, &mut self.state);

@@ -1,7 +1,7 @@
-//! CoDel (RFC 8289): drops or marks at dequeue when the sojourn time has exceeded a target for an interval.
+//! CoDel (RFC 8289): drops or marks at dequeue once the sojourn time has exceeded a target for an interval.
 //!
-//! Parameters, state and counters are three types, so that one AQM serves a queueing discipline (one set of
-//! parameters) and the MAC (parameters per station). The queue itself is reached through [`CodelQueue`].
+//! Parameters, state and counters are three types, so that the same code serves qdiscs (one set of
+//! parameters) and the MAC (parameters per station). Queues implement [`CodelQueue`].
 
 mod as_aqm;
 
@@ -14,20 +14,21 @@ use crate::types::{Duration, Instant, Packet, Pkt, skb_len};
 pub struct CodelParams {
     /// Acceptable sojourn time.
     pub target: Duration,
-    /// Time for which the target may be exceeded before the AQM acts.
+    /// Time for which the target must be exceeded before CoDel acts.
     pub interval: Duration,
     /// Mark ECN-capable packets instead of dropping them.
     pub ecn: bool,
-    /// The AQM does not act while at most this many bytes are queued behind the packet.
-    // linux: net/mac80211/sta_info.c sta_info_alloc (5.4) - the MAC leaves it 0: only the last packet is
+    /// CoDel does not act while at most this many bytes are queued behind the packet.
+    // linux: net/mac80211/sta_info.c sta_info_alloc (5.4) - leaves it 0 in the MAC: only the last packet is
     // exempt.
     pub mtu: u32,
 }
 
-/// State of the AQM for one queue.
+/// State of CoDel for one queue.
 #[derive(Clone, Debug)]
 pub struct CodelState {
-    /// When the AQM may act unless the sojourn time falls below the target first; `NEVER` while it is below.
+    /// Time from which CoDel may act, unless the sojourn time falls below the target first. `NEVER` while the
+    /// sojourn time is below the target.
     first_above_time: Instant,
     drop_next: Instant,
     count: u32,
@@ -40,7 +41,7 @@ pub struct CodelState {
 /// Counters of CoDel, by their tc names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CodelStats {
-    /// Largest packet that the AQM has seen, in bytes.
+    /// Largest packet seen by CoDel, in bytes.
     pub maxpacket: u32,
     /// Packets dropped.
     pub drop_count: u64,
@@ -50,9 +51,9 @@ pub struct CodelStats {
     pub ecn_mark: u64,
 }
 
-/// A queue that the AQM is applied to.
+/// A queue managed by CoDel.
 pub trait CodelQueue {
-    /// Takes the packet at the head.
+    /// Removes and returns the packet at the head.
     fn pop(&mut self) -> Option<Pkt>;
     /// Bytes still queued, in the unit of [`CodelParams::mtu`].
     fn backlog(&self) -> u64;
@@ -62,7 +63,7 @@ pub trait CodelQueue {
     fn drop(&mut self, p: Pkt);
 }
 
-/// The root for a count of 1: as close to one as 16 bits come.
+/// The root for a count of 1: the 16-bit value closest to one.
 const ROOT_OF_ONE: u16 = u16::MAX;
 
 impl Default for CodelState {
@@ -83,11 +84,11 @@ impl CodelState {
     pub fn count(&self) -> u32 {
         self.count
     }
-    /// The count with which CoDel last entered the dropping state.
+    /// Value of `count` when CoDel last entered the dropping state.
     pub fn lastcount(&self) -> u32 {
         self.lastcount
     }
-    /// Whether CoDel is in the dropping state.
+    /// Returns true in the dropping state.
     pub fn dropping(&self) -> bool {
         self.dropping
     }
@@ -95,16 +96,16 @@ impl CodelState {
     pub fn drop_next(&self) -> Instant {
         self.drop_next
     }
-    /// Reports `n` packets dropped because of the queue's limit, so that CoDel drops more often.
-    // linux: net/sched/sch_fq_codel.c fq_codel_drop (5.4) - the count rises, the root is left until the next
-    // step.
+    /// Reports `n` packets dropped at the queue's limit, so that CoDel drops more often.
+    // linux: net/sched/sch_fq_codel.c fq_codel_drop (5.4) - raises the count, and leaves the root until the
+    // next step.
     pub fn strengthen(&mut self, n: u32) {
         self.count = self.count.wrapping_add(n);
     }
 
-    /// Whether the AQM may act on `p`, the packet just taken from the head.
-    // spec: rfc8289 5.6 - above the target without a break for an interval, with more than an MTU queued.
-    // linux: include/net/codel_impl.h codel_should_drop (4.7) - the end of the interval itself is still too
+    /// Returns true if CoDel may act on `p`, the packet just taken from the head.
+    // spec: rfc8289 5.6 - continuously above the target for an interval, with more than an MTU queued.
+    // linux: include/net/codel_impl.h codel_should_drop (4.7) - the exact end of the interval is still too
     // early.
     #[inline]
     fn may_act<Q: CodelQueue>(
@@ -125,7 +126,8 @@ impl CodelState {
         self.is_above(params, now, sojourn, || q.backlog())
     }
 
-    /// Whether the queue has been above the target for an interval, as its packet in hand shows.
+    /// Returns true if the sojourn time of the packet in hand shows that the queue has been above the target
+    /// for an interval.
     #[inline(always)]
     fn is_above(
         &mut self,
@@ -145,18 +147,18 @@ impl CodelState {
         now > self.first_above_time
     }
 
-    // spec: rfc8289 5.5 - the next action comes an interval over the square root of the count after `from`.
+    // spec: rfc8289 5.5 - the next action is due at `from` plus the interval over the square root of the
+    // count.
     fn schedule(&mut self, from: Instant, interval: Duration) {
         let gap = (interval.nanos() * u64::from(self.rec_inv_sqrt)) >> 16;
         self.drop_next = from + Duration::from_nanos(gap);
     }
 
-    /// The AQM begins to act.
     #[inline(always)]
     fn begin(&mut self, params: &CodelParams, now: Instant) {
         self.dropping = true;
-        // linux: include/net/codel_impl.h codel_dequeue (4.7) - the count goes on from what the last bout
-        // added, if that was more than one and its next action would have been less than 16 intervals ago.
+        // linux: include/net/codel_impl.h codel_dequeue (4.7) - resumes from the drops that the last dropping
+        // state added, if more than one and if its next drop was due less than 16 intervals ago.
         let added = self.count.wrapping_sub(self.lastcount);
         if added > 1 && now.saturating_since(self.drop_next) < params.interval * 16 {
             self.count = added;
@@ -174,22 +176,22 @@ impl CodelState {
     }
 }
 
-/// One Newton step from `root` towards 1/sqrt(count), both fractions of 2^16.
-// linux: include/net/codel_impl.h codel_Newton_step (4.7) - one step a change of the count, 16 bits kept. So
-// the second gap is 0.5 and not 0.707 of the interval, and a count that outgrew the root threefold makes the
-// difference below wrap: the root is then wrong until later steps mend it. Both are kept because kernels do
-// so.
+/// One Newton step from `root` towards 1/sqrt(count), both as fractions of 2^16.
+// linux: include/net/codel_impl.h codel_Newton_step (4.7) - makes one step per change of the count and keeps
+// 16 bits. So the second gap is 0.5 instead of 0.707 of the interval, and a count that exceeds the root
+// threefold makes the difference below wrap: the root is then wrong until later steps correct it. The model
+// reproduces both.
 fn newton_step(root: u16, count: u32) -> u16 {
     let x = u64::from(root) << 16;
     let c_x2 = u64::from(count) * ((x * x) >> 32);
     let rest = (3u64 << 32).wrapping_sub(c_x2);
-    // The quarter keeps the product within 64 bits; 31 = 32 less the two bits of the quarter plus the
-    // halving.
+    // Dividing by 4 first keeps the product within 64 bits; 31 = 32 - 2 + 1, where the 1 is Newton's division
+    // by 2.
     ((rest >> 2).wrapping_mul(x) >> 31 >> 16) as u16
 }
 
-/// Sets the congestion mark, where the packet allows it; a packet that has it already counts as marked.
-// spec: rfc3168 5 - a sender that takes no part (00) must not be marked.
+/// Marks a packet if it is ECN-capable. A packet that is already marked counts as marked.
+// spec: rfc3168 5 - a Not-ECT packet (00) must not be marked.
 fn mark<Q: CodelQueue>(params: &CodelParams, stats: &mut CodelStats, q: &mut Q, p: Pkt) -> bool {
     if !params.ecn {
         return false;
@@ -209,10 +211,10 @@ fn discard<Q: CodelQueue>(stats: &mut CodelStats, q: &mut Q, p: Pkt) {
     q.drop(p);
 }
 
-/// Takes the next packet that is not dropped. Drops or marks packets on the way.
+/// Takes the next packet that is not dropped. May drop or mark packets before it.
 ///
-/// `None` means that the queue is empty now, perhaps because its last packets were dropped.
-// spec: rfc8289 5.7 - the dequeue routine. Linux's additions: marks, and when the old count is used again.
+/// Returns `None` if the queue is empty, perhaps because its last packets were dropped.
+// spec: rfc8289 5.7 - the dequeue routine. Linux adds marks, and the condition for reusing the old count.
 pub fn dequeue<Q: CodelQueue>(
     params: &CodelParams,
     state: &mut CodelState,
@@ -229,7 +231,7 @@ pub fn dequeue<Q: CodelQueue>(
         return if act { begin(params, state, stats, now, q, p) } else { Some(p) };
     }
     state.dropping = act;
-    // A large backlog can ask for several drops at the same instant.
+    // A large backlog may require several drops at the same time.
     while state.dropping && now >= state.drop_next {
         state.count = state.count.wrapping_add(1);
         state.step_root();
@@ -248,7 +250,7 @@ pub fn dequeue<Q: CodelQueue>(
     Some(p)
 }
 
-/// Begins to act: on `p`, whatever the time of the next action was.
+/// Enters the dropping state and acts on `p`, regardless of the time of the next drop.
 #[cold]
 fn begin<Q: CodelQueue>(
     params: &CodelParams,

@@ -11,12 +11,12 @@ const PARAMS: CodelParams = CodelParams {
     mtu: 1514,
 };
 
-/// One queue with the AQM on it, and a check of each drop from the outside.
+/// One queue with CoDel, and an independent check of each drop.
 struct Bench {
     packets: Packets,
     list: PktList,
     now: Instant,
-    /// When a packet last came out that forbids to act for an interval.
+    /// Last departure that forbids drops for an interval: below the target, or with too few bytes behind it.
     last_good: Option<Instant>,
     params: CodelParams,
     state: CodelState,
@@ -74,7 +74,7 @@ impl Bench {
         let p = self.packets.create(NewPacket { now: self.now, len, seq, tos, ..NewPacket::PLAIN });
         self.list.push(&mut self.packets, p);
     }
-    /// Takes a packet out at `now`: its number and its ECN bits.
+    /// Dequeues a packet at `now`. Returns its number and its ECN bits.
     fn take(&mut self, now: Instant) -> Option<(u32, u8)> {
         self.now = now;
         let mut view = View {
@@ -97,7 +97,7 @@ fn us(us: u64) -> Instant {
     Instant::from_nanos(us * 1000)
 }
 
-/// All packets wait since time 0. Root and gaps were computed apart, in arbitrary precision.
+/// All packets wait since time 0. Roots and gaps were computed separately, in arbitrary precision.
 #[test]
 fn step_table() {
     let mut b = Bench::new(PARAMS);
@@ -106,9 +106,9 @@ fn step_table() {
     let table = [
         // now ns       out  drops so far  count  drop_next ns
         (  4_999_999,   0,   0,            0,     0),            // below the target
-        (  5_000_000,   1,   0,            0,     0),            // at the target: the interval begins
+        (  5_000_000,   1,   0,            0,     0),            // at the target: the interval starts
         (105_000_000,   2,   0,            0,     0),            // its end: still too early
-        (105_001_000,   4,   1,            1,     204_999_474),  // drops at once
+        (105_001_000,   4,   1,            1,     204_999_474),  // drops now
         (204_999_473,   5,   1,            1,     204_999_474),
         (204_999_474,   7,   2,            2,     255_000_999),  // Newton's second root: 0.5
         (255_000_999,   9,   3,            3,     311_250_999),
@@ -124,9 +124,9 @@ fn step_table() {
     assert_eq!((b.stats.drop_count, b.stats.drop_len, b.stats.maxpacket), (7, 7 * 1514, 1514));
 }
 
-/// Leaves after six drops; a second bout soon after goes on from 6 - 1, one long after begins from 1.
+/// Ends after six drops. A new dropping state soon after resumes from 6 - 1, one long after starts from 1.
 #[test]
-fn the_count_is_used_again() {
+fn the_count_is_reused() {
     for (pause_ms, count) in [(1000, 5), (2500, 1)] {
         let mut b = Bench::new(PARAMS);
         (0..20).for_each(|seq| b.push(seq, 1500, 0));
@@ -150,8 +150,8 @@ fn the_count_is_used_again() {
 }
 
 #[test]
-fn marks_where_the_packet_allows_it() {
-    // tos, ecn parameter -> bits that come out, packets dropped, packets marked.
+fn marks_ecn_capable_packets() {
+    // tos, ecn parameter -> ECN bits on departure, packets dropped, packets marked.
     for (tos, ecn, out, drops, marks) in
         [(0, true, 0, 1, 0), (1, true, 3, 0, 1), (2, true, 3, 0, 1), (3, true, 3, 0, 1), (2, false, 2, 1, 0)]
     {
@@ -166,7 +166,7 @@ fn marks_where_the_packet_allows_it() {
 
 #[test]
 fn the_mtu_is_exempt() {
-    // mtu, packets -> drops when all but the first come out much too late.
+    // mtu, packets -> drops, when all packets but the first leave much too late.
     for (mtu, n, drops) in [(0, 2, 0), (0, 3, 1), (1513, 3, 1), (1514, 3, 0), (1514, 4, 1), (3028, 4, 0)] {
         let mut b = Bench::new(CodelParams { mtu, ..PARAMS });
         (0..n).for_each(|seq| b.push(seq, 1500, 0));
@@ -177,9 +177,9 @@ fn the_mtu_is_exempt() {
 }
 
 // spec: rfc8289 5.5 - gaps of interval / sqrt(count). Bounds: 2.6 % from a count of 3, 0.6 % from 8, 0.05 %
-// from 100 to 1000; above, 16 bits are coarse: 0.22 % up to 20,000. A count of 2 is Linux's half.
+// from 100 to 1000; above, 16 bits are coarse: 0.22 % up to 20,000. A count of 2 has Linux's 0.5.
 #[test]
-fn the_root_is_near_the_real_one() {
+fn the_root_is_close_to_the_exact_one() {
     let mut root = ROOT_OF_ONE;
     for count in 2..=20_000u32 {
         root = newton_step(root, count);
@@ -195,9 +195,9 @@ fn the_root_is_near_the_real_one() {
     }
 }
 
-/// As 64-bit arithmetic on a kernel gives it: a count raised by 64 over the limit spoils the root.
+/// As computed by a kernel in 64-bit arithmetic: raising the count by 64 at a limit corrupts the root.
 #[test]
-fn a_count_that_outgrew_its_root_wraps() {
+fn a_count_too_large_for_its_root_wraps() {
     let table = [(65_535, 3, 2), (65_535, 4, 32_772), (65_535, 66, 32_865), (0, 9, 0)];
     for (root, count, next) in table {
         assert_eq!(newton_step(root, count), next, "root {root} count {count}");
@@ -216,13 +216,13 @@ fn gaps_shrink() {
     }
     let gaps: Vec<_> = at.windows(2).map(|w| w[1] - w[0]).collect();
     assert!(gaps.len() > 80, "{}", gaps.len());
-    // From the fourth on; a step of the clock (1 ms) is what a gap can be off by.
+    // From the fourth gap on. A gap can be off by one clock step (1 ms).
     assert!(gaps[3..].windows(2).all(|w| w[1] <= w[0] + 1), "{gaps:?}");
     assert!(gaps[3] > 3 * gaps[60]);
 }
 
 proptest! {
-    /// Each drop is checked in `View::drop`; here, that nothing is lost or reordered.
+    /// `View::drop` checks each drop; this test checks that no packet is lost or reordered.
     #[test]
     fn never_early_never_the_last(
         steps in prop::collection::vec((0u64..30, 0u32..4, 40u32..3000, 0u8..2), 1..400),

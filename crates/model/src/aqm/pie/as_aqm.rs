@@ -1,4 +1,4 @@
-//! PIE through the trait of user-defined AQMs ([`crate::aqm::algorithm`]).
+//! PIE behind the trait of user-defined AQMs ([`crate::aqm::algorithm`]).
 
 use super::{PieParams, PieState};
 use crate::aqm::algorithm::{AqmAlgorithm, Seen, Verdict};
@@ -17,15 +17,15 @@ pub struct PieAqm {
 }
 
 impl PieAqm {
-    /// PIE in its initial state. The probability is updated every `tupdate`; `stream` decides which packets
-    /// are dropped or marked. Panics if `tupdate` is zero.
+    /// Creates PIE in its initial state. The probability is updated every `tupdate`; `stream` decides which
+    /// packets are dropped or marked. Panics if `tupdate` is zero.
     pub fn new(params: PieParams, tupdate: Duration, stream: RandomStream) -> Self {
         assert!(tupdate > Duration::ZERO, "impossible pie");
         Self { params, tupdate, state: PieState::default(), update_at: Instant::ZERO + tupdate, stream }
     }
 
-    /// Sets the probability anew as often as it was time to while so many bytes have waited.
-    // As `crate::qdisc::pie`.
+    /// Performs the probability updates that were due while `backlog` bytes were queued.
+    // As in `crate::qdisc::pie`.
     fn update(&mut self, now: Instant, backlog: u64) {
         while self.update_at <= now {
             let before = self.state.clone();

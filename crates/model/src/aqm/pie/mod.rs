@@ -1,9 +1,9 @@
-//! PIE (RFC 8033): drops or marks at enqueue with a probability that a controller sets from the queue's
+//! PIE (RFC 8033): drops or marks at enqueue with a probability that a controller derives from the queueing
 //! delay.
 //!
-//! Every `tupdate` the probability changes in proportion to the delay's distance from the target and to the
-//! delay's change; the steps are smaller while the probability is small. Integers are the kernel's:
-//! probabilities are fractions of 2^56, times are in units of 64 ns.
+//! Every `tupdate` the probability changes in proportion to the distance of the delay from its target, and to
+//! the change of the delay; steps are smaller while the probability is small. The integer arithmetic is the
+//! kernel's: probabilities are fractions of 2^56, times are in units of 64 ns.
 
 mod as_aqm;
 
@@ -15,19 +15,19 @@ use crate::types::{Duration, Instant};
 // linux: include/net/pie.h MAX_PROB (6.1).
 pub const MAX_PROB: u64 = u64::MAX >> 8;
 
-/// Bytes that make a measurement of the drain rate, and that have to wait for one.
+/// Bytes per measurement of the drain rate, and backlog needed to start one.
 // linux: include/net/pie.h QUEUE_THRESHOLD (6.1); spec: rfc8033 5.2 DQ_THRESHOLD - 2^14.
 const QUEUE_THRESHOLD: u64 = 16_384;
 
-/// Units of time in a second.
-// linux: include/net/pkt_sched.h PSCHED_TICKS_PER_SEC (6.1) - a unit is 2^6 ns.
+/// Time units per second.
+// linux: include/net/pkt_sched.h PSCHED_TICKS_PER_SEC (6.1) - one unit is 2^6 ns.
 const TICKS_PER_SEC: u64 = 15_625_000;
 
 const fn ticks(ns: u64) -> u64 {
     ns >> 6
 }
 
-/// A burst that is let through when the queue was empty.
+/// Burst allowance after an idle time.
 // linux: include/net/pie.h pie_vars_init (6.1); spec: rfc8033 5.1 MAX_BURST - 150 ms.
 const BURST: u64 = ticks(150_000_000);
 
@@ -38,15 +38,16 @@ pub struct PieParams {
     pub target: Duration,
     /// Weight of the distance from the target, in sixteenths.
     pub alpha: u32,
-    /// Weight of the delay's change, in sixteenths.
+    /// Weight of the change of the delay, in sixteenths.
     pub beta: u32,
     /// Mark ECN-capable packets while the probability is at most 10 %.
     pub ecn: bool,
     /// Scale the probability with the packet's size.
     pub bytemode: bool,
-    /// Estimate the delay from the queue's length and drain rate instead of from the packets' sojourn times.
+    /// Estimate the delay from queue length and drain rate instead of from sojourn times.
     pub dq_rate_estimator: bool,
-    /// Size of a full packet of the device in bytes; nothing is dropped while fewer than two are queued.
+    /// Size of a full packet of the device in bytes. Nothing is dropped while the backlog is below two of
+    /// them.
     pub mtu: u32,
 }
 
@@ -65,7 +66,7 @@ impl Default for PieParams {
     }
 }
 
-/// State of the AQM for one queue.
+/// State of PIE for one queue.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PieState {
     qdelay: u64,
@@ -74,9 +75,9 @@ pub struct PieState {
     dq_tstamp: Option<u64>,
     prob: u64,
     accu_prob: u64,
-    /// Bytes that have left since a measurement began, if one has.
+    /// Bytes dequeued since the measurement started. `None` if no measurement is running.
     dq_count: Option<u64>,
-    /// Bytes in 256 units of time; 0 before the first measurement.
+    /// Bytes per 256 time units; 0 before the first measurement.
     avg_dq_rate: u64,
 }
 
@@ -111,21 +112,21 @@ impl PieState {
         (self.avg_dq_rate * TICKS_PER_SEC) >> 8
     }
 
-    /// Whether an arriving packet may be marked instead of dropped.
+    /// Returns true if arriving packets may be marked instead of dropped.
     // linux: net/sched/sch_pie.c pie_qdisc_enqueue (6.1); spec: rfc8033 5.1 mark_ecnth - 10 %.
     pub const fn marks(&self) -> bool {
         self.prob <= MAX_PROB / 10
     }
 
-    /// A packet was dropped, for any reason.
+    /// Records that a packet was dropped, for any reason.
     pub const fn dropped(&mut self) {
         self.accu_prob = 0;
     }
 
-    /// Whether to drop or mark an arriving packet of `len` bytes while `backlog` bytes are queued. `draw`
-    /// returns 64 random bits.
-    // linux: net/sched/sch_pie.c pie_drop_early (6.1); spec: rfc8033 4.1, 5.4 - the probabilities of packets
-    // that were let by add up: none is dropped before they make 0.85, none is let by once they make 8.5.
+    /// Returns true if an arriving packet of `len` bytes must be dropped or marked, with `backlog` bytes
+    /// queued. `draw` returns 64 random bits.
+    // linux: net/sched/sch_pie.c pie_drop_early (6.1); spec: rfc8033 4.1, 5.4 - accumulates the probability
+    // over admitted packets: never drops while the sum is below 0.85, always drops from 8.5 on.
     #[inline]
     pub fn drop_early(
         &mut self,
@@ -159,7 +160,7 @@ impl PieState {
         hit
     }
 
-    /// A packet of `len` bytes that was queued at `came` leaves; `backlog` bytes remain.
+    /// Records the departure of a packet of `len` bytes that was queued at `came`; `backlog` bytes remain.
     // linux: net/sched/sch_pie.c pie_process_dequeue (6.1); spec: rfc8033 4.3, 5.2.
     #[inline]
     pub fn dequeued(&mut self, params: &PieParams, now: Instant, came: Instant, backlog: u64, len: u32) {
@@ -174,7 +175,7 @@ impl PieState {
         self.burst_time = self.burst_time.saturating_sub(taken);
     }
 
-    /// Counts bytes for the drain rate; the time that a measurement took that is over now, else 0.
+    /// Counts bytes for the drain rate. Returns the duration of a measurement that just ended, or 0.
     fn measure(&mut self, now: u64, backlog: u64, len: u32) -> u64 {
         if backlog >= QUEUE_THRESHOLD && self.dq_count.is_none() {
             (self.dq_tstamp, self.dq_count) = (Some(now), Some(0));
@@ -206,13 +207,12 @@ impl PieState {
             self.qdelay = (backlog << 8).checked_div(self.avg_dq_rate).unwrap_or(0);
         }
         let (qdelay, old) = (self.qdelay, self.qdelay_old);
-        // A delay of nothing though packets wait is none that was measured.
+        // A delay of zero with packets queued means that no delay was measured.
         let mut decays = qdelay > 0 || backlog == 0;
         let target = ticks(params.target.nanos());
         let before = self.prob;
         let mut delta = self.delta(params, qdelay as i64 - target as i64, qdelay as i64 - old as i64);
-        // Steps of two per cent at most, once a tenth is reached; as much more where the delay is above 250
-        // ms.
+        // Steps of at most 2 % from a probability of 10 % on; 2 % more if the delay exceeds 250 ms.
         if delta > (MAX_PROB / 50) as i64 && before >= MAX_PROB / 10 {
             delta = (MAX_PROB / 100 * 2) as i64;
         }
@@ -240,9 +240,9 @@ impl PieState {
         }
     }
 
-    /// How far the probability moves, for a delay that is so far from its target and from what it was.
-    // linux: net/sched/sch_pie.c pie_calculate_probability (6.1); spec: rfc8033 5.1, 5.5 - below a tenth the
-    // weights are halved, and below a hundredth, a thousandth and so on divided by four each time.
+    /// Change of the probability, for the delay's distance from its target and its change.
+    // linux: net/sched/sch_pie.c pie_calculate_probability (6.1); spec: rfc8033 5.1, 5.5 - halves the weights
+    // below 0.1, and divides them by four again at each further power of ten, from 0.01 down.
     fn delta(&self, params: &PieParams, off: i64, change: i64) -> i64 {
         let weight = |w: u32| (u64::from(w) * (MAX_PROB / TICKS_PER_SEC)) >> 4;
         let (mut alpha, mut beta) = (weight(params.alpha), weight(params.beta));

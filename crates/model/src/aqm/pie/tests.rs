@@ -12,7 +12,7 @@ const P: PieParams = PieParams {
     mtu: 1514,
 };
 
-/// A share of all packets as the AQM has it.
+/// Converts a probability into a fraction of `MAX_PROB`.
 fn share(p: f64) -> u64 {
     (p * MAX_PROB as f64) as u64
 }
@@ -32,8 +32,7 @@ fn at(us: u64) -> Instant {
     Instant::ZERO + Duration::from_micros(us)
 }
 
-/// The probability of a delay in seconds and the one before it, with the constants and in the order of the
-/// RFC.
+/// The next probability for a delay and the previous delay in seconds, with the RFC's constants and order.
 // spec: rfc8033 4.2, 5.1, 5.5.
 fn rfc(p: f64, delay: f64, before: f64) -> f64 {
     let scale = match p {
@@ -66,7 +65,7 @@ fn steps_are_those_of_the_rfc() {
             s.update(&P, 100_000);
             let expected = rfc(prob, ms as f64 / 1e3, before as f64 / 1e3);
             let found = s.prob as f64 / MAX_PROB as f64;
-            // Weights are rounded to the 2^-56 of a unit of time, times to 64 ns.
+            // Weights are rounded to 2^-56 per time unit, times to 64 ns.
             let bound = 1e-4 * (expected - prob).abs() + 1e-12;
             assert!((found - expected).abs() <= bound, "{prob} {ms} {before}: {found} {expected}");
             assert_eq!(s.qdelay_old, s.qdelay);
@@ -76,20 +75,20 @@ fn steps_are_those_of_the_rfc() {
 
 #[test]
 fn steps_by_hand() {
-    // delay, the one before in ms; probability in millionths before and after
+    // delay and previous delay in ms; probability before and after in millionths
     let table = [
         // (0.125 x 5 + 1.25 x 5) ms at a weight of 1, 1/2, 1/8, 1/32
         (20, 15, 100_000, 106_875),
         (20, 15, 50_000, 53_437),
         (20, 15, 5_000, 5_859),
         (20, 15, 500, 714),
-        // two per cent at most, twice above 250 ms, and none below zero
+        // at most 2 %, 2 % more above 250 ms, never below zero
         (100, 15, 200_000, 220_000),
         (251, 15, 200_000, 240_000),
         (251, 251, 50_000, 84_750),
         (0, 15, 900, 255),
         (0, 40, 1_000, 0),
-        // nothing twice: 63 of 64
+        // zero twice: decay to 63/64
         (0, 0, 640_000, 628_154),
     ];
     for (ms, before, prob, after) in table {
@@ -98,7 +97,7 @@ fn steps_by_hand() {
         let found = (s.prob as f64 / MAX_PROB as f64 * 1e6) as u64;
         assert!(found.abs_diff(after) <= 1, "{ms} {before} {prob}: {found}");
     }
-    // A delay of nothing though something waits is not known: no decay.
+    // A delay of zero with packets queued is unknown: no decay.
     let mut s = state(0.64, 0, 0);
     s.update(&P, 1514);
     assert_eq!(s.prob, share(0.64) - (share(0.64) - s.prob));
@@ -106,12 +105,11 @@ fn steps_by_hand() {
 }
 
 #[test]
-fn when_nothing_is_dropped_early() {
+fn conditions_without_early_drops() {
     let full = 0;
     let against = |s: &mut PieState, backlog| s.drop_early(&P, backlog, 1514, || full);
     let ready = |prob: f64, ms| PieState { accu_prob: MAX_PROB, ..state(prob, ms, ms) };
-    // a burst that is allowed, a delay below half the target while less than a fifth is dropped, less than
-    // two packets
+    // a burst allowance, a delay below half the target with a probability below 0.2, less than two packets
     assert!(!against(&mut PieState { burst_time: 1, ..ready(0.5, 20) }, 100_000));
     assert!(!against(&mut ready(0.199, 7), 100_000));
     assert!(against(&mut ready(0.201, 7), 100_000));
@@ -122,7 +120,7 @@ fn when_nothing_is_dropped_early() {
 
 #[test]
 fn drops_are_spaced() {
-    // A tenth: none before the ninth packet whatever is drawn, all from the 85th on.
+    // 0.1: never before the ninth packet, always from the 85th on.
     let mut s = state(0.1, 20, 20);
     let first = (1..).find(|_| s.drop_early(&P, 100_000, 1514, || 0));
     assert_eq!((first, s.accu_prob), (Some(9), 0));
@@ -132,7 +130,7 @@ fn drops_are_spaced() {
     assert!(s.drop_early(&P, 100_000, 1514, || u64::MAX));
     s.dropped();
     assert!(!s.drop_early(&P, 100_000, 1514, || 0));
-    // A packet of a tenth of the size counts for a tenth.
+    // A packet of a tenth of the size counts as a tenth.
     let bytemode = PieParams { bytemode: true, ..P };
     let mut s = state(0.1, 20, 20);
     assert_eq!((1..).find(|_| s.drop_early(&bytemode, 100_000, 151, || 0)), Some(86));
@@ -141,18 +139,18 @@ fn drops_are_spaced() {
 }
 
 #[test]
-fn a_burst_of_150_ms_is_let_through_and_allowed_again_after_a_calm() {
+fn a_burst_of_150_ms_passes_and_the_allowance_is_restored_when_idle() {
     let mut s = PieState::default();
-    // The first departure begins the count.
+    // The burst allowance decreases from the first departure on.
     for n in 0..=150 {
         assert_eq!(s.burst_time > 0, n < 151, "{n}");
         s.dequeued(&P, at(5_000 + 1000 * n), at(0), 100_000, 1514);
     }
     assert_eq!((s.burst_time, s.qdelay), (0, ticks(155_000_000)));
-    // The delay of the last packet is none.
+    // The last packet of the queue has no delay.
     s.dequeued(&P, at(200_000), at(0), 0, 1514);
     assert_eq!(s.qdelay, 0);
-    // Half the target is calm, twice, with no probability left.
+    // Two delays below half the target at probability 0 restore the burst allowance.
     for (ms, before, prob, calm) in
         [(7, 7, 0.0, true), (8, 7, 0.0, false), (7, 8, 0.0, false), (7, 7, 0.5, false)]
     {
@@ -163,10 +161,10 @@ fn a_burst_of_150_ms_is_let_through_and_allowed_again_after_a_calm() {
 }
 
 #[test]
-fn the_drain_rate_is_measured_over_16_kib_that_wait() {
+fn the_drain_rate_is_measured_over_16_kib_of_backlog() {
     let p = PieParams { dq_rate_estimator: true, ..P };
     let mut s = PieState::default();
-    // 12.112 Mbit/s, too little in the queue at first.
+    // 12.112 Mbit/s; at first the backlog is too small.
     for n in 0..20 {
         s.dequeued(&p, at(1000 * n), at(0), 16_383, 1514);
     }
@@ -182,7 +180,7 @@ fn the_drain_rate_is_measured_over_16_kib_that_wait() {
     s.update(&p, 30_000);
     let expected = Duration::from_nanos(30_000 * 1_000_000_000 / s.drain_rate());
     assert!(s.qdelay().nanos().abs_diff(expected.nanos()) < 100_000, "{:?}", s.qdelay());
-    // What waits falls below: the measurement under way is finished, and no new one is begun.
+    // The backlog falls below the threshold: the running measurement is finished, and no new one starts.
     let rate = s.avg_dq_rate;
     for n in 31..60 {
         s.dequeued(&p, at(2000 * n), at(0), 1000, 1514);
@@ -191,10 +189,9 @@ fn the_drain_rate_is_measured_over_16_kib_that_wait() {
 }
 
 proptest! {
-    /// Whatever the delays are, the probability never wraps around, and falls to nothing in the end when
-    /// there is none.
+    /// The probability never wraps, whatever the delays, and falls to zero without delay.
     #[test]
-    fn the_probability_stays_one(delays in prop::collection::vec(0u64..400, 1..300)) {
+    fn the_probability_stays_within_bounds(delays in prop::collection::vec(0u64..400, 1..300)) {
         let mut s = PieState::default();
         for ms in delays {
             s.qdelay = ticks(ms * 1_000_000);

@@ -1,4 +1,4 @@
-//! The parts that are built in, held to the checks; and for each check a part that breaks it.
+//! Built-in parts pass the checks, and for each check a part exists that fails it.
 
 mod planted;
 
@@ -112,9 +112,9 @@ fn schedulers() {
     }
 }
 
-/// CoDel and PIE do the same by the trait of AQMs as where they are built in.
+/// CoDel and PIE decide the same behind the AQM trait and as built-in algorithms.
 #[test]
-fn laws_by_the_trait_are_those_that_are_built_in() {
+fn algorithms_behave_the_same_behind_the_trait() {
     let (limit, codel) = (1_000, codel());
     let pie_qdisc = PieQdiscParams { limit, tupdate: ms(1), pie: pie() };
     let mut drops = [0; 2];

@@ -1,4 +1,4 @@
-//! Parts that break what must hold, and what the checks say of them.
+//! Parts that violate a requirement, and the messages of the checks.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -18,7 +18,6 @@ struct Queue {
     fault: &'static str,
     list: PktList,
     lost: (u32, u64),
-    /// The packet that it gave last.
     last: Option<Pkt>,
     seen: u32,
     stats: QdiscStats,
@@ -117,7 +116,7 @@ impl Discipline for Queue {
 }
 
 #[test]
-fn disciplines_that_break_it() {
+fn faulty_disciplines_are_detected() {
     for (fault, said) in [
         ("none", ""),
         ("loses", "its backlog is"),
@@ -171,12 +170,12 @@ impl AqmAlgorithm for Bad {
     fn leaves(&mut self, seen: &Seen) -> Verdict {
         match self.fault {
             "drops everything" => Verdict::Drop,
-            // Of AQMs on two queues the younger one counts for both.
+            // Two queues share a counter.
             "shares in order" if self.shared.fetch_add(1, Ordering::Relaxed).is_multiple_of(7) => {
                 Verdict::Drop
             }
             "shares" if self.shared.fetch_add(1, Ordering::Relaxed).is_multiple_of(7) => Verdict::Drop,
-            // Only where a packet has waited for long.
+            // Only after a long sojourn time.
             "panics" if seen.sojourn > ms(1_000) => panic!("an overflow"),
             _ => Verdict::Pass,
         }
@@ -184,7 +183,7 @@ impl AqmAlgorithm for Bad {
 }
 
 #[test]
-fn laws_that_break_it() {
+fn faulty_aqms_are_detected() {
     for (fault, said) in [
         ("drops everything", "let 0 pass"),
         ("shares", "it did otherwise when all was the same"),
@@ -204,7 +203,7 @@ fn laws_that_break_it() {
     }
 }
 
-/// One aggregate each in turn, with one fault.
+/// A scheduler that gives each TID one aggregate in turn, with one fault.
 #[derive(Debug)]
 struct Turns {
     fault: &'static str,
@@ -247,7 +246,7 @@ impl StationScheduler for Turns {
 }
 
 #[test]
-fn schedulers_that_break_it() {
+fn faulty_schedulers_are_detected() {
     for (fault, said) in [
         ("none", ""),
         ("forgets", "identifier 3 of peer 0 has frames: nobody would look again"),

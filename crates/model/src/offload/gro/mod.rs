@@ -5,19 +5,19 @@ mod bytes;
 use crate::types::{BytesId, Fate, PacketKind, Packets, Pkt, SockId, TcpFlags};
 use alloc::vec::Vec;
 
-/// Packets that are looked at together: the budget of one poll, after which what is held goes up.
+/// Packets per poll (NAPI budget), after which held packets are passed up.
 // linux: include/linux/netdevice.h NAPI_POLL_WEIGHT (4.4).
 const BUDGET: usize = 64;
-/// Most flows of which a packet is held.
-// linux: net/core/dev.c MAX_GRO_SKBS (4.4) - the oldest goes up for another.
+/// Maximum number of flows with a held packet.
+// linux: net/core/dev.c MAX_GRO_SKBS (4.4) - passes the oldest up to make room.
 const FLOWS: usize = 8;
-/// A packet stays below so many bytes. With one segment a page fragment this is reached before anything else:
-/// beyond 17 fragments the kernel chains buffers.
+/// Exclusive limit of a merged packet in bytes. This limit applies first if each segment is one page
+/// fragment: beyond 17 fragments the kernel chains buffers.
 // linux: net/core/skbuff.c skb_gro_receive (4.4).
 const MAX_BYTES: u32 = 65_536;
 
-/// A packet that may still grow: whom it is for, and its place in the batch. One from outside is for nobody
-/// here, and has its last bytes.
+/// A packet that may still grow: its receiving socket, and its index in the batch. A packet of an outside
+/// host has no socket, but its last bytes.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     to: SockId,
@@ -25,7 +25,7 @@ struct Held {
     last: Option<BytesId>,
 }
 
-/// Merges the segments of a batch that was received at once. The order within a flow is kept. A merged packet
+/// Merges the segments of a batch that was received together. Keeps the order within a flow. A merged packet
 /// takes the place of its first segment.
 pub fn merge(packets: &mut Packets, batch: &mut Vec<Pkt>) {
     let (mut kept, mut from) = (0, 0);
@@ -37,7 +37,8 @@ pub fn merge(packets: &mut Packets, batch: &mut Vec<Pkt>) {
     batch.truncate(kept);
 }
 
-/// Moves packets `from..to` of the batch down to `kept` and on, merged; returns where the next one goes.
+/// Merges packets `from..to` of the batch, and moves the results to `kept` and following. Returns the next
+/// free index.
 fn poll(packets: &mut Packets, batch: &mut [Pkt], from: usize, to: usize, mut kept: usize) -> usize {
     let mut held = [Held { to: SockId::NONE, at: 0, last: None }; FLOWS];
     let mut count = 0;
@@ -90,17 +91,17 @@ fn poll(packets: &mut Packets, batch: &mut [Pkt], from: usize, to: usize, mut ke
     kept
 }
 
-/// Takes a flow off the list, whose order is that of age.
+/// Removes a flow from the list, which is ordered by age.
 fn forget(held: &mut [Held; FLOWS], count: &mut usize, i: usize) {
     held.copy_within(i + 1..*count, i);
     *count -= 1;
 }
 
-/// Flags with which a segment ends what it is merged into.
+/// Flags of a segment that end merging.
 const ENDING: u8 = TcpFlags::PSH.0 | TcpFlags::RST.0 | TcpFlags::SYN.0 | TcpFlags::FIN.0;
 
-/// Whether a packet may have others merged into it: it carries data, full segments if it stands for several,
-/// and no flag that ends it. What a single one carries is from now on the size of its segments.
+/// Returns true if segments may be merged into the packet: it carries data, only full segments if there are
+/// several, and no flag that ends merging. The payload of a single segment becomes the segment size.
 // linux: net/ipv4/tcp_offload.c tcp_gro_receive (4.4).
 fn may_grow(packets: &mut Packets, p: Pkt) -> bool {
     let segs = u32::from(packets.get(p).segs);
@@ -114,17 +115,16 @@ fn may_grow(packets: &mut Packets, p: Pkt) -> bool {
     header.payload == segs * u32::from(header.mss)
 }
 
-/// Whether `p` continues `into`.
-// linux: net/ipv4/tcp_offload.c tcp_gro_receive, net/ipv4/af_inet.c inet_gro_receive (4.4) - the next
-// sequence number, the same acknowledgement, options, type of service and time to live, no flag that differs
-// but FIN and PSH, never with CWR, no more data than a segment of the first has.
-// deviation: the window is compared too - the kernel keeps the first one's; a sender of data rarely changes
-// it.
+/// Returns true if `p` continues `into`.
+// linux: net/ipv4/tcp_offload.c tcp_gro_receive, net/ipv4/af_inet.c inet_gro_receive (4.4) - requires the
+// next sequence number, the same acknowledgement number, options, TOS and TTL, the same flags except FIN and
+// PSH, no CWR, and at most one segment size of data.
+// deviation: compares the window too - the kernel keeps the first window; a data sender rarely changes it.
 fn continues(packets: &Packets, into: Pkt, p: Pkt) -> bool {
     let (a, b) = (packets.get(into), packets.get(p));
     let (x, y) = (packets.tcp(into), packets.tcp(p));
     let ignored = TcpFlags::FIN.0 | TcpFlags::PSH.0;
-    // As long as the kernel's packet, which has its headers once.
+    // Length as the kernel counts it, with the headers once.
     let len = (a.len - x.payload) / u32::from(a.segs) + x.payload;
     b.segs == 1
         && y.payload > 0
@@ -138,7 +138,7 @@ fn continues(packets: &Packets, into: Pkt, p: Pkt) -> bool {
         && len + y.payload < MAX_BYTES
 }
 
-/// Merges `p` into `into`; true if that can grow no more.
+/// Merges `p` into `into`. Returns true if `into` cannot grow any more.
 fn join(packets: &mut Packets, into: Pkt, p: Pkt) -> bool {
     let (len, truesize, payload, flags) = {
         let (hot, header) = (packets.get(p), packets.tcp(p));

@@ -3,7 +3,7 @@ use crate::types::{Addr, FlowId, Instant, NewPacket, PacketAccount, TcpHeader};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A segment of flow `to`: sequence number and payload, changed by `change`.
+/// A segment of flow `to` with this sequence number and payload, modified by `change`.
 fn segment(
     packets: &mut Packets,
     to: u32,
@@ -29,7 +29,7 @@ fn segment(
     packets.create_tcp(new, 1, 7, &header)
 }
 
-/// What a batch becomes: flow, sequence number, segments and payload of each packet.
+/// Merges a batch. Returns flow, sequence number, segments and payload of each packet.
 fn merged(packets: &mut Packets, mut batch: Vec<Pkt>) -> Vec<(u32, u32, u16, u32)> {
     merge(packets, &mut batch);
     let row = |&p: &Pkt| {
@@ -40,7 +40,7 @@ fn merged(packets: &mut Packets, mut batch: Vec<Pkt>) -> Vec<(u32, u32, u16, u32
     batch.iter().map(row).collect()
 }
 
-/// `count` full segments of a flow from `seq` on.
+/// `count` full segments of a flow, starting at `seq`.
 fn train(packets: &mut Packets, to: u32, seq: u32, count: u32) -> Vec<Pkt> {
     (0..count).map(|n| segment(packets, to, seq.wrapping_add(n * 1448), 1448, |_| ())).collect()
 }
@@ -58,12 +58,12 @@ fn segments_that_continue_each_other_become_one() {
 }
 
 #[test]
-fn flows_are_told_apart_and_keep_their_place() {
+fn flows_are_separate_and_keep_their_order() {
     let mut ps = Packets::new();
     let (a, b) = (train(&mut ps, 1, 0, 3), train(&mut ps, 2, 500, 3));
     let batch = a.into_iter().zip(b).flat_map(|(a, b)| [a, b]).collect();
     assert_eq!(merged(&mut ps, batch), [(1, 0, 3, 4344), (2, 500, 3, 4344)]);
-    // A ninth flow pushes out the oldest, whose next segment begins anew.
+    // A ninth flow displaces the oldest, whose next segment starts a new packet.
     let mut ps = Packets::new();
     let mut batch: Vec<Pkt> = (0..9).map(|f| segment(&mut ps, f, 0, 1448, |_| ())).collect();
     batch.extend((0..9).map(|f| segment(&mut ps, f, 1448, 1448, |_| ())));
@@ -73,7 +73,7 @@ fn flows_are_told_apart_and_keep_their_place() {
 }
 
 #[test]
-fn what_ends_a_packet_and_what_is_not_merged() {
+fn segments_that_end_a_packet_or_are_not_merged() {
     type Change = fn(&mut TcpHeader);
     let table: [(&str, u32, Change, &[u16]); 12] = [
         ("the same", 1448, |_| (), &[3]),
@@ -91,7 +91,7 @@ fn what_ends_a_packet_and_what_is_not_merged() {
     ];
     for (what, payload, change, want) in table {
         let mut ps = Packets::new();
-        // A full segment, the one in question, and one that continues it.
+        // A full segment, the one under test, and one that continues it.
         let batch = vec![
             segment(&mut ps, 1, 0, 1448, |_| ()),
             segment(&mut ps, 1, 1448, payload, change),
@@ -117,14 +117,13 @@ fn marks_and_gaps_separate() {
 
 #[test]
 fn sizes_and_budgets() {
-    // 45 segments of 1,448 bytes are below 64 KiB with one header, 46 are not; 64 packets are looked at
-    // together.
+    // 45 segments of 1,448 bytes with one header are below 64 KiB, 46 are not; a poll handles 64 packets.
     for (count, want) in [(45, vec![45]), (46, vec![45, 1]), (64, vec![45, 19]), (70, vec![45, 19, 6])] {
         let mut ps = Packets::new();
         let batch = train(&mut ps, 1, 0, count);
         assert_eq!(merged(&mut ps, batch).iter().map(|r| r.2).collect::<Vec<_>>(), want, "{count}");
     }
-    // Small segments of equal size are merged too; a larger one is not.
+    // Small segments of equal size are merged too, but not a larger one.
     let mut ps = Packets::new();
     let batch = vec![
         segment(&mut ps, 1, 0, 100, |_| ()),
@@ -135,7 +134,7 @@ fn sizes_and_budgets() {
 }
 
 #[test]
-fn what_is_merged_and_split_again_is_the_same() {
+fn splitting_restores_merged_packets() {
     let mut ps = Packets::new();
     let mut batch = train(&mut ps, 1, 9000, 20);
     batch.push(segment(&mut ps, 1, 9000 + 20 * 1448, 700, |h| h.flags = h.flags.with(TcpFlags::PSH)));

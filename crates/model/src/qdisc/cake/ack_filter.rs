@@ -1,21 +1,21 @@
-//! ACK filter: which queued ACK is made redundant by a newer one of the same connection.
+//! ACK filter: selects the queued ACK that a newer one of the same connection makes redundant.
 
 use crate::types::{Packet, PacketKind, Packets, Pkt, PktList, TcpFlags, TcpHeader};
 
 /// ACK filter mode.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum AckFilter {
-    /// No filtering (`no-ack-filter`).
+    /// Do not filter (`no-ack-filter`).
     #[default]
     Off,
-    /// Drops the older of two queued ACKs that a third makes redundant (`ack-filter`).
+    /// Drop the older of two queued ACKs that a third one makes redundant (`ack-filter`).
     Conservative,
-    /// Drops an ACK that is directly before the newer one (`ack-filter-aggressive`).
+    /// Drop an ACK directly before the newer one (`ack-filter-aggressive`).
     Aggressive,
 }
 
 impl AckFilter {
-    /// Its name.
+    /// Name in tc.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Off => "no-ack-filter",
@@ -25,18 +25,18 @@ impl AckFilter {
     }
 }
 
-/// The flags of ECN, which are handled by themselves.
+/// The ECN flags, which are compared separately.
 const ECN: u8 = TcpFlags::ECE.0 | TcpFlags::CWR.0;
 
-/// A number of a sequence space lies before another.
 const fn before(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) < 0
 }
 
-/// The acknowledgement that the last packet of a queue makes needless, and the packet before it.
-// linux: net/sched/sch_cake.c cake_ack_filter (6.1) - from the head on, those of the same connection without
-// data and with no other flags; the first is dropped as soon as a second is found, so that one nearest the
-// head goes. Where the flags of ECN differ, the search begins anew.
+/// Finds the queued ACK that the last packet of the queue makes redundant. Returns its predecessor and the
+/// ACK.
+// linux: net/sched/sch_cake.c cake_ack_filter (6.1) - scans from the head for pure ACKs of the same
+// connection without other flags; once it finds a second candidate, it drops the first, the one nearest to
+// the head. Different ECN flags restart the search.
 pub(super) fn needless(list: &PktList, packets: &Packets, aggressive: bool) -> Option<(Option<Pkt>, Pkt)> {
     let last = list.tail()?;
     let newest = packets.get(last);
@@ -75,9 +75,9 @@ pub(super) fn needless(list: &PktList, packets: &Packets, aggressive: bool) -> O
     (list.behind(packets, first) == Some(last) && flags == header.flags.0 & ECN).then_some((before, first))
 }
 
-/// Whether an acknowledgement says nothing that a newer one does not.
-// linux: net/sched/sch_cake.c cake_tcph_may_drop, cake_ack_filter (6.1) - the same number twice is a
-// duplicate acknowledgement, which counts, unless the newer one has SACKed more.
+/// Returns true if an ACK carries nothing that a newer one does not.
+// linux: net/sched/sch_cake.c cake_tcph_may_drop, cake_ack_filter (6.1) - keeps duplicate ACKs (same number),
+// unless the newer one has SACKed more.
 fn may_go((hot, old): (&Packet, &TcpHeader), (newest, new): (&Packet, &TcpHeader)) -> bool {
     let plain = old.flags.0 & !ECN == TcpFlags::ACK.0 && old.payload == 0;
     let in_time = !before(new.ts_val, old.ts_val) && !before(new.ts_ecr, old.ts_ecr);
@@ -98,9 +98,9 @@ enum Sacks {
     NewHasMore,
 }
 
-/// Compares what an older acknowledgement of `ack` SACKs with what a newer one does.
-// linux: net/sched/sch_cake.c cake_tcph_sack_compare (6.1) - each block of the older lies in one of the
-// newer; a D-SACK is never needless.
+/// Compares the SACK blocks of an older ACK with those of a newer one. `ack` is the older ACK's number.
+// linux: net/sched/sch_cake.c cake_tcph_sack_compare (6.1) - each block of the older ACK must lie within one
+// of the newer; a D-SACK is never redundant.
 fn sacks(ack: u32, old: &[(u32, u32)], new: &[(u32, u32)]) -> Sacks {
     let within = |&(left, right): &(u32, u32)| {
         let holds = |&(l, r): &(u32, u32)| !before(left, l) && !before(r, right);
@@ -123,7 +123,7 @@ mod tests {
 
     type Ack<'a> = (u32, &'a [(u32, u32)], u8);
 
-    /// Which of a queue's acknowledgements goes as the last comes.
+    /// Returns the index of the ACK that is dropped when the last one arrives.
     fn goes(acks: &[Ack<'_>], aggressive: bool) -> Option<usize> {
         let (mut b, mut list) = (Bench::new(), PktList::default());
         let mut all = Vec::new();
@@ -146,24 +146,23 @@ mod tests {
     }
 
     #[test]
-    fn the_first_of_two_that_are_needless_goes() {
+    fn the_first_of_two_redundant_acks_is_dropped() {
         const A: u8 = TcpFlags::ACK.0;
         const E: u8 = A | TcpFlags::ECE.0;
         for (acks, conservative, aggressive) in [
             (&[(1, &[][..], A)][..], None, None),
             (&[(1, &[], A), (2, &[], A)], None, Some(0)),
             (&[(1, &[], A), (2, &[], A), (3, &[], A)], Some(0), Some(0)),
-            // Duplicates count, unless the newer one has SACKed more.
+            // Duplicate ACKs stay, unless the newer one has SACKed more.
             (&[(1, &[], A), (1, &[], A), (1, &[], A)], None, None),
             (&[(1, &[], A), (1, &[(5, 6)], A), (1, &[(5, 7)], A)], Some(0), Some(0)),
-            // What only the older one has SACKed is not lost.
+            // An ACK stays if only it carries a SACK block.
             (&[(1, &[(5, 6)], A), (2, &[], A), (3, &[], A)], None, Some(1)),
-            // Marks are told of.
+            // ECN marks stay visible.
             (&[(1, &[], E), (2, &[], A), (3, &[], A)], None, Some(1)),
             (&[(1, &[], E), (2, &[], E), (3, &[], A)], Some(0), Some(0)),
-            // An older one comes late.
             (&[(3, &[], A), (2, &[], A), (1, &[], A)], None, None),
-            // One that closes the connection stays.
+            // A FIN stays.
             (&[(1, &[], A | TcpFlags::FIN.0), (2, &[], A), (3, &[], A)], None, Some(1)),
         ] {
             assert_eq!((goes(acks, false), goes(acks, true)), (conservative, aggressive), "{acks:?}");

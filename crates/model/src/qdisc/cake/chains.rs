@@ -1,31 +1,28 @@
-//! The three lists of a tin's queues, each of them on one at most.
+//! The three queue lists of a tin. A queue is on at most one of them.
 //!
-//! Unlike deficit rounds elsewhere, a queue may leave from the middle: one that decays is new again when a
-//! packet comes.
+//! Unlike in plain DRR, a queue may leave from the middle of a list: a decaying queue becomes new again when
+//! a packet arrives.
 
 use super::QUEUES;
 use alloc::boxed::Box;
 
-/// A list of queues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Chain {
-    /// Queues in their first round.
+    /// Queues in their first round (sparse flows).
     New,
-    /// Queues that go round.
+    /// Queues in later rounds (bulk flows).
     Old,
-    /// Empty queues whose AQM still remembers something.
+    /// Empty queues whose AQM state has not decayed yet.
     Decaying,
 }
 
-/// Rings through a node for each queue and one for each list.
+/// Circular lists over one node per queue and one per list.
 #[derive(Debug)]
 pub(super) struct Chains {
-    /// The neighbours before and behind.
     nodes: Box<[(u16, u16)]>,
 }
 
 impl Chains {
-    /// All lists empty.
     pub(super) fn new() -> Self {
         Self { nodes: (0..QUEUES as u16 + 3).map(|n| (n, n)).collect() }
     }
@@ -34,14 +31,13 @@ impl Chains {
         QUEUES as u16 + chain as u16
     }
 
-    /// The first queue of a list.
     #[inline]
     pub(super) fn first(&self, chain: Chain) -> Option<usize> {
         let first = self.nodes[usize::from(Self::ring(chain))].1;
         (usize::from(first) < QUEUES).then_some(usize::from(first))
     }
 
-    /// Takes the queue off its list, if it is on one.
+    /// Removes the queue from its list, if it is on one.
     #[inline]
     pub(super) fn remove(&mut self, queue: usize) {
         let (before, behind) = self.nodes[queue];
@@ -50,7 +46,7 @@ impl Chains {
         self.nodes[queue] = (queue as u16, queue as u16);
     }
 
-    /// Moves the queue to the end of a list, from wherever it was.
+    /// Moves the queue to the end of a list.
     #[inline]
     pub(super) fn append(&mut self, chain: Chain, queue: usize) {
         self.remove(queue);
@@ -70,9 +66,9 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// The same order as lists that are written down.
+        /// Same order as in plain vectors.
         #[test]
-        fn as_written_down(ops in prop::collection::vec((0usize..4, 0usize..6), 0..100)) {
+        fn behaves_like_plain_vectors(ops in prop::collection::vec((0usize..4, 0usize..6), 0..100)) {
             let chains = [Chain::New, Chain::Old, Chain::Decaying];
             let (mut rings, mut lists) = (Chains::new(), [const { Vec::new() }; 3]);
             for (op, queue) in ops {
@@ -88,7 +84,7 @@ mod tests {
                     prop_assert_eq!(rings.first(chain), list.first().copied());
                 }
             }
-            // Taking one after the other shows what is behind the first.
+            // Removing one queue after another reveals the next.
             for (list, chain) in lists.iter().zip(chains) {
                 for &queue in list {
                     prop_assert_eq!(rings.first(chain), Some(queue));

@@ -1,11 +1,10 @@
-//! cake: a shaper, tins by priority, flow queues that are fair between flows and hosts, COBALT on each.
+//! cake: a shaper, priority tins, flow queues with flow and host fairness, and COBALT on each queue.
 //!
-//! The shaper has no bucket: a packet that leaves moves the time of the next one by what it lasts, and time
-//! that was not used is gone as soon as the queue runs empty. A tin has priority up to its threshold, below
-//! that it has what is left.
+//! The shaper has no bucket. Each departing packet moves the next departure by its own transmission time;
+//! credit for unused time is lost when the queue runs empty. A tin has priority up to its threshold rate, and
+//! shares the remaining capacity beyond it.
 //!
-//! Not there: filters and marks that choose tin, queue or host, address translation (`nat`),
-//! `autorate-ingress`.
+//! Not modelled: filters and marks that select the tin, queue or host, and `autorate-ingress`.
 
 mod ack_filter;
 mod chains;
@@ -31,7 +30,7 @@ use crate::types::{RandomStream, skb_len};
 use tin::{Keys, Tin};
 use tins::{Pace, Table};
 
-/// Queues of a tin.
+/// Queues per tin.
 // linux: net/sched/sch_cake.c CAKE_QUEUES (6.1).
 const QUEUES: usize = 1024;
 
@@ -44,12 +43,12 @@ pub struct Cake {
     chance: RandomStream,
     table: &'static Table,
     tins: Box<[Tin]>,
-    /// The tin that was served last.
     current: usize,
     longest: Longest,
     pace: Pace,
     time_next: Instant,
-    /// Until when the shaper holds back at most, whatever was dropped and counted.
+    /// Latest release time of the shaper. Only packets that leave advance it, so drops charged in ingress
+    /// mode cannot stall the shaper.
     failsafe: Instant,
     packets: u32,
     bytes: u64,
@@ -61,14 +60,13 @@ pub struct Cake {
     stats: QdiscStats,
 }
 
-/// What a tin's queue gave.
 enum Served {
     Packet(Pkt),
-    /// Nothing: the choice of a tin begins anew.
+    /// No packet: choose a tin again.
     Again,
 }
 
-/// The queues of all tins, numbered through.
+/// The queues of all tins, numbered consecutively.
 impl Queues for Box<[Tin]> {
     #[inline]
     fn bytes(&self, queue: usize) -> u64 {
@@ -108,10 +106,10 @@ impl Cake {
         }
     }
 
-    /// Changes the bandwidth. Packets that wait leave at the new one, after the time that the last packet has
-    /// used at the old one.
+    /// Changes the bandwidth. Queued packets leave at the new rate, once the time charged for the last packet
+    /// at the old rate has passed.
     // linux: net/sched/sch_cake.c cake_change, cake_reconfigure, cake_set_rate (6.1) - sets rates, quanta,
-    // targets and the memory limit; queues, deficits and time_next_packet stay.
+    // targets and the memory limit; keeps queues, deficits and time_next_packet.
     pub(super) fn change(&mut self, bandwidth: Option<Rate>) {
         self.params.bandwidth = bandwidth;
         self.tins.iter_mut().enumerate().for_each(|(n, tin)| tin.change(&self.params, n));
@@ -119,7 +117,7 @@ impl Cake {
         self.memory_limit = tins::memory_limit(&self.params);
     }
 
-    /// Until when the shaper holds back, if it does.
+    /// Returns the time until which the shaper holds packets back, or `None` if packets may leave now.
     #[inline]
     fn held_until(&self, now: Instant) -> Option<Instant> {
         let until = self.time_next.min(self.failsafe);
@@ -128,8 +126,8 @@ impl Cake {
 
     /// Queues the packet. Over the memory limit, drops from the head of the longest queue until the limit
     /// holds.
-    // linux: net/sched/sch_cake.c cake_enqueue (6.1, with its stable updates) - the sender is told if its own
-    // queue was hit.
+    // linux: net/sched/sch_cake.c cake_enqueue (6.1, with its stable updates) - returns congestion if the
+    // sender's own queue lost a packet.
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
         let n = self.classify(p, ctx.packets);
         let keys = self.keys(p, ctx.packets);
@@ -159,7 +157,7 @@ impl Cake {
         if own { Enqueue::Congested } else { Enqueue::Queued }
     }
 
-    /// The tin of a packet; clears its type of service, if that is asked for.
+    /// Returns the packet's tin. Clears the DSCP if `wash` is on.
     // linux: net/sched/sch_cake.c cake_select_tin, cake_handle_diffserv (6.1).
     fn classify(&self, p: Pkt, packets: &mut Packets) -> usize {
         const ECN: u8 = 3;
@@ -170,12 +168,12 @@ impl Cake {
         usize::from(self.table[usize::from(tos >> 2)])
     }
 
-    /// The keys of a packet's flow and hosts.
-    // linux: net/sched/sch_cake.c cake_hash (6.1) - without a queue for each flow, hosts make the key.
+    /// Hash keys of the packet's flow and hosts.
+    // linux: net/sched/sch_cake.c cake_hash (6.1) - without flow isolation, hashes the host addresses.
     #[inline]
     fn keys(&self, p: Pkt, packets: &Packets) -> Keys {
         let hot = packets.get(p);
-        // As a source an address has another hash than as a destination.
+        // An address hashes differently as a source and as a destination.
         let host = |a: Addr, side: u32| self.salt.hash(u32::from(a.0) * 2 + side);
         let [src, dst] = self.seen(hot.src, hot.dst);
         let (source, destination) = (host(src, 0), host(dst, 1));
@@ -189,10 +187,10 @@ impl Cake {
         Keys { flow, source, destination }
     }
 
-    /// The addresses of a packet as cake has them: behind a masquerading router all hosts have one, unless
-    /// their connections are looked up.
-    // linux: net/sched/sch_cake.c cake_update_flowkeys (6.1) - by the connection's tuple, of IPv4; IPv6 is
-    // not masqueraded.
+    /// Source and destination as cake sees them. Behind a masquerading router all hosts share one address,
+    /// unless `nat` looks up their connections.
+    // linux: net/sched/sch_cake.c cake_update_flowkeys (6.1) - takes them from the conntrack tuple, for IPv4
+    // only; IPv6 is not masqueraded.
     #[inline]
     fn seen(&self, src: Addr, dst: Addr) -> [Addr; 2] {
         const ROUTER: Addr = Addr(u16::MAX >> 1);
@@ -202,7 +200,7 @@ impl Cake {
         if self.params.masquerade == Masquerade::Sources { [ROUTER, dst] } else { [src, ROUTER] }
     }
 
-    /// Time that a tin, or the whole, did not use while it was empty is gone.
+    /// Discards the credit that the tin or the whole shaper accumulated while empty.
     // linux: net/sched/sch_cake.c cake_enqueue (6.1).
     #[inline]
     fn freshen(&mut self, now: Instant, n: usize) {
@@ -248,8 +246,9 @@ impl Cake {
         self.adj_size.add(adjusted);
     }
 
-    /// Bytes that the shaper counts for a packet, each segment by itself.
-    // linux: net/sched/sch_cake.c cake_overhead (6.1) - all but the last are as long as the first.
+    /// Bytes that the shaper charges for a packet, with framing applied to each segment.
+    // linux: net/sched/sch_cake.c cake_overhead (6.1) - assumes that all segments but the last have the same
+    // size.
     #[inline]
     fn cost(&self, p: Pkt, packets: &Packets) -> u32 {
         let hot = packets.get(p);
@@ -262,7 +261,6 @@ impl Cake {
         size(full) * rest + size(len - full * rest)
     }
 
-    /// Takes the packet at the head of a queue.
     #[inline]
     fn pop(&mut self, n: usize, queue: usize, packets: &mut Packets) -> Option<Pkt> {
         let tin = &mut self.tins[n];
@@ -276,9 +274,9 @@ impl Cake {
         Some(p)
     }
 
-    /// Drops an acknowledgement that the packet which has just come makes needless.
-    // linux: net/sched/sch_cake.c cake_enqueue (6.1) - it counts as dropped, and with `ingress` the shaper
-    // counts it.
+    /// Drops a queued ACK that the packet just enqueued makes redundant.
+    // linux: net/sched/sch_cake.c cake_enqueue (6.1) - counts the ACK as dropped, and charges it to the
+    // shaper with `ingress`.
     #[inline(never)]
     fn filter_acks<S: Sink>(&mut self, now: Instant, n: usize, queue: usize, ctx: &mut Ctx<'_, S>) {
         let aggressive = self.params.ack_filter == AckFilter::Aggressive;
@@ -301,9 +299,9 @@ impl Cake {
         ctx.drop(now, p, Reason::AckFilter, self.place);
     }
 
-    /// Drops the head of the longest queue of all tins; returns whose it was.
-    // linux: net/sched/sch_cake.c cake_drop (6.1). deviation: of equally long queues the first, instead of
-    // whichever the heap has on top - the order of a heap is no rule.
+    /// Drops the head of the longest queue of all tins. Returns that tin and queue.
+    // linux: net/sched/sch_cake.c cake_drop (6.1). deviation: drops from the first of equally long queues,
+    // instead of the one on top of the heap - heap order is an implementation detail.
     #[cold]
     fn drop_longest<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> (usize, usize) {
         let at = self.longest.find(&mut self.tins).expect("memory is used by a packet");
@@ -323,9 +321,9 @@ impl Cake {
         (n, queue)
     }
 
-    /// Moves the clocks of a tin and of the whole by what a packet costs.
-    // linux: net/sched/sch_cake.c cake_advance_shaper (6.1) - a tin that is behind may catch up, one that is
-    // ahead by more than the packet stays where it is.
+    /// Advances the clocks of the tin and of the shaper by the cost of a packet.
+    // linux: net/sched/sch_cake.c cake_advance_shaper (6.1) - lets a tin behind its schedule catch up, and
+    // does not move a tin that is ahead by more than this packet.
     #[inline]
     fn advance(&mut self, now: Instant, n: usize, cost: u32, dropped: bool) {
         if self.params.bandwidth.is_none() {
@@ -344,7 +342,7 @@ impl Cake {
         }
     }
 
-    /// Takes the next packet of the tin and queue whose turn it is. COBALT may drop other packets before it.
+    /// Takes the next packet from the tin and queue whose turn it is. COBALT may drop other packets first.
     pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         let mut anew = true;
         loop {
@@ -362,9 +360,9 @@ impl Cake {
         }
     }
 
-    /// The tin whose turn it is.
-    // linux: net/sched/sch_cake.c cake_dequeue (6.1) - with a shaper the last tin that is within its
-    // threshold, or else the one that will be soonest; without one deficit rounds.
+    /// Selects the tin to serve.
+    // linux: net/sched/sch_cake.c cake_dequeue (6.1) - with a shaper, selects the last tin within its
+    // threshold, or else the tin due soonest; without a shaper, deficit round-robin.
     fn choose(&mut self, now: Instant) -> Option<usize> {
         if self.params.bandwidth.is_none() {
             return self.choose_by_turns();
@@ -396,8 +394,8 @@ impl Cake {
         }
     }
 
-    /// Serves a tin. `anew`: nothing was looked at before in this call.
-    // linux: net/sched/sch_cake.c cake_dequeue (6.1) - the last packet of a queue is never dropped.
+    /// Serves a tin. `anew` is true until the first queue of this dequeue has been chosen.
+    // linux: net/sched/sch_cake.c cake_dequeue (6.1) - never drops the last packet of a queue.
     fn serve<S: Sink>(&mut self, now: Instant, n: usize, anew: &mut bool, ctx: &mut Ctx<'_, S>) -> Served {
         loop {
             let tin = &mut self.tins[n];
@@ -434,10 +432,11 @@ impl Cake {
         tin.retire(queue, at_rest);
     }
 
-    /// Whether the AQM drops a packet that was taken from its queue; marks it if it says so.
+    /// Returns true if COBALT drops a packet taken from its queue. Marks the packet if COBALT
+    /// decides so.
     #[inline]
     fn drops(&mut self, now: Instant, n: usize, queue: usize, p: Pkt, packets: &mut Packets) -> bool {
-        // spec: rfc3168 5 - a sender that takes no part (00) must not be marked.
+        // spec: rfc3168 5 - a Not-ECT packet (00) must not be marked.
         const CAPABLE: u8 = 3;
         let tin = &mut self.tins[n];
         let hot = packets.get_mut(p);
@@ -454,7 +453,7 @@ impl Cake {
         drop
     }
 
-    /// Charges a queue, its tin and the shaper with a packet.
+    /// Charges a packet to its queue, its tin and the shaper.
     #[inline]
     fn charge(&mut self, now: Instant, n: usize, queue: usize, cost: u32, dropped: bool) {
         self.advance(now, n, cost, dropped);
@@ -471,7 +470,7 @@ impl Cake {
         self.tins[n].delays.add(now.saturating_since(hot.t_enqueue));
     }
 
-    /// When to call `dequeue` next.
+    /// Reports when to call `dequeue` next.
     #[inline]
     pub fn next(&self, now: Instant) -> NextSend {
         match self.held_until(now) {

@@ -3,17 +3,17 @@
 use super::ack_filter::AckFilter;
 use crate::types::{Duration, ETHERNET_HEADER, Rate};
 
-/// Addresses behind a masquerading (NAT) router, as cake sees packets there.
-// linux: net/netfilter/nf_nat_masquerade.c (6.1) - what leaves has the router's address once it is routed,
-// before its discipline; what comes in has it still where an ifb takes it.
+/// Addresses hidden from cake by a masquerading (NAT) router.
+// linux: net/netfilter/nf_nat_masquerade.c (6.1) - rewrites the source of outgoing packets after routing and
+// before the qdisc; incoming packets still carry the router's address when an ifb takes them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Masquerade {
     /// No masquerading.
     #[default]
     Off,
-    /// Source addresses are masqueraded: egress.
+    /// Source addresses are hidden: egress.
     Sources,
-    /// Destination addresses are masqueraded: ingress.
+    /// Destination addresses are hidden: ingress.
     Destinations,
 }
 
@@ -32,7 +32,7 @@ pub enum Tins {
     Diffserv8,
 }
 
-/// Flow isolation: which packets share a queue, and between which hosts the shares are fair.
+/// Flow isolation: which packets share a queue, and between which hosts capacity is shared equally.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Isolation {
     /// One queue per tin.
@@ -67,11 +67,11 @@ impl Isolation {
             Self::TripleIsolate => "triple-isolate",
         }
     }
-    /// Whether sources have equal shares.
+    /// Returns true if sources get equal shares.
     pub(super) const fn counts_sources(self) -> bool {
         matches!(self, Self::DualSrchost | Self::TripleIsolate)
     }
-    /// Whether destinations have equal shares.
+    /// Returns true if destinations get equal shares.
     pub(super) const fn counts_destinations(self) -> bool {
         matches!(self, Self::DualDsthost | Self::TripleIsolate)
     }
@@ -127,9 +127,10 @@ impl Framing {
     /// tc's default: no overhead compensation.
     pub const RAW: Self = Self { overhead: None, mpu: 0, cells: Cells::None };
 
-    /// Sizes in bytes that a packet of `with_header` bytes (including the Ethernet header) counts as: at the
+    /// Sizes in bytes charged for a packet of `with_header` bytes (including the Ethernet header): at the
     /// network layer, and with all overhead.
-    // linux: net/sched/sch_cake.c cake_calc_overhead (6.1) - PTM's cost is taken as a byte for each 64 begun.
+    // linux: net/sched/sch_cake.c cake_calc_overhead (6.1) - charges PTM's overhead as one byte per 64
+    // started.
     #[inline]
     pub fn sizes(&self, with_header: u32) -> (u32, u32) {
         let (net, added) = match self.overhead {
@@ -159,28 +160,27 @@ pub struct CakeParams {
     pub rtt: Duration,
     /// COBALT's target: the acceptable sojourn time.
     pub target: Duration,
-    /// Memory limit in bytes of truesize, if set.
+    /// Memory limit in bytes of truesize. `None`: computed from the rate.
     pub memlimit: Option<u32>,
     /// Link-layer overhead.
     pub framing: Framing,
-    /// Packets of several segments are split.
+    /// Split packets of several segments.
     pub split_gso: bool,
-    /// Ingress mode: dropped packets count against the shaper too, because the bottleneck is upstream.
+    /// Ingress mode: charge dropped packets to the shaper too, because the bottleneck is upstream.
     pub ingress: bool,
-    /// The DSCP is cleared. The ECN bits are kept.
+    /// Clear the DSCP. The ECN bits are kept.
     pub wash: bool,
     /// ACK filter.
     pub ack_filter: AckFilter,
-    /// Hosts behind a masquerading router are told apart (`nat`).
+    /// Look up connections, to distinguish hosts behind a masquerading router (`nat`).
     pub nat: bool,
-    /// Which addresses the router masquerades.
+    /// Addresses hidden by the router's masquerading.
     pub masquerade: Masquerade,
 }
 
 impl CakeParams {
     /// The target that tc sets for `rtt`.
-    // linux: iproute2 tc/q_cake.c cake_parse_opt (6.1) - a twentieth, in whole microseconds, and at least
-    // one.
+    // linux: iproute2 tc/q_cake.c cake_parse_opt (6.1) - a twentieth, in whole microseconds, at least one.
     pub const fn target_of(rtt: Duration) -> Duration {
         let us = rtt.nanos() / 20_000;
         Duration::from_micros(if us == 0 { 1 } else { us })

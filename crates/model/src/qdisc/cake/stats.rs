@@ -1,11 +1,10 @@
-//! Counters of cake, by their tc names.
+//! cake's counters, by their tc names.
 
 use alloc::vec::Vec;
 
 use super::Cake;
 use crate::types::{Duration, Rate};
 
-/// Counters of a tin that only rise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct TinCounters {
     pub packets: u64,
@@ -19,7 +18,7 @@ pub(super) struct TinCounters {
     pub max_pkt_len: u32,
 }
 
-/// Moving averages of the time that packets of a tin wait, in ns.
+/// Moving averages of the sojourn time in a tin, in ns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct TinDelays {
     pub avg: u64,
@@ -27,14 +26,14 @@ pub(super) struct TinDelays {
     pub base: u64,
 }
 
-// linux: net/sched/sch_cake.c cake_ewma (6.1) - both parts rounded down.
+// linux: net/sched/sch_cake.c cake_ewma (6.1) - rounds both terms down.
 fn ewma(average: u64, sample: u64, shift: u32) -> u64 {
     average - (average >> shift) + (sample >> shift)
 }
 
 impl TinDelays {
-    /// A packet left that had waited so long.
-    // linux: net/sched/sch_cake.c cake_dequeue (6.1) - the peak follows a rise fast, the base a fall.
+    /// Adds the sojourn time of a packet that leaves.
+    // linux: net/sched/sch_cake.c cake_dequeue (6.1) - the peak rises fast, the base falls fast.
     #[inline]
     pub(super) fn add(&mut self, delay: Duration) {
         let delay = delay.nanos();
@@ -67,7 +66,7 @@ impl Span {
 pub struct CakeTinStats {
     /// Name in tc's table.
     pub name: &'static str,
-    /// Threshold rate up to which the tin has priority, if there is a shaper.
+    /// Threshold rate up to which the tin has priority. `None` without a shaper.
     pub threshold_rate: Option<Rate>,
     /// COBALT's target.
     pub target: Duration,
@@ -85,11 +84,11 @@ pub struct CakeTinStats {
     pub sent_packets: u64,
     /// Bytes that arrived.
     pub sent_bytes: u64,
-    /// Packets whose flow was found in another queue of the same hash set.
+    /// Packets whose flow was found in another queue of its hash set.
     pub way_indirect_hits: u64,
     /// Packets for which a new queue was reserved.
     pub way_misses: u64,
-    /// Packets that share another flow's queue, because the whole hash set was in use.
+    /// Packets that share another flow's queue, because the whole hash set was busy.
     pub way_collisions: u64,
     /// Packets dropped.
     pub drops: u64,
@@ -101,7 +100,7 @@ pub struct CakeTinStats {
     pub sparse_flows: u32,
     /// Number of bulk flows.
     pub bulk_flows: u32,
-    /// Number of unresponsive flows: those that BLUE drops from.
+    /// Number of unresponsive flows, from which BLUE drops packets.
     pub unresponsive_flows: u32,
     /// Largest packet before splitting, in bytes.
     pub max_pkt_len: u32,
@@ -127,7 +126,7 @@ pub struct CakeStats {
 }
 
 impl Cake {
-    /// The counters of cake.
+    /// cake's counters.
     pub fn xstats(&self) -> CakeStats {
         let shaped = self.params.bandwidth.is_some();
         let one = |n: &usize| {

@@ -6,7 +6,7 @@ use crate::sched::testing::{Bench, TRUESIZE};
 use crate::types::{Addr, Ip, Seed};
 
 const RATE: Rate = Rate::from_mbps(20);
-/// How long a full packet takes at that rate, in ns.
+/// Transmission time of a full packet at the shaper's rate, in ns.
 const FULL: u64 = 605_600;
 
 fn at(ns: u64) -> Instant {
@@ -21,7 +21,6 @@ fn shaped() -> CakeParams {
     CakeParams { bandwidth: Some(RATE), ..CakeParams::default() }
 }
 
-/// Queues a full packet.
 fn offer(
     q: &mut Cake,
     b: &mut Bench,
@@ -34,7 +33,8 @@ fn offer(
     let _ = q.enqueue(now, p, &mut b.ctx());
 }
 
-/// Takes packets as soon as they may leave, until `until`; `each` is told of what left, and may queue more.
+/// Dequeues packets as soon as they may leave, until `until`. Calls `each` for every packet; `each` may
+/// enqueue more.
 fn serve(
     q: &mut Cake,
     b: &mut Bench,
@@ -60,8 +60,8 @@ fn serve(
 }
 
 #[test]
-fn code_points_go_into_their_tins() {
-    // CS0 to CS7, LE, TOS throughput and delay, AF11, AF22, AF33, AF41, VA, EF, one that nobody uses.
+fn code_points_select_their_tins() {
+    // CS0 to CS7, LE, TOS throughput and delay, AF11, AF22, AF33, AF41, VA, EF, an unassigned one.
     const POINTS: [u8; 18] = [0, 8, 16, 24, 32, 40, 48, 56, 1, 2, 4, 10, 20, 30, 34, 44, 46, 63];
     for (tins, want) in [
         (Tins::Besteffort, [0; 18]),
@@ -84,7 +84,7 @@ fn tins_have_their_thresholds_targets_and_quanta() {
         };
         cake(params).xstats().tins.iter().map(row).collect::<Vec<_>>()
     };
-    // In kbit/s, us and bytes, as `tc -s` shows them: bulk first.
+    // In kbit/s, us and bytes, as in `tc -s`: bulk first.
     assert_eq!(
         rows(shaped()),
         [(1250, 14_534, 109_534, 300), (20_000, 5000, 100_000, 610), (5000, 5000, 100_000, 300)]
@@ -125,10 +125,10 @@ fn memory_follows_rate_and_interval() {
 }
 
 #[test]
-fn framing_counts_what_the_link_carries() {
+fn framing_counts_the_bytes_on_the_link() {
     let raw = Framing::RAW;
     let atm = |overhead| Framing { overhead: Some(overhead), cells: Cells::Atm, mpu: 0 };
-    // Of a full packet and of 40 bytes of IP, with their Ethernet headers.
+    // A full packet and 40 bytes of IP, with their Ethernet headers.
     for (framing, full, small) in [
         (raw, (1514, 1514), (54, 54)),
         (Framing { overhead: Some(0), ..raw }, (1500, 1500), (40, 40)),
@@ -143,12 +143,12 @@ fn framing_counts_what_the_link_carries() {
 }
 
 #[test]
-fn the_shaper_spaces_packets_by_what_they_last() {
+fn the_shaper_spaces_packets_by_their_transmission_time() {
     for (framing, gap) in
         [(Framing::RAW, FULL), (Framing { overhead: Some(48), cells: Cells::Atm, mpu: 0 }, 1749 * 400)]
     {
         let (mut q, mut b) = (cake(CakeParams { framing, ..shaped() }), Bench::new());
-        // Long after the start, which earns it nothing.
+        // A long idle time earns no credit.
         let start = at(5_000_000_000);
         for flow in 0..5 {
             offer(&mut q, &mut b, start, flow, |_| {});
@@ -159,7 +159,7 @@ fn the_shaper_spaces_packets_by_what_they_last() {
             b.finish(p);
         });
         assert_eq!(times, [0, gap, 2 * gap, 3 * gap, 4 * gap]);
-        // One that comes before the last has been paid for waits.
+        // A packet that arrives before the previous one has been paid for waits.
         let early = start + Duration::from_nanos(4 * gap + 1);
         offer(&mut q, &mut b, early, 1, |_| {});
         assert_eq!(q.next(early), NextSend::At(start + Duration::from_nanos(5 * gap)));
@@ -168,7 +168,7 @@ fn the_shaper_spaces_packets_by_what_they_last() {
 }
 
 #[test]
-fn segments_are_split_and_counted_by_themselves() {
+fn segments_are_split_and_counted_one_by_one() {
     for split_gso in [true, false] {
         let (mut q, mut b) = (cake(CakeParams { split_gso, ..shaped() }), Bench::new());
         let p = b.packet(9, 3000);
@@ -199,7 +199,7 @@ fn a_sparse_flow_waits_for_one_packet() {
     let mut next_ping = 0;
     serve(&mut q, &mut b, at(0), at(200_000_000), |q, b, now, p| {
         let hot = b.packets.get(p);
-        // Before, all flows were new.
+        // All flows are new at first.
         if hot.seq == 99 && hot.t_enqueue > at(20_000_000) {
             worst = worst.max((now - hot.t_enqueue).nanos());
         }
@@ -212,7 +212,7 @@ fn a_sparse_flow_waits_for_one_packet() {
     assert_eq!(worst, FULL);
 }
 
-/// Shares in percent of the packets that left in ten seconds, by source, of eight flows of host 0 and one of
+/// Shares in percent of the packets that left in ten seconds, by source: eight flows of host 0 against one of
 /// host 1.
 fn shares(isolation: Isolation, by_destination: bool) -> [u64; 2] {
     let (mut q, mut b) = (cake(CakeParams { isolation, ..shaped() }), Bench::new());
@@ -223,7 +223,7 @@ fn shares(isolation: Isolation, by_destination: bool) -> [u64; 2] {
             (hot.src, hot.dst) = if by_destination { (other, one) } else { (one, other) };
         });
     };
-    // Each flow has two packets there, always: no AQM acts on it.
+    // Every flow always has two packets queued, so no AQM acts.
     for n in 0..18 {
         again(&mut q, &mut b, at(0), n % 9);
     }
@@ -238,7 +238,7 @@ fn shares(isolation: Isolation, by_destination: bool) -> [u64; 2] {
 }
 
 #[test]
-fn hosts_have_equal_shares_where_they_are_counted() {
+fn isolation_modes_give_hosts_equal_shares() {
     use Isolation::*;
     for (isolation, by_destination, want) in [
         (Flows, false, [89, 11]),
@@ -246,7 +246,7 @@ fn hosts_have_equal_shares_where_they_are_counted() {
         (DualSrchost, true, [89, 11]),
         (DualDsthost, true, [50, 50]),
         (DualDsthost, false, [89, 11]),
-        // The other host, which all nine share, is busier than either, so it makes them equal.
+        // All nine flows share the other host, which is busier than either and makes them equal.
         (TripleIsolate, false, [89, 11]),
         (Srchost, false, [50, 50]),
         (Hosts, true, [50, 50]),
@@ -255,7 +255,7 @@ fn hosts_have_equal_shares_where_they_are_counted() {
     }
 }
 
-/// Behind a masquerading router all hosts are one, unless `nat` tells them apart; of IPv6 it hides none.
+/// Behind a masquerading router all hosts look like one, unless `nat` is on. IPv6 is not affected.
 // linux: net/sched/sch_cake.c cake_update_flowkeys (6.1).
 #[test]
 fn a_masquerading_router_hides_hosts() {
@@ -294,14 +294,14 @@ fn a_masquerading_router_hides_hosts() {
 }
 
 #[test]
-fn flows_find_a_queue_of_their_own_while_their_set_has_one() {
+fn flows_get_their_own_queue_while_their_set_has_a_free_one() {
     let (mut q, mut b) = (cake(CakeParams { tins: Tins::Besteffort, ..shaped() }), Bench::new());
     for flow in 0..300 {
         offer(&mut q, &mut b, at(0), flow, |_| {});
         offer(&mut q, &mut b, at(0), flow, |_| {});
     }
     let tin = q.xstats().tins[0];
-    // With plain hashing, forty of three hundred would share.
+    // With plain hashing, forty of three hundred flows would share a queue.
     assert_eq!((tin.way_misses, tin.way_collisions, tin.sparse_flows), (300, 0, 300));
     assert!(tin.way_indirect_hits > 20 && tin.way_indirect_hits < 100, "{tin:?}");
     for flow in 300..3000 {
@@ -312,7 +312,7 @@ fn flows_find_a_queue_of_their_own_while_their_set_has_one() {
 }
 
 #[test]
-fn voice_goes_first_up_to_its_threshold_and_bulk_has_a_sixteenth() {
+fn voice_has_priority_up_to_its_threshold_and_bulk_gets_a_sixteenth() {
     const EF: u8 = 46 << 2;
     const CS1: u8 = 8 << 2;
     for (bandwidth, want) in [(Some(RATE), [69, 6, 25]), (None, [76, 5, 19])] {
@@ -338,7 +338,7 @@ fn voice_goes_first_up_to_its_threshold_and_bulk_has_a_sixteenth() {
 }
 
 #[test]
-fn memory_is_taken_from_the_longest_queue_whose_sender_is_told() {
+fn the_memory_limit_drops_from_the_longest_queue() {
     let params = CakeParams { memlimit: Some(10 * TRUESIZE), tins: Tins::Besteffort, ..shaped() };
     let (mut q, mut b) = (cake(params), Bench::new());
     let packets: Vec<_> = [1, 1, 1, 1, 1, 1, 2, 2, 2, 3].map(|f| b.packet_of(f << 20, f, 1500)).into();
@@ -368,14 +368,14 @@ fn washing_leaves_the_congestion_mark() {
             b.finish(p);
         });
         assert_eq!(seen, want);
-        // The tin is that of the packet as it came.
+        // The DSCP on arrival selects the tin.
         assert_eq!(q.xstats().tins[2].sent_packets, 2);
     }
 }
 
 proptest! {
-    /// While there is something to send, exactly what the rate allows leaves, whatever came and whatever was
-    /// dropped.
+    /// While the qdisc is backlogged, packets leave at exactly the configured rate, whatever arrives and
+    /// whatever is dropped.
     #[test]
     fn the_rate_is_exact(
         sizes in prop::collection::vec((0u32..20, 20u32..1500, 0u8..64), 1..200),
@@ -396,7 +396,7 @@ proptest! {
             b.finish(p);
         });
         prop_assert!(due.is_some());
-        // The time for a byte is right to the nanosecond in four seconds.
+        // The time per byte is exact to 1 ns in 4 s.
         let exact = u128::from(rate.bps());
         let second = u128::from(pace.time((rate.bps() / 8).min(1 << 29) as u32).nanos());
         let bytes = u128::from((rate.bps() / 8).min(1 << 29));

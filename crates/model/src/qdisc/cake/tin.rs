@@ -1,4 +1,4 @@
-//! A tin: its queues, which of them a packet goes to, and what hosts have at work.
+//! A tin: its queues, the assignment of flows to queues, and the load of hosts.
 
 use super::QUEUES;
 use super::chains::{Chain, Chains};
@@ -11,26 +11,24 @@ use crate::types::{Instant, PktList, RandomStream};
 use alloc::boxed::Box;
 use alloc::vec;
 
-/// Queues that a flow may have instead of its own, when that is another's.
+/// Set associativity: number of queues that a flow may use.
 // linux: net/sched/sch_cake.c CAKE_SET_WAYS (6.1).
 const WAYS: usize = 8;
 
-/// Where a queue stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Set {
     /// On no list.
     None,
     /// In its first round.
     Sparse,
-    /// Found empty when it had to go round: it counts as sparse, and will be bulk if a packet comes now.
+    /// Found empty at the end of its first round: counts as sparse, and becomes bulk if a packet arrives now.
     SparseWait,
-    /// Goes round.
+    /// In later rounds.
     Bulk,
-    /// Empty, but its AQM remembers.
+    /// Empty, but its AQM state has not decayed yet.
     Decaying,
 }
 
-/// One queue.
 #[derive(Debug)]
 pub(super) struct CakeFlow {
     pub list: PktList,
@@ -42,14 +40,13 @@ pub(super) struct CakeFlow {
     destination: u16,
 }
 
-/// Whom an entry in the table of hosts stands for, and how many bulk queues it has.
+/// Entry of the host table: the host's hash, and its number of bulk queues.
 #[derive(Clone, Copy, Default, Debug)]
 struct CakeHost {
     tag: u32,
     bulk: u16,
 }
 
-/// The keys of a packet's flow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Keys {
     pub flow: u32,
@@ -57,12 +54,11 @@ pub(super) struct Keys {
     pub destination: u32,
 }
 
-/// One tin.
 #[derive(Debug)]
 pub(super) struct Tin {
     pub flows: Box<[CakeFlow]>,
     pub chains: Chains,
-    /// By queue: the flow that it is reserved for.
+    /// By queue: the flow that the queue is reserved for.
     tags: Box<[u32]>,
     sources: Box<[CakeHost]>,
     destinations: Box<[CakeHost]>,
@@ -83,16 +79,16 @@ pub(super) struct Tin {
     pub delays: TinDelays,
 }
 
-/// The place of `hash` in a table of sets, the first one looked at and those of its set after it.
+/// Slots that `hash` may use in a set-associative table: its own, then the others of its set.
 fn ways(hash: u32) -> impl Iterator<Item = usize> {
     let at = hash as usize % QUEUES;
     let (set, first) = (at - at % WAYS, at % WAYS);
     (0..WAYS).map(move |n| set + (first + n) % WAYS)
 }
 
-/// The entry of a host: its own, or else one that has nothing at work, or else, all being busy, the first it
-/// might have.
-// linux: net/sched/sch_cake.c cake_hash (6.1) - after a round without a free one it is back at the first.
+/// Host table entry of a host: its own, or else one without bulk queues, or else, if all are busy, the first
+/// of the set.
+// linux: net/sched/sch_cake.c cake_hash (6.1) - a full scan without a free entry ends at the first one.
 fn host(table: &mut [CakeHost], hash: u32) -> u16 {
     let found = ways(hash)
         .find(|&n| table[n].tag == hash)
@@ -103,7 +99,7 @@ fn host(table: &mut [CakeHost], hash: u32) -> u16 {
 }
 
 impl Tin {
-    /// Changes the tin's share of a rate.
+    /// Updates the tin's share for a changed rate.
     pub(super) fn change(&mut self, params: &CakeParams, n: usize) {
         let share = params.tins.share(n, params.bandwidth.map_or(0, tins::bytes_a_second));
         self.pace = Pace::new(share.threshold);
@@ -112,7 +108,7 @@ impl Tin {
         self.flow_quantum = tins::flow_quantum(share.threshold);
     }
 
-    /// Tin `n` of those that `params` ask for, with everything empty.
+    /// Creates tin `n` of those that `params` define, empty.
     pub(super) fn new(params: &CakeParams, n: usize) -> Self {
         let rate = params.bandwidth.map_or(0, tins::bytes_a_second);
         let share = params.tins.share(n, rate);
@@ -151,16 +147,16 @@ impl Tin {
         }
     }
 
-    /// Whether any queue holds something, or may.
+    /// Returns true if any queue is sparse or bulk, even if it has run empty.
     #[inline]
     pub(super) fn has_flows(&self) -> bool {
         self.sparse + self.bulk > 0
     }
 
-    /// The queue of a flow, which is reserved for it from now on.
-    // linux: net/sched/sch_cake.c cake_hash (6.1) - its own if that is reserved for it and at work; one of
-    // its set that is reserved for it; one of its set that is not at work; or else its own, which it shares
-    // from now on.
+    /// Returns the queue of a flow, and reserves it for the flow.
+    // linux: net/sched/sch_cake.c cake_hash (6.1) - prefers the flow's own queue if reserved for it and
+    // active, then a queue of its set that is reserved for it, then an inactive queue of its set. If all are
+    // active, the flow shares its own queue.
     #[inline]
     pub(super) fn queue_of(&mut self, keys: Keys) -> usize {
         let own = keys.flow as usize % QUEUES;
@@ -187,7 +183,7 @@ impl Tin {
         };
         self.tags[queue] = keys.flow;
         if newcomer {
-            // A queue that changes hands takes its bulk from one host to the other.
+            // A queue that changes hands moves its bulk count from one host to the other.
             let bulk = self.flows[queue].set == Set::Bulk;
             if bulk {
                 self.leave_bulk(queue);
@@ -223,16 +219,16 @@ impl Tin {
         self.hosts_of(queue).for_each(|host| host.bulk = host.bulk.saturating_sub(1));
     }
 
-    /// Bytes of a queue's turn: less, the more bulk queues its busier host has.
-    // linux: net/sched/sch_cake.c cake_get_flow_quantum (6.1, with its stable updates) - by a table of 65535
-    // divided by the number; what is below a byte is left to chance, so that nobody loses it every time.
+    /// Quantum of a queue: smaller the more bulk queues its busier host has.
+    // linux: net/sched/sch_cake.c cake_get_flow_quantum (6.1, with its stable updates) - divides by a table
+    // of 65535 / n, and dithers fractions of a byte so that no flow always loses them.
     fn turn(&mut self, queue: usize, chance: &mut RandomStream) -> i32 {
         let load = self.hosts_of(queue).map(|host| host.bulk).fold(1, u16::max);
         let fraction = chance.word() >> 16;
         ((self.flow_quantum * (65_535 / u32::from(load)) + fraction) >> 16) as i32
     }
 
-    /// A packet has come to a queue.
+    /// Activates a queue when a packet arrives.
     // linux: net/sched/sch_cake.c cake_enqueue (6.1).
     pub(super) fn rouse(&mut self, queue: usize, chance: &mut RandomStream) {
         match self.flows[queue].set {
@@ -255,8 +251,8 @@ impl Tin {
         self.enter_bulk(queue);
     }
 
-    /// The queue whose turn it is. `anew`: those that decay are looked at first.
-    // linux: net/sched/sch_cake.c cake_dequeue (6.1) - they are when nothing else is there, too.
+    /// Returns the queue to serve. With `anew`, decaying queues come first.
+    // linux: net/sched/sch_cake.c cake_dequeue (6.1) - serves them too if no other queue is active.
     pub(super) fn next(&mut self, anew: bool, chance: &mut RandomStream) -> Option<usize> {
         let mut decaying = if anew { self.chains.first(Chain::Decaying) } else { None };
         loop {
@@ -280,7 +276,7 @@ impl Tin {
         }
     }
 
-    /// A queue had nothing when its turn came: it leaves, or stays apart until its AQM is at rest.
+    /// Retires a queue found empty at its turn: removes it, or lets it decay until its AQM is at rest.
     pub(super) fn retire(&mut self, queue: usize, at_rest: bool) {
         match self.flows[queue].set {
             Set::Bulk => {

@@ -1,22 +1,20 @@
-//! Which packets go into which tin, and what each tin may have.
+//! Mapping of packets to tins, and the shares of the tins.
 
 use super::params::{CakeParams, Tins};
 use crate::aqm::cobalt::CobaltParams;
 use crate::types::{Duration, Rate};
 
-/// A full packet with its Ethernet header, in bytes.
+/// Size of a full packet with its Ethernet header, in bytes.
 // linux: include/net/pkt_sched.h psched_mtu (6.1).
 pub(super) const MTU: u32 = 1514;
 
-/// Most tins.
 pub(super) const MAX_TINS: usize = 8;
 
-/// A tin for each code point (the upper six bits of the type of service).
 pub(super) type Table = [u8; 64];
 
 const CS: [u8; 8] = [0, 8, 16, 24, 32, 40, 48, 56];
 const LE: u8 = 1;
-/// The bits of the old type of service that ask for low delay and for high throughput.
+/// The TOS bits (RFC 791) for low delay and high throughput.
 const TOS_DELAY: u8 = 4;
 const TOS_THROUGHPUT: u8 = 2;
 const AF1: [u8; 3] = [10, 12, 14];
@@ -35,7 +33,7 @@ const fn put(mut table: Table, tin: u8, points: &[u8]) -> Table {
     table
 }
 
-// linux: net/sched/sch_cake.c diffserv3 (6.1) - what is not named is best effort.
+// linux: net/sched/sch_cake.c diffserv3 (6.1) - unlisted code points are best effort.
 const DIFFSERV3: Table = {
     let bulk = put([0; 64], 1, &[LE, CS[1]]);
     put(bulk, 2, &[TOS_DELAY, VA, EF, CS[6], CS[7]])
@@ -70,17 +68,16 @@ const PRECEDENCE: Table = {
     table
 };
 
-/// What a tin may have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Share {
-    /// Bytes a second up to which it has priority; zero without a shaper.
+    /// Rate in bytes per second up to which the tin has priority; zero without a shaper.
     pub threshold: u64,
-    /// Bytes of its turn where there is no shaper.
+    /// Quantum in bytes, used without a shaper.
     pub quantum: i32,
 }
 
 impl Tins {
-    /// How many there are.
+    /// Number of tins.
     pub const fn count(self) -> usize {
         match self {
             Self::Besteffort => 1,
@@ -100,7 +97,7 @@ impl Tins {
         }
     }
 
-    /// The tins in the order in which they are shown: bulk comes before best effort.
+    /// Tins in display order: bulk before best effort.
     // linux: net/sched/sch_cake.c bulk_order, normal_order (6.1).
     pub(super) const fn order(self) -> &'static [usize] {
         match self {
@@ -111,8 +108,8 @@ impl Tins {
         }
     }
 
-    /// The name of tin `n` in tc's table.
-    // linux: iproute2 tc/q_cake.c cake_print_xstats (6.1) - of three and of four tins; others are numbered.
+    /// Name of tin `n` in tc's table.
+    // linux: iproute2 tc/q_cake.c cake_print_xstats (6.1) - names three and four tins, and numbers others.
     pub(super) const fn name_of(self, n: usize) -> &'static str {
         const NUMBERED: [&str; MAX_TINS] =
             ["Tin 0", "Tin 1", "Tin 2", "Tin 3", "Tin 4", "Tin 5", "Tin 6", "Tin 7"];
@@ -123,9 +120,10 @@ impl Tins {
         }
     }
 
-    /// What tin `n` may have of `rate` bytes a second.
-    // linux: net/sched/sch_cake.c cake_config_diffserv3 and its like (6.1) - a sixteenth for bulk, a quarter
-    // for voice, half for video; of eight tins each seven eighths of the one before, rounded down at each.
+    /// Share of tin `n` at `rate` bytes per second.
+    // linux: net/sched/sch_cake.c cake_config_diffserv3 and similar (6.1) - a sixteenth for bulk, a quarter
+    // for voice, half for video; each of eight tins gets seven eighths of the previous one, rounded down at
+    // each step.
     pub(super) fn share(self, n: usize, rate: u64) -> Share {
         let halves = |by: u32| Share { threshold: rate >> by, quantum: 1024 >> by };
         match self {
@@ -140,8 +138,8 @@ impl Tins {
     }
 }
 
-/// Time that bytes take: a product and a shift.
-// linux: net/sched/sch_cake.c cake_set_rate (6.1) - 34 significant bits, at least 64 bytes a second; zero
+/// Transmission time of bytes: a multiplication and a shift.
+// linux: net/sched/sch_cake.c cake_set_rate (6.1) - 34 significant bits, at least 64 bytes per second; zero
 // without a rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Pace {
@@ -168,16 +166,16 @@ impl Pace {
     }
 }
 
-/// Bytes of a flow's turn at a tin's rate.
-// linux: net/sched/sch_cake.c cake_set_rate (6.1) - what the rate sends in a quarter of a millisecond, from
-// 300 bytes to a full packet.
+/// Quantum of a flow at a tin's rate.
+// linux: net/sched/sch_cake.c cake_set_rate (6.1) - bytes sent in a quarter of a millisecond, from 300 bytes
+// to a full packet.
 pub(super) fn flow_quantum(threshold: u64) -> u32 {
     if threshold == 0 { MTU } else { (threshold >> 12).clamp(300, u64::from(MTU)) as u32 }
 }
 
-/// The AQM of a tin's queues.
-// linux: net/sched/sch_cake.c cake_set_rate (6.1) - one and a half full packets at the tin's rate are always
-// acceptable.
+/// COBALT parameters of a tin's queues.
+// linux: net/sched/sch_cake.c cake_set_rate (6.1) - allows at least one and a half full packets at the tin's
+// rate.
 pub(super) fn aqm(params: &CakeParams, pace: Pace) -> CobaltParams {
     let mtu_time = pace.time(MTU);
     let target = Duration::from_nanos(mtu_time.nanos() * 3 / 2).max(params.target);
@@ -185,9 +183,9 @@ pub(super) fn aqm(params: &CakeParams, pace: Pace) -> CobaltParams {
     CobaltParams { interval, target, mtu_time, p_inc: 1 << 24, p_dec: 1 << 20 }
 }
 
-/// Most bytes of truesize.
-// linux: net/sched/sch_cake.c cake_reconfigure (6.1) - what is asked for; else what the rate sends in four
-// intervals and at least 4 MiB, up to 10240 full packets.
+/// Memory limit in bytes of truesize.
+// linux: net/sched/sch_cake.c cake_reconfigure (6.1) - the configured limit, or else what the rate sends in
+// four intervals, from 4 MiB to 10240 full packets.
 pub(super) fn memory_limit(params: &CakeParams) -> u64 {
     const PACKETS: u64 = 10_240;
     let most = PACKETS * u64::from(MTU);
@@ -201,7 +199,7 @@ pub(super) fn memory_limit(params: &CakeParams) -> u64 {
     }
 }
 
-/// A rate in the kernel's unit.
+/// Converts a rate into the kernel's unit, bytes per second.
 pub(super) const fn bytes_a_second(rate: Rate) -> u64 {
     rate.bps() / 8
 }

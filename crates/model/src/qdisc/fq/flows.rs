@@ -1,45 +1,43 @@
-//! The flows that fq keeps in mind, found by socket or by hash.
+//! fq's flow table, indexed by socket or by hash.
 //!
-//! A flow is made when its first packet comes and stays when it has none, with its credit and the time of its
-//! next packet, until there are too many like it.
+//! A flow is created for its first packet. Once empty, it stays in the table with its credit and the time of
+//! its next packet, until it is garbage-collected.
 
 use crate::sched::drr::{Drr, Member};
 use crate::types::{Duration, Instant, PktList};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// What flows are told apart by: the hash of a local socket, or some bits of that of anything else.
+/// Flow key: the hash of a local socket, or some bits of the hash of other packets.
 pub(super) type Key = (u32, bool);
 
-/// A flow that had nothing to send for so long may be forgotten.
+/// Idle time after which a flow may be collected.
 // linux: net/sched/sch_fq.c FQ_GC_AGE (6.1).
 const GC_AGE: Duration = Duration::from_secs(3);
-/// Most flows that are forgotten at once.
+/// Maximum number of flows collected at a time.
 // linux: net/sched/sch_fq.c FQ_GC_MAX (6.1).
 const GC_MAX: usize = 8;
 
 const NONE: u32 = u32::MAX;
 
-/// One flow; its credit is its deficit in [`Flows::drr`].
+/// One flow. Its credit is its deficit in [`Flows::drr`].
 #[derive(Debug)]
 pub(super) struct FqFlow {
     key: Key,
-    /// The next flow in its bucket, or of those that are free.
+    /// Next flow in its bucket, or in the free list.
     next: u32,
-    /// Since when it has had nothing to send; none if it is on a list or throttled.
+    /// Start of the idle time. `None` while the flow is on a list or throttled.
     idle_since: Option<Instant>,
-    /// Its packets.
     pub(super) list: PktList,
-    /// It sends nothing before.
+    /// Earliest departure time of the next packet.
     pub(super) time_next_packet: Instant,
 }
 
-/// All flows.
 #[derive(Debug)]
 pub(super) struct Flows {
     buckets: Vec<u32>,
     flows: Vec<FqFlow>,
-    /// Credits, and who is on which list.
+    /// Credits, and membership in the lists.
     pub(super) drr: Drr,
     free: u32,
     len: u32,
@@ -48,16 +46,16 @@ pub(super) struct Flows {
 }
 
 impl Flows {
-    /// No flows, in so many buckets.
+    /// Creates a table of `buckets` buckets without flows.
     pub(super) fn new(buckets: u32) -> Self {
         let buckets = vec![NONE; buckets as usize];
         Self { buckets, flows: Vec::new(), drr: Drr::new(0), free: NONE, len: 0, inactive: 0, forgotten: 0 }
     }
 
-    /// The flow with that key; a new one has so much credit.
+    /// Returns the flow with this key. Creates it with `credit` bytes of credit if it does not exist.
     // linux: net/sched/sch_fq.c fq_classify (6.1).
-    // deviation: a bucket is a list where Linux has a tree - order decides only which of the old flows are
-    // forgotten first.
+    // deviation: a bucket is a list instead of a red-black tree - the order only decides which old flows are
+    // collected first.
     #[inline]
     pub(super) fn find(&mut self, key: Key, now: Instant, credit: u32) -> Member {
         let bucket = key.0 as usize & (self.buckets.len() - 1);
@@ -95,8 +93,7 @@ impl Flows {
         m
     }
 
-    /// Forgets flows of a bucket that have had nothing to send for long, as far as they stand before the one
-    /// that is looked for.
+    /// Collects flows of a bucket that have been idle for long, up to the flow with this key.
     // linux: net/sched/sch_fq.c fq_gc (6.1).
     #[cold]
     fn forget(&mut self, bucket: usize, key: Key, now: Instant) {
@@ -127,7 +124,7 @@ impl Flows {
         &mut self.flows[m.index()]
     }
 
-    /// A flow has something to send; how long it had not, if it was idle.
+    /// Marks a flow as active. Returns its idle time, if it was idle.
     #[inline]
     pub(super) fn rouse(&mut self, m: Member, now: Instant) -> Option<Duration> {
         let since = self.flows[m.index()].idle_since.take()?;
@@ -135,24 +132,21 @@ impl Flows {
         Some(now.saturating_since(since))
     }
 
-    /// A flow has nothing more to send and is on no list.
+    /// Marks a flow as idle; it is on no list.
     #[inline]
     pub(super) fn rest(&mut self, m: Member, now: Instant) {
         self.flows[m.index()].idle_since = Some(now);
         self.inactive += 1;
     }
 
-    /// Flows that are kept in mind.
     pub(super) fn len(&self) -> usize {
         self.len as usize
     }
 
-    /// Those that have nothing to send.
     pub(super) fn inactive(&self) -> u32 {
         self.inactive
     }
 
-    /// How many were forgotten.
     pub(super) fn forgotten(&self) -> u64 {
         self.forgotten
     }

@@ -1,11 +1,11 @@
-//! fq: a queue for each flow, served in turn, and no packet before its departure time.
+//! fq: per-flow queues served by DRR, which release no packet before its departure time.
 //!
-//! A TCP socket over it does not pace itself: it stamps each packet with the time at which its pacing rate
-//! lets it leave, as far ahead as small queues allow, and fq keeps it until then. A flow whose next packet is
-//! not due is throttled: it is on no list, but in order of time with others like it. What bears no stamp,
-//! such as what is passed on for others, is due at once, and fq is a fair queue only.
+//! A TCP socket above fq does not pace itself. It stamps each packet with a departure time computed from its
+//! pacing rate, as far ahead as TCP small queues allow, and fq holds the packet until then. A flow whose next
+//! packet is not due is throttled: it leaves the round and waits in a queue sorted by time. Packets without a
+//! stamp, such as forwarded ones, are due immediately; for them fq is only a fair queue.
 //!
-//! Not there: a rate limit of one socket (`SO_MAX_PACING_RATE`), and sockets that change hands.
+//! Not modelled: per-socket rate limits (`SO_MAX_PACING_RATE`), and sockets that are reused for another flow.
 
 mod flows;
 
@@ -35,26 +35,26 @@ pub struct FqParams {
     /// Number of hash buckets for flow lookup, a power of two. With more than twice as many flows, idle flows
     /// are garbage-collected.
     pub buckets: u32,
-    /// Hash bits that tell flows without a local socket apart.
+    /// Mask of the hash bits that distinguish flows without a local socket.
     pub orphan_mask: u32,
-    /// Pacing is on: sockets leave their pacing to fq, and `maxrate` applies.
+    /// Enable pacing: sockets leave pacing to fq, and `maxrate` applies.
     pub pacing: bool,
     /// Idle time after which a flow's credit is refilled.
     pub refill_delay: Duration,
-    /// A flow at or below this rate is served after all others with each packet.
+    /// A flow at or below this rate loses its credit with every packet, and is served after all other flows.
     pub low_rate_threshold: Rate,
-    /// A packet that leaves this much later than its departure time is CE-marked.
+    /// CE-mark packets that leave this much later than their departure time.
     pub ce_threshold: Duration,
-    /// Slack of the timer: how late it may fire.
+    /// Timer slack: how late the timer may fire.
     pub timer_slack: Duration,
-    /// How far in the future a departure time may be.
+    /// Maximum distance of a departure time in the future.
     pub horizon: Duration,
-    /// Packets beyond the horizon are dropped. Otherwise their departure time is capped at the horizon.
+    /// Drop packets beyond the horizon. If false, their departure time is capped at the horizon.
     pub horizon_drop: bool,
 }
 
 impl Default for FqParams {
-    // linux: net/sched/sch_fq.c fq_init (6.1) - two and ten full packets of the device are the quanta.
+    // linux: net/sched/sch_fq.c fq_init (6.1) - the quanta are two and ten full packets of the device.
     fn default() -> Self {
         Self {
             limit: 10_000,
@@ -84,19 +84,19 @@ pub struct FqStats {
     pub inactive: u32,
     /// Number of throttled flows, which wait for the departure time of their next packet.
     pub throttled_flows: u32,
-    /// When the timer looks at the first throttled flow.
+    /// Time at which the timer looks at the first throttled flow.
     pub next_look: Option<Instant>,
-    /// Delay with which throttled flows are released: a moving average with weight 1/8.
+    /// Delay of releasing throttled flows: a moving average with weight 1/8.
     pub latency: Duration,
     /// Number of flows garbage-collected.
     pub gc: u64,
-    /// Number of packets sent before all flows.
+    /// Number of packets sent ahead of all flows.
     pub highprio: u64,
     /// Number of times that a flow was throttled.
     pub throttled: u64,
     /// Packets refused because of `flow_limit`.
     pub flows_plimit: u64,
-    /// Packets that take longer than a second at their rate.
+    /// Packets with a transmission time of more than a second at their rate.
     pub pkts_too_long: u64,
     /// Packets CE-marked.
     pub ce_mark: u64,
@@ -106,7 +106,7 @@ pub struct FqStats {
     pub horizon_caps: u64,
 }
 
-/// A throttled flow: when its packet is due, and how many were throttled before.
+/// A throttled flow: due time, sequence number of the throttling, and flow number.
 type Throttled = Reverse<(Instant, u64, u32)>;
 
 /// The fq qdisc.
@@ -117,7 +117,7 @@ pub struct Fq {
     flows: Flows,
     rounds: DeficitRoundRobin,
     throttled: BinaryHeap<Throttled>,
-    /// Packets that go before all flows.
+    /// Packets sent ahead of all flows.
     internal: PktList,
     packets: u32,
     bytes: u64,
@@ -125,19 +125,19 @@ pub struct Fq {
     stats: FqStats,
 }
 
-/// A priority that goes before all flows.
+/// Kernel priority of packets sent ahead of all flows.
 // linux: include/uapi/linux/pkt_sched.h TC_PRIO_CONTROL (6.1).
 const PRIO_CONTROL: u8 = 7;
 
-/// Longest time that a packet takes at its rate.
-// linux: net/sched/sch_fq.c fq_dequeue (6.1) - the rate may change.
+/// Maximum pacing gap of a packet, in nanoseconds.
+// linux: net/sched/sch_fq.c fq_dequeue (6.1) - limits the gap because the rate may change.
 const MAX_GAP: u64 = 1_000_000_000;
 
-/// The socket that it came from is on this node, hence it bears a departure time.
-// linux: include/linux/skbuff.h (6.1) - a packet that is passed on has lost both; a datagram has no stamp.
-// deviation: a SYN's answer counts among them, which belongs to no socket yet in Linux. A packet of an
-// external host bears none: what paces it is in the kernel that it comes from, and here it is told by its
-// hash.
+/// Returns true if the packet comes from a socket on this node and therefore carries a departure time.
+// linux: include/linux/skbuff.h (6.1) - forwarded packets have lost socket and stamp; datagrams have no
+// stamp.
+// deviation: a SYN-ACK counts as stamped, although it belongs to no socket yet in Linux. A packet of an
+// external host carries no stamp, because the sending kernel paces it; here it is classified by its hash.
 #[inline]
 fn is_stamped(p: &Packet) -> bool {
     p.kind == PacketKind::Tcp && p.ttl == TTL
@@ -203,7 +203,7 @@ impl Fq {
         Enqueue::Queued
     }
 
-    /// A flow has packets: it is new if it had none.
+    /// Activates the flow of a new packet. A flow that was empty becomes new.
     #[inline]
     fn attach(&mut self, now: Instant, m: Member) {
         let Some(idle) = self.flows.rouse(m, now) else { return };
@@ -212,7 +212,7 @@ impl Fq {
         if idle > self.params.refill_delay {
             drr.set_deficit(m, drr.deficit(m).max(i64::from(self.params.quantum)));
         }
-        // Room for one that is throttled, so that none is made when it is.
+        // Reserves room for one more throttled flow, so that throttling does not allocate.
         self.throttled.reserve(self.flows.len().saturating_sub(self.throttled.len()));
     }
 
@@ -222,9 +222,9 @@ impl Fq {
         Enqueue::Dropped
     }
 
-    /// Takes the next packet that is due, from the flow whose turn it is.
-    // linux: net/sched/sch_fq.c fq_dequeue (6.1) - a new flow that is empty goes through the old ones once,
-    // as in fq_codel.
+    /// Takes the next due packet from the flow whose turn it is.
+    // linux: net/sched/sch_fq.c fq_dequeue (6.1) - an empty new flow goes through the old list once, as in
+    // fq_codel.
     #[inline]
     pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         if self.packets == 0 {
@@ -255,8 +255,8 @@ impl Fq {
             flow.list.pop(ctx.packets);
             let hot = ctx.packets.get_mut(p);
             if now - due > self.params.ce_threshold {
-                // linux: include/net/inet_ecn.h INET_ECN_set_ce (6.1) - counted whether or not the packet may
-                // be marked.
+                // linux: include/net/inet_ecn.h INET_ECN_set_ce (6.1) - counts packets that cannot be marked
+                // too.
                 hot.tos |= if hot.tos & 3 == 0 { 0 } else { 3 };
                 self.stats.ce_mark += 1;
             }
@@ -269,7 +269,7 @@ impl Fq {
         }
     }
 
-    /// Throttled flows whose time has come go to the end of the old ones.
+    /// Moves throttled flows that have become due to the end of the old list.
     // linux: net/sched/sch_fq.c fq_check_throttled (6.1).
     #[inline]
     fn release(&mut self, now: Instant) {
@@ -287,9 +287,9 @@ impl Fq {
         }
     }
 
-    /// When the flow of a packet that leaves may send again, if its rate is limited here.
-    // linux: net/sched/sch_fq.c fq_dequeue (6.1) - a flow without stamps sends its credit first and is then
-    // charged a quantum at least; who comes late may make up for half of a gap.
+    /// Sets the next departure time of the flow of a departing packet, if fq limits the flow's rate.
+    // linux: net/sched/sch_fq.c fq_dequeue (6.1) - lets a flow without stamps use up its credit first and
+    // then charges at least a quantum; a late packet may shorten the next gap by up to half.
     #[inline]
     fn pace(&mut self, now: Instant, m: Member, p: &Packet) {
         let rate = self.params.maxrate;
@@ -324,9 +324,9 @@ impl Fq {
         self.sent.sent(p);
     }
 
-    /// When to call `dequeue` next.
-    // linux: kernel/time/hrtimer.c hrtimer_interrupt (6.1) - a timer with slack that nothing else wakes fires
-    // at its end.
+    /// Reports when to call `dequeue` next.
+    // linux: kernel/time/hrtimer.c hrtimer_interrupt (6.1) - a timer with slack fires at the end of the
+    // slack, unless another timer fires in between.
     #[inline]
     pub fn next(&self, now: Instant) -> NextSend {
         if self.packets == 0 {
@@ -352,7 +352,7 @@ impl Fq {
         self.sent
     }
 
-    /// The counters of fq.
+    /// fq's counters.
     pub fn xstats(&self) -> FqStats {
         FqStats {
             flows: self.flows.len() as u32,

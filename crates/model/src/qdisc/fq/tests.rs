@@ -11,7 +11,7 @@ fn at(us: u64) -> Instant {
     Instant::ZERO + US * us
 }
 
-/// A packet of a local socket that departs at `us`.
+/// A packet of a local socket with departure time `us`.
 fn stamped(b: &mut Bench, flow: u32, seq: u32, us: u64) -> Pkt {
     let p = b.packet_of(flow, seq, 1500);
     let hot = b.packets.get_mut(p);
@@ -19,7 +19,7 @@ fn stamped(b: &mut Bench, flow: u32, seq: u32, us: u64) -> Pkt {
     p
 }
 
-/// Offers packets of these flows that bear no stamp, numbered in this order.
+/// Enqueues one unstamped packet of each of these flows, numbered in order.
 fn offer(q: &mut Fq, b: &mut Bench, now: Instant, flows: &[u32]) -> Vec<Enqueue> {
     let one = |(n, &flow): (usize, &u32)| {
         let p = b.packet_of(flow, n as u32, 1500);
@@ -28,12 +28,12 @@ fn offer(q: &mut Fq, b: &mut Bench, now: Instant, flows: &[u32]) -> Vec<Enqueue>
     flows.iter().enumerate().map(one).collect()
 }
 
-/// Everything that comes out at that time.
 fn drain(q: &mut Fq, b: &mut Bench, now: Instant) -> Vec<u32> {
     core::iter::from_fn(|| q.dequeue(now, &mut b.ctx()).map(|p| b.finish(p))).collect()
 }
 
-/// What comes out from now on if whoever asks comes when told to: the time in us, and the number.
+/// Dequeues everything from now on, at the times that `next` returns. Returns time in us and number of each
+/// packet.
 fn play(q: &mut Fq, b: &mut Bench, mut now: Instant) -> Vec<(u64, u32)> {
     let mut out = Vec::new();
     loop {
@@ -58,7 +58,7 @@ fn nothing_leaves_before_its_time() {
     assert_eq!(drain(&mut q, &mut b, at(0)), [0, 0, 1]);
     assert_eq!((q.next(at(0)), q.xstats().throttled_flows), (NextSend::At(at(100)), 2));
     assert_eq!(drain(&mut q, &mut b, at(99)), []);
-    // Who was throttled first comes first where both are due.
+    // If two flows are due at the same time, the one throttled first is served first.
     assert_eq!(play(&mut q, &mut b, at(99)), [(100, 3), (700, 1), (1400, 4), (1400, 2)]);
     assert_eq!((q.next(at(1400)), q.backlog()), (NextSend::Never, (0, 0)));
     let x = q.xstats();
@@ -66,7 +66,7 @@ fn nothing_leaves_before_its_time() {
 }
 
 #[test]
-fn the_timer_comes_with_its_slack_and_whoever_asks_before_is_served() {
+fn the_timer_fires_within_its_slack_and_an_earlier_dequeue_succeeds() {
     let (mut q, mut b) = (Fq::new(FqParams::default(), PlaceId(1)), Bench::new());
     for seq in 0..2 {
         let p = stamped(&mut b, 1, seq, 500);
@@ -80,9 +80,9 @@ fn the_timer_comes_with_its_slack_and_whoever_asks_before_is_served() {
 }
 
 #[test]
-fn how_late_throttled_flows_come_back_is_averaged() {
+fn the_delay_of_throttled_flows_is_averaged() {
     let (mut q, mut b) = (Fq::new(FqParams::default(), PlaceId(1)), Bench::new());
-    // Two flows at once count once, by the earlier of them: 80 us / 8, then 7/8 of that and 16 us / 8.
+    // Two flows released together count once, by the earlier: 80 us / 8, then 7/8 of that plus 16 us / 8.
     for (seq, (due, comes, latency)) in [(500, 580, 10_000), (1000, 1016, 10_750)].into_iter().enumerate() {
         for flow in 0..2 {
             let p = stamped(&mut b, flow, seq as u32, due + 10 * u64::from(flow));
@@ -96,7 +96,7 @@ fn how_late_throttled_flows_come_back_is_averaged() {
 }
 
 #[test]
-fn new_flows_have_ten_packets_and_rounds_two() {
+fn new_flows_get_ten_packets_and_rounds_have_two() {
     let (mut q, mut b) = (Fq::new(FqParams::default(), PlaceId(1)), Bench::new());
     let flows: Vec<u32> = [1; 15].into_iter().chain([2; 14]).collect();
     offer(&mut q, &mut b, at(0), &flows);
@@ -108,10 +108,10 @@ fn new_flows_have_ten_packets_and_rounds_two() {
             _ => turns.push((flow_of(seq), 1)),
         }
     }
-    // Two packets are a quantum to the byte.
+    // Two packets are exactly a quantum.
     assert_eq!(turns, [(1, 10), (2, 10), (1, 2), (2, 2), (1, 2), (2, 2), (1, 1)]);
-    // Who has used its credit up has the next quantum when it is found empty, and keeps what is left of it;
-    // whoever has been idle for longer than the refill's delay has no less than one.
+    // A flow that has used up its credit gets the next quantum when it is found empty, and keeps the
+    // remainder. A flow idle for longer than the refill delay has at least a quantum.
     let mut one = |us| {
         offer(&mut q, &mut b, at(us), &[2]);
         assert_eq!(drain(&mut q, &mut b, at(us)).len(), 1);
@@ -132,7 +132,7 @@ fn limits_of_a_flow_and_of_all() {
     let answers = offer(&mut q, &mut b, at(0), &[1, 1, 1, 1, 2, 2, 3]);
     assert_eq!(answers, [yes, yes, yes, no, yes, yes, no]);
     assert_eq!((q.backlog().0, q.stats().drops, q.xstats().flows_plimit), (5, 2, 1));
-    // Bits outside the mask tell no one apart; those of a local socket all count.
+    // Hash bits outside the mask are ignored, except for local sockets.
     let params = FqParams { orphan_mask: 1, flow_limit: 1, ..FqParams::default() };
     let (mut q, mut b) = (Fq::new(params, PlaceId(1)), Bench::new());
     assert_eq!(offer(&mut q, &mut b, at(0), &[2, 4, 3]), [yes, no, yes]);
@@ -161,7 +161,7 @@ fn beyond_the_horizon() {
 }
 
 #[test]
-fn control_goes_before_all_and_what_is_late_is_marked() {
+fn control_packets_come_first_and_late_packets_are_marked() {
     let params = FqParams { ce_threshold: US * 50, ..FqParams::default() };
     let (mut q, mut b) = (Fq::new(params, PlaceId(1)), Bench::new());
     for (seq, prio, tos) in [(0, 0, 2), (1, PRIO_CONTROL, 2), (2, 0, 0)] {
@@ -177,22 +177,22 @@ fn control_goes_before_all_and_what_is_late_is_marked() {
 
 #[test]
 fn a_rate_for_each_flow() {
-    // 12.112 Mbit/s: a full packet a millisecond.
+    // 12.112 Mbit/s: a full packet per millisecond.
     let maxrate = Some(Rate::from_bps(12_112_000));
     let params = FqParams { maxrate, timer_slack: Duration::ZERO, ..FqParams::default() };
-    // Without stamps ten packets leave at once, and then a quantum, two packets, every two milliseconds.
+    // Without stamps, ten packets leave at once, then a quantum (two packets) every 2 ms.
     let (mut q, mut b) = (Fq::new(params, PlaceId(1)), Bench::new());
     offer(&mut q, &mut b, at(0), &[1; 15]);
     let times: Vec<_> = play(&mut q, &mut b, at(0)).into_iter().map(|(us, _)| us).collect();
     assert_eq!(times, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2000, 2000, 4000, 4000, 6000]);
-    // With stamps each packet waits for the one before, and for its own time.
+    // With stamps, each packet waits for its predecessor and for its own time.
     let (mut q, mut b) = (Fq::new(params, PlaceId(1)), Bench::new());
     for (seq, us) in [(0, 0), (1, 0), (2, 100), (3, 5000), (4, 5000)] {
         let p = stamped(&mut b, 1, seq, us);
         let _ = q.enqueue(at(0), p, &mut b.ctx());
     }
     assert_eq!(play(&mut q, &mut b, at(0)), [(0, 0), (1000, 1), (2000, 2), (5000, 3), (6000, 4)]);
-    // Below the threshold there is no credit: packet by packet. A second is the most.
+    // At or below the threshold there is no credit: packet by packet. A gap is at most a second.
     let params = FqParams { maxrate: Some(Rate::from_bps(500_000)), ..params };
     let (mut q, mut b) = (Fq::new(params, PlaceId(1)), Bench::new());
     offer(&mut q, &mut b, at(0), &[1, 1, 1]);
@@ -202,7 +202,7 @@ fn a_rate_for_each_flow() {
     offer(&mut q, &mut b, at(0), &[1, 1]);
     assert_eq!(play(&mut q, &mut b, at(0)), [(0, 0), (1_000_000, 1)]);
     assert_eq!(q.xstats().pkts_too_long, 2);
-    // Nor does anyone wait where there is no pacing.
+    // Without pacing, nothing waits.
     let (mut q, mut b) = (Fq::new(FqParams { pacing: false, ..params }, PlaceId(1)), Bench::new());
     offer(&mut q, &mut b, at(0), &[1; 15]);
     assert_eq!(drain(&mut q, &mut b, at(0)).len(), 15);
@@ -216,8 +216,8 @@ fn a_late_packet_makes_up_for_half_a_gap() {
         let p = stamped(&mut b, 1, seq, 1);
         let _ = q.enqueue(at(1), p, &mut b.ctx());
     }
-    // Asked at these times: due at 1001; at 2001 - 300, as the one before came 300 late; at 1701 + 500, and
-    // not before.
+    // Dequeued at these times: due at 1001; then at 2001 - 300, as the one before left 300 late; then at 1701
+    // + 500, at the earliest.
     let asked = [1, 1301, 2000, 2001, 2600, 2601];
     let got: Vec<_> = asked.iter().map(|&us| drain(&mut q, &mut b, at(us)).len()).collect();
     assert_eq!(got, [1, 1, 0, 1, 0, 0]);
@@ -225,7 +225,7 @@ fn a_late_packet_makes_up_for_half_a_gap() {
 }
 
 #[test]
-fn flows_that_have_been_idle_for_long_are_forgotten_where_there_are_many() {
+fn idle_flows_are_collected_when_there_are_many() {
     let (mut q, mut b) = (Fq::new(FqParams { buckets: 2, ..FqParams::default() }, PlaceId(1)), Bench::new());
     let used = |q: &mut Fq, b: &mut Bench, us: u64, flow: u32| {
         offer(q, b, at(us), &[flow]);
@@ -236,15 +236,15 @@ fn flows_that_have_been_idle_for_long_are_forgotten_where_there_are_many() {
         assert_eq!(used(&mut q, &mut b, 0, 2 * flow), (flow + 1, 0));
     }
     assert_eq!(used(&mut q, &mut b, 1_000_000, 1), (4, 0));
-    // Four are twice the buckets. Three seconds have to be over since a flow was found empty, when the next
-    // one was served.
+    // Four flows are twice the buckets. A flow is collected more than three seconds after it was found empty,
+    // which happens when the next flow is served.
     assert_eq!(used(&mut q, &mut b, 3_000_000, 8), (5, 0));
     assert_eq!(used(&mut q, &mut b, 3_000_001, 10), (4, 2));
     assert_eq!((q.xstats().inactive, q.backlog()), (3, (0, 0)));
-    // Only the bucket that is looked into is cleared.
+    // Only the bucket that is searched is cleaned.
     assert_eq!(used(&mut q, &mut b, 9_000_000, 3), (4, 3));
     assert_eq!(used(&mut q, &mut b, 9_000_000, 3), (4, 3));
-    // One that is remembered has the credit that it had.
+    // A flow still in the table has kept its credit.
     let mut credit = |flow| {
         let m = q.flows.find((flow, false), at(0), 0);
         q.flows.drr.deficit(m)
@@ -253,8 +253,8 @@ fn flows_that_have_been_idle_for_long_are_forgotten_where_there_are_many() {
 }
 
 proptest! {
-    /// Stamped packets leave in their flow's order, none before its time, none later than told if someone
-    /// comes when told to, and all of them.
+    /// All stamped packets leave in the order of their flow, none before its time, and none later than the
+    /// timer slack if `dequeue` is called at the times that `next` returns.
     #[test]
     fn departures_are_kept(ops in prop::collection::vec((0u32..6, 0u64..400, 0u64..900), 1..200)) {
         let (mut q, mut b) = (Fq::new(FqParams::default(), PlaceId(1)), Bench::new());
@@ -274,7 +274,7 @@ proptest! {
             Ok(())
         };
         for (flow, wait, gap) in ops {
-            // Whoever asks comes when told to.
+            // Dequeue at every time that `next` returns.
             let then = now + US * wait;
             while let NextSend::At(at) = q.next(now) && at <= then {
                 now = at;

@@ -1,4 +1,4 @@
-//! fq_codel: flow queues by hash, DRR++, CoDel on each.
+//! fq_codel: hashed flow queues served by DRR++, with CoDel on each.
 
 use super::{Enqueue, QdiscStats};
 use crate::aqm::codel::CodelParams;
@@ -15,13 +15,12 @@ pub struct FqCodelParams {
     pub flows: u32,
     /// Bytes that a flow may send per round.
     pub quantum: u32,
-    /// Maximum truesize of all packets, in bytes. Before kernel 4.7 there was no such limit (`u32::MAX`
-    /// here).
+    /// Maximum truesize of all packets, in bytes. Kernels before 4.7 have no such limit (`u32::MAX` here).
     pub memory_limit: u32,
-    /// Maximum number of packets dropped at once from the fattest flow when a limit is exceeded. Before
-    /// kernel 4.7: one.
+    /// Maximum number of packets dropped at once from the fattest flow when a limit is exceeded. One before
+    /// kernel 4.7.
     pub drop_batch: u32,
-    /// Drops over a limit raise the flow's CoDel count (kernel 5.4 on).
+    /// Raise the flow's CoDel count by drops at a limit (since kernel 5.4).
     pub overlimit_raises_count: bool,
     /// CoDel parameters of each flow.
     pub codel: CodelParams,
@@ -50,13 +49,13 @@ impl Default for FqCodelParams {
 /// Counters by their tc names, in addition to the common ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FqCodelStats {
-    /// Largest packet that CoDel has seen, in bytes.
+    /// Largest packet seen by CoDel, in bytes.
     pub maxpacket: u32,
     /// Packets dropped because a limit was exceeded.
     pub drop_overlimit: u64,
     /// Packets dropped while the memory limit was exceeded, included in `drop_overlimit`.
     pub drop_overmemory: u64,
-    /// Number of times that a flow was put on the list of new flows.
+    /// Times a flow was put on the list of new flows.
     pub new_flow_count: u64,
     /// Packets marked instead of dropped.
     pub ecn_mark: u64,
@@ -76,11 +75,10 @@ pub struct FqCodel {
     sent: QdiscStats,
 }
 
-/// The only user of the flow queues.
 const TIN: TinId = TinId(0);
 
 /// Smallest quantum, in bytes.
-// linux: net/sched/sch_fq_codel.c fq_codel_change (5.4) - a smaller one is raised.
+// linux: net/sched/sch_fq_codel.c fq_codel_change (5.4) - raises smaller values.
 pub(super) const MIN_QUANTUM: u32 = 256;
 
 impl FqCodel {
@@ -100,8 +98,8 @@ impl FqCodel {
         Self { params, queues: FlowQueues::new(queues, place, salt), sent: QdiscStats::default() }
     }
 
-    /// Queues the packet. If a limit is exceeded, drops from the head of the fattest flow once, even if that
-    /// is not enough.
+    /// Queues the packet. If a limit is exceeded, drops one batch from the head of the fattest flow, even if
+    /// that is not enough.
     // linux: net/sched/sch_fq_codel.c fq_codel_enqueue (5.4).
     #[inline]
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
@@ -125,7 +123,7 @@ impl FqCodel {
         passes
     }
 
-    /// Takes the next packet of the flow whose turn it is.
+    /// Takes the next packet of the flow whose turn it is. CoDel may drop other packets first.
     #[inline]
     pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         let p = self.queues.dequeue(now, TIN, &self.params.codel, ctx)?;
@@ -145,7 +143,7 @@ impl FqCodel {
         QdiscStats { drops, ..self.sent }
     }
 
-    /// The counters of fq_codel.
+    /// fq_codel's counters.
     pub fn xstats(&self) -> FqCodelStats {
         let (all, codel) = (self.queues.stats(), self.queues.codel_stats(TIN));
         let (new_flows_len, old_flows_len) = self.queues.list_lengths(TIN);

@@ -3,7 +3,7 @@ use crate::sched::testing::{Bench, TRUESIZE};
 use crate::types::Reason;
 use alloc::vec::Vec;
 
-/// `n` flow hashes that fall into different queues; a discipline of the same salt will agree.
+/// `n` flow hashes that map to different queues, in any qdisc with the same salt.
 fn hashes(q: &FqCodel, n: usize) -> Vec<u32> {
     let mut taken = Vec::new();
     let fresh = (0..).map(|i: u32| i.wrapping_mul(0x9e37_79b9)).filter(|&h| {
@@ -19,15 +19,16 @@ fn new(params: FqCodelParams) -> FqCodel {
     FqCodel::new(params, PlaceId(2), 99)
 }
 
-/// Flow A has four large packets queued before B has one small: B is new, and A's first turn is over after
-/// one.
-// spec: rfc8290 4.2 - sparse flows first; conformance with its description.
+/// Flow A has four large packets queued before B has a small one. B is new, and A's first turn ends after one
+/// packet.
+// spec: rfc8290 4.2 - sparse flows first.
 #[test]
 fn step_table() {
     let mut b = Bench::new();
     let mut q = new(FqCodelParams::default());
     let h = hashes(&q, 3);
-    // flow (0 A, 1 B, 2 C) and bytes to enqueue, or take; what comes out (flow); new and old flows after.
+    // flow (0 A, 1 B, 2 C) and bytes to enqueue, or dequeue with the expected flow; lengths of the new and
+    // old lists after the step.
     enum Step {
         In(usize, u32),
         Out(Option<u32>),
@@ -40,15 +41,15 @@ fn step_table() {
         (In(0, 1500), (1, 0)),
         (Out(Some(0)), (1, 0)), // A used its quantum of 1514 to the last byte
         (In(1, 100), (2, 0)),
-        (Out(Some(1)), (1, 1)), // A goes to the old list, B has 1400 left
+        (Out(Some(1)), (1, 1)), // A moves to the old list, B has 1400 left
         (In(1, 100), (1, 1)),   // B is still listed as new
         (Out(Some(1)), (1, 1)),
-        (Out(Some(0)), (0, 2)), // B is empty, and as A waits it passes to the old list
+        (Out(Some(0)), (0, 2)), // B is empty, and moves to the old list because A waits there
         (In(2, 100), (1, 2)),
-        (In(1, 100), (1, 2)),   // B has lost its place: it is old
+        (In(1, 100), (1, 2)),   // B is old now
         (Out(Some(2)), (1, 2)),
-        (Out(Some(1)), (0, 3)), // C passes to the end; A was spent and went behind B
-        (Out(Some(0)), (0, 1)), // B and C are empty, old, and leave
+        (Out(Some(1)), (0, 3)), // C moves to the end; A used up its quantum and is behind B
+        (Out(Some(0)), (0, 1)), // B and C are empty and old, and leave
         (Out(None), (0, 0)),
     ];
     for (i, (step, lists)) in table.into_iter().enumerate() {
@@ -70,17 +71,17 @@ fn step_table() {
 }
 
 #[test]
-fn the_fattest_pays_up_to_a_batch_or_half() {
+fn the_fattest_flow_loses_up_to_a_batch_or_half() {
     use Enqueue::{Congested, Queued};
     #[rustfmt::skip]
     let table = [
-        // batch, packets of A, one of B over the limit (or of A) -> answer, packets dropped of A
+        // batch, packets of A, whether the packet over the limit is B's -> result, packets of A dropped
         (64, 10, true,  Queued,     5),  // half of ten
-        (64, 11, true,  Queued,     6),  // half of the bytes is not reached with five
-        (64, 10, false, Congested,  6),  // the one too many is A's own
+        (64, 11, true,  Queued,     6),  // five packets are less than half of the bytes
+        (64, 10, false, Congested,  6),  // the packet over the limit is A's own
         ( 3, 10, true,  Queued,     3),
         ( 1, 10, true,  Queued,     1),
-        (64,  1, true,  Queued,     1),  // A and B alike: the lower queue pays
+        (64,  1, true,  Queued,     1),  // equally fat: the lower queue loses a packet
     ];
     for (drop_batch, n, of_b, answer, dropped) in table {
         let mut b = Bench::new();
@@ -97,7 +98,7 @@ fn the_fattest_pays_up_to_a_batch_or_half() {
         assert_eq!(b.packets.account().dropped[2][Reason::Overlimit as usize], dropped);
         assert_eq!((q.stats().drops, b.uncharged()), (dropped, dropped));
         assert_eq!(q.backlog().0, n + 1 - dropped as u32);
-        // From the head: what comes next of A is what follows the dropped.
+        // Drops are from the head: A's remaining packets are the later ones.
         let left: Vec<_> = core::iter::from_fn(|| {
             let p = q.dequeue(Instant::ZERO, &mut b.ctx())?;
             Some(b.finish(p))
@@ -108,7 +109,7 @@ fn the_fattest_pays_up_to_a_batch_or_half() {
     }
 }
 
-/// Memory is what drops, and once is all: Linux leaves the rest for the next enqueue.
+/// The memory limit triggers one batch per enqueue, as in Linux, even if that is not enough.
 #[test]
 fn the_memory_limit_drops_once() {
     let mut b = Bench::new();
@@ -125,10 +126,11 @@ fn the_memory_limit_drops_once() {
     assert_eq!((x.drop_overlimit, x.drop_overmemory, x.memory_used), (1, 1, 3 * u64::from(TRUESIZE)));
 }
 
-/// The exemption of an MTU looks at the whole discipline: B's packets make A's last one fair game.
+/// CoDel's exemption of the last MTU counts the bytes of the whole qdisc: with B's packets queued, A's last
+/// packet may be dropped.
 #[test]
-fn the_mtu_is_that_of_the_whole_discipline() {
-    // Packets of B -> is A's second and last packet dropped, with all but one of B's behind it?
+fn the_mtu_exemption_covers_the_whole_qdisc() {
+    // Packets of B -> whether A's second and last packet is dropped, with all but one of B's behind it.
     for (of_b, dropped) in [(1, false), (2, false), (3, true)] {
         let mut b = Bench::new();
         let mut q = new(FqCodelParams::default());

@@ -1,10 +1,10 @@
-//! htb: the hierarchical token bucket, with one leaf class that everything goes to.
+//! htb: the hierarchical token bucket, with a single leaf class.
 //!
-//! A class has two buckets, of its rate and of its ceiling. A packet may leave while neither is in debt,
-//! whatever its size, so a large packet drives them below zero and the next one waits until the debt is paid.
+//! The class has two buckets, for its rate and for its ceiling. A packet of any size may leave while neither
+//! is in debt, so a large packet drives them below zero, and the next one waits until the debt is paid.
 //!
-//! Not there: several classes, filters, priorities, borrowing (which takes a parent class; alone, a class
-//! never exceeds its rate even if its ceiling is higher), and link layer adaptation.
+//! Not modelled: several classes, filters, priorities, borrowing (which needs a parent class; without one, a
+//! class never exceeds its rate even if its ceiling is higher), and link-layer adaptation.
 
 use super::bucket::{Bucket, BucketRate};
 use super::{Enqueue, NextSend, Qdisc, QdiscConfig, QdiscStats};
@@ -15,8 +15,8 @@ use alloc::boxed::Box;
 // linux: iproute2 tc/q_htb.c htb_parse_class_opt (6.1).
 const TC_MTU: u32 = 1600;
 
-/// A class's debt, and the time for which it gathers tokens, are at most this.
-// linux: net/sched/sch_htb.c htb_change_class (6.1) - mbuffer, a minute.
+/// Maximum debt of a class, and maximum time over which it accumulates tokens, in nanoseconds.
+// linux: net/sched/sch_htb.c htb_change_class (6.1) - mbuffer, one minute.
 const MBUFFER: i64 = 60_000_000_000;
 
 /// Parameters of the class, by their tc names.
@@ -26,7 +26,7 @@ pub struct HtbParams {
     pub rate: Rate,
     /// Ceiling rate.
     pub ceil: Rate,
-    /// Bucket size of the rate: bytes that may leave at once after a pause.
+    /// Bucket size of the rate: bytes that may leave back to back after a pause.
     pub burst: u32,
     /// Bucket size of the ceiling.
     pub cburst: u32,
@@ -35,17 +35,16 @@ pub struct HtbParams {
 }
 
 impl HtbParams {
-    /// The burst that tc chooses for a rate: one packet, plus what accumulates between two ticks of the
-    /// kernel's timer.
-    // linux: iproute2 tc/q_htb.c htb_parse_class_opt (6.1) - rate / HZ + MTU, where HZ is what
-    // /proc/net/psched says: with high-resolution timers a tick is a nanosecond.
+    /// The burst that tc chooses for a rate: one packet, plus the bytes of one tick of the kernel's timer.
+    // linux: iproute2 tc/q_htb.c htb_parse_class_opt (6.1) - rate / HZ + MTU, with HZ from /proc/net/psched:
+    // with high-resolution timers a tick is a nanosecond.
     pub fn default_burst(rate: Rate) -> u32 {
         let tick = rate.bps() / 8 / 1_000_000_000;
         TC_MTU.saturating_add(u32::try_from(tick).unwrap_or(u32::MAX))
     }
 }
 
-/// A depth in bytes as tc hands it to the kernel: in its units of time, rounded up, of which the kernel makes
+/// Converts a depth in bytes as tc and the kernel do: into tc's time units, rounded up, then into
 /// nanoseconds.
 // linux: iproute2 tc/tc_core.c tc_calc_xmittime (6.1), include/net/pkt_sched.h PSCHED_TICKS2NS (6.1) - 64 ns.
 fn depth(rate: Rate, bytes: u32) -> i64 {
@@ -55,12 +54,11 @@ fn depth(rate: Rate, bytes: u32) -> i64 {
     (ticks.min(u128::from(u32::MAX)) * TICK) as i64
 }
 
-/// A full bucket of a burst.
 fn full(rate: Rate, burst: u32) -> Bucket {
     Bucket::new(BucketRate::new(rate), depth(rate, burst))
 }
 
-/// A packet takes its tokens; the debt has an end.
+/// Charges a packet to a bucket, down to the maximum debt.
 // linux: net/sched/sch_htb.c htb_accnt_tokens (6.1).
 #[inline]
 fn charge(bucket: &mut Bucket, gathered: i64, bytes: u32) {
@@ -70,9 +68,9 @@ fn charge(bucket: &mut Bucket, gathered: i64, bytes: u32) {
 /// Counters of the class by their tc names, in addition to the common ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct HtbStats {
-    /// Packets that the class's qdisc refused, or accepted by dropping another packet of the same queue.
+    /// Packets that the class's qdisc dropped on enqueue: the new packet, or another one of the same queue.
     pub drops: u64,
-    /// Packets that left on the class's own tokens: all of them, as the class has no parent to borrow from.
+    /// Packets sent on the class's own tokens: all of them, since the class has no parent to borrow from.
     pub lended: u64,
     /// Tokens of the rate after the last packet, in nanoseconds.
     pub tokens: i64,
@@ -86,9 +84,8 @@ pub struct Htb {
     child: Qdisc,
     rate: Bucket,
     ceil: Bucket,
-    /// When the buckets were last charged.
     charged: Instant,
-    /// When neither bucket is in debt any more.
+    /// Time at which neither bucket is in debt any more.
     ready: Instant,
     stats: QdiscStats,
     drops: u64,
@@ -110,22 +107,20 @@ impl Htb {
         }
     }
 
-    /// Changes the rates. The packets of the class wait until its debt is paid, and leave at the new rate
-    /// then.
-    // linux: net/sched/sch_htb.c htb_change_class (6.1) - sets rates and bursts of an existing class and
-    // leaves its tokens, which are times, and its place in the wait queue.
+    /// Changes the rates. Queued packets wait until the class's debt is paid, and then leave at the new rate.
+    // linux: net/sched/sch_htb.c htb_change_class (6.1) - sets rates and bursts of an existing class; keeps
+    // its tokens, which are times, and its place in the wait queue.
     pub(super) fn change(&mut self, params: &HtbParams) {
         self.rate.change(full(params.rate, params.burst));
         self.ceil.change(full(params.ceil, params.cburst));
     }
 
-    /// The qdisc of the class, to be changed.
     pub(super) fn child_mut(&mut self) -> &mut Qdisc {
         &mut self.child
     }
 
     /// Passes the packet to the class.
-    // linux: net/sched/sch_htb.c htb_enqueue (6.1) - what its discipline drops when it dequeues is no drop of
+    // linux: net/sched/sch_htb.c htb_enqueue (6.1) - does not count the child's drops at dequeue as drops of
     // the class.
     #[inline]
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
@@ -135,9 +130,9 @@ impl Htb {
     }
 
     /// Takes the next packet of the class, if the class may send.
-    // linux: net/sched/sch_htb.c htb_dequeue, htb_charge_class, htb_class_mode (6.1) - what may leave is
-    // decided when the packet before is charged; debts are looked at again when the watchdog says that they
-    // are paid. It counts as over the limit each time it falls into the ceiling's debt.
+    // linux: net/sched/sch_htb.c htb_dequeue, htb_charge_class, htb_class_mode (6.1) - decides on charging a
+    // packet whether the next may leave, and checks debts again when the watchdog fires. Counts an overlimit
+    // each time the class goes into debt to its ceiling.
     #[inline]
     pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         if now < self.ready {
@@ -156,7 +151,7 @@ impl Htb {
         Some(p)
     }
 
-    /// When the class may send, if it has packets.
+    /// Reports when the class may send, if it has packets.
     #[inline]
     pub fn next(&self, now: Instant) -> NextSend {
         match self.child.next(now) {
@@ -178,7 +173,7 @@ impl Htb {
         QdiscStats { drops: self.child.stats().drops, ..self.stats }
     }
 
-    /// The counters of the class.
+    /// Counters of the class.
     pub fn xstats(&self) -> HtbStats {
         let Self { drops, lended, rate, ceil, .. } = self;
         HtbStats { drops: *drops, lended: *lended, tokens: rate.tokens, ctokens: ceil.tokens }

@@ -20,7 +20,7 @@ fn pfifo() -> QdiscConfig {
     QdiscConfig::Fifo(FifoParams::Packets(1000))
 }
 
-/// Sends all that is in it, as early as it may; returns the times in nanoseconds.
+/// Dequeues every packet as early as possible. Returns the times in nanoseconds.
 fn drain(q: &mut Qdisc, b: &mut Bench, mut now: Instant) -> Vec<u64> {
     let mut times = Vec::new();
     loop {
@@ -50,8 +50,8 @@ fn fill(q: &mut Qdisc, b: &mut Bench, count: u32, len: u32, segs: u16) {
 }
 
 #[test]
-fn the_class_counts_for_itself() {
-    // Two of five find no place, and of the three that leave each takes 121.12 us of the 128 us in the
+fn the_class_has_its_own_counters() {
+    // Two of five packets do not fit, and each of the three that leave takes 121.12 us of the 128 us in the
     // buckets.
     let (mut q, mut b) = (htb(Rate::from_mbps(100), QdiscConfig::Fifo(FifoParams::Packets(3))), Bench::new());
     for n in 0..5 {
@@ -71,7 +71,7 @@ fn the_class_counts_for_itself() {
 }
 
 #[test]
-fn spacing_is_that_of_the_rate() {
+fn packets_are_spaced_at_the_rate() {
     // Packets of 1,514 bytes with the Ethernet header; of 64 bytes; of 43 segments with a header each.
     for (mbps, spacing) in [
         (10, [1_211_200, 51_200, 52_081_600]),
@@ -83,7 +83,7 @@ fn spacing_is_that_of_the_rate() {
             fill(&mut q, &mut b, 100, len, segs);
             let times = drain(&mut q, &mut b, Instant::ZERO);
             let gaps: Vec<u64> = times.windows(2).map(|w| w[1] - w[0]).filter(|&gap| gap > 0).collect();
-            // The reciprocal's last bit is below a nanosecond of one packet.
+            // The reciprocal's last bit is below 1 ns for one packet.
             assert!(gaps[1..].iter().all(|&gap| spacing - gap <= 1), "{mbps} {len}: {gaps:?}");
             assert_eq!(q.stats().packets, 100 * u64::from(segs));
             assert_eq!(q.stats().bytes, 100 * u64::from(len + 14 * u32::from(segs)));
@@ -92,35 +92,35 @@ fn spacing_is_that_of_the_rate() {
 }
 
 #[test]
-fn what_the_burst_allows_leaves_at_once() {
-    // 100 Mbit/s. tc's 1600 bytes are a full packet and 86 bytes, which are 6,880 ns less to wait after the
-    // second.
+fn a_burst_leaves_at_once() {
+    // 100 Mbit/s. tc's 1600 bytes are a full packet and 86 bytes, so the wait after the second packet is
+    // 6,880 ns shorter.
     let (mut q, mut b) = (htb(Rate::from_mbps(100), pfifo()), Bench::new());
     fill(&mut q, &mut b, 4, 1500, 1);
     let expected = [0, 0, 2 * 121_120 - 128_000, 3 * 121_120 - 128_000];
     assert_eq!(drain(&mut q, &mut b, Instant::ZERO), expected);
-    // Not after each pause more: the bucket is only so deep.
+    // A longer pause does not help: the bucket depth is the limit.
     let later = Instant::from_nanos(5_000_000_000);
     for n in 0..4 {
         let p = b.packet(n, 1500);
         let _ = q.enqueue(later, p, &mut b.ctx());
     }
     assert_eq!(drain(&mut q, &mut b, later), expected.map(|ns| later.nanos() + ns));
-    // Ten packets' burst: eleven leave, as the last may drive the bucket below zero.
+    // A burst of ten packets: eleven leave, as the last may drive the bucket below zero.
     let rate = Rate::from_mbps(100);
     let params = HtbParams { rate, ceil: rate, burst: 15_140, cburst: 15_140, child: Box::new(pfifo()) };
     let (mut q, mut b) = (with(params.clone()), Bench::new());
     fill(&mut q, &mut b, 20, 1500, 1);
     let times = drain(&mut q, &mut b, Instant::ZERO);
     assert_eq!(times.iter().filter(|&&ns| ns == 0).count(), 11);
-    // The ceiling's bucket holds back too.
+    // The ceiling's bucket holds packets back too.
     let (mut q, mut b) = (with(HtbParams { cburst: 1600, ..params }), Bench::new());
     fill(&mut q, &mut b, 20, 1500, 1);
     assert_eq!(drain(&mut q, &mut b, Instant::ZERO)[..3], expected[..3]);
 }
 
 #[test]
-fn a_higher_ceiling_alone_lends_nothing() {
+fn a_higher_ceiling_without_a_parent_has_no_effect() {
     let rate = Rate::from_mbps(10);
     let ceil = Rate::from_mbps(1000);
     let params = HtbParams { rate, ceil, burst: 1600, cburst: 1600, child: Box::new(pfifo()) };
@@ -128,12 +128,12 @@ fn a_higher_ceiling_alone_lends_nothing() {
     fill(&mut q, &mut b, 50, 1500, 1);
     let times = drain(&mut q, &mut b, Instant::ZERO);
     assert_eq!(times[49] - times[9], 40 * 1_211_200);
-    // It is in debt to its rate, and but once over its ceiling: when two left at once.
+    // The class is always in debt to its rate, but only once to its ceiling: when two packets left together.
     assert_eq!(q.stats().overlimits, 1);
 }
 
 #[test]
-fn the_aqm_of_the_class_sees_the_time_that_the_bucket_holds_it_back() {
+fn the_class_aqm_sees_the_delay_of_the_bucket() {
     let codel = CodelParams {
         target: Duration::from_millis(5),
         interval: Duration::from_millis(100),
@@ -142,7 +142,6 @@ fn the_aqm_of_the_class_sees_the_time_that_the_bucket_holds_it_back() {
     };
     let child = QdiscConfig::FqCodel(FqCodelParams { codel, ..FqCodelParams::default() });
     let (mut q, mut b) = (htb(Rate::from_mbps(10), child), Bench::new());
-    // Twice the rate for two seconds.
     let mut now = Instant::ZERO;
     for n in 0..3300 {
         now += Duration::from_micros(605);
@@ -162,8 +161,8 @@ fn the_aqm_of_the_class_sees_the_time_that_the_bucket_holds_it_back() {
 }
 
 #[test]
-fn bursts_as_tc_hands_them_over() {
-    // 1600 bytes at 100 Mbit/s are 128 us, 2000 units of 64 ns; at 30 Mbit/s 6,666.67, rounded up.
+fn bursts_as_tc_passes_them() {
+    // 1600 bytes at 100 Mbit/s are 128 us, 2000 units of 64 ns; at 30 Mbit/s 6,666.67 units, rounded up.
     assert_eq!(depth(Rate::from_mbps(100), 1600), 128_000);
     assert_eq!(depth(Rate::from_mbps(30), 1600), 6667 * 64);
     assert_eq!(HtbParams::default_burst(Rate::from_mbps(1000)), 1600);
@@ -172,10 +171,10 @@ fn bursts_as_tc_hands_them_over() {
 
 #[test]
 fn a_debt_is_forgiven_after_a_minute() {
-    // A packet that takes 1,200 s at 10 bit/s, of which the kernel makes a byte a second.
+    // A packet takes 1,200 s at 10 bit/s, which the kernel rounds to a byte per second.
     let (mut q, mut b) = (htb(Rate::from_bps(10), pfifo()), Bench::new());
     fill(&mut q, &mut b, 4, 1500, 1);
     let times = drain(&mut q, &mut b, Instant::ZERO);
-    // The burst's 1600 s are not full: tc's units end at 274 s.
+    // The burst of 1600 s is not full: tc's units end at 274 s.
     assert_eq!(times, [0, 59_999_999_999, 119_999_999_998, 179_999_999_997]);
 }

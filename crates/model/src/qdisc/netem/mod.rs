@@ -1,13 +1,13 @@
-//! netem: an emulated network. Packets wait, get lost, are doubled and overtake each other.
+//! netem: an emulated network, which delays, loses, duplicates and reorders packets.
 //!
-//! A packet gets the time at which it may leave when it comes in. With jitter times are not in order, and
-//! packets leave by their times: a later one overtakes. A packet that is delayed no longer counts against its
-//! socket, so netem at the sender switches TCP small queues off.
+//! A packet gets its departure time on arrival. With jitter the times are not in order, and a later packet
+//! may overtake. A delayed packet is no longer charged to its socket, so netem at the sender disables TCP
+//! small queues.
 //!
-//! A discipline inside gets a packet when its time has come, and decides when it leaves.
+//! A child qdisc receives each packet when its time has come, and decides when the packet leaves.
 //!
-//! Not there: tables of distributions, correlated loss models (Gilbert-Elliott), corruption, slots, link
-//! layer overhead of the rate.
+//! Not modelled: distribution tables, correlated loss models (Gilbert-Elliott), corruption, slots, and the
+//! link-layer overhead of `rate`.
 
 use alloc::collections::{BinaryHeap, VecDeque};
 use core::cmp::Reverse;
@@ -18,7 +18,7 @@ use crate::types::{
 };
 
 /// A probability, or a correlation with the previous random number, as a fraction of 2^32 - 1.
-// linux: iproute2 tc/q_netem.c get_percent (6.1) - a fraction of 2^32 - 1.
+// linux: iproute2 tc/q_netem.c get_percent (6.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Share(pub u32);
 
@@ -55,11 +55,11 @@ pub struct NetemParams {
     pub loss: Chance,
     /// Probability of duplication.
     pub duplicate: Chance,
-    /// Probability that an eligible packet is sent at once (reordering).
+    /// Probability that an eligible packet is sent immediately (reordering).
     pub reorder: Chance,
-    /// Every `gap`-th packet is eligible for reordering. 0: none is.
+    /// Every `gap`-th packet is eligible for reordering. 0: no packet.
     pub gap: u32,
-    /// Rate of the emulated link. Packets also wait for the transmission of earlier packets.
+    /// Rate of the emulated link. Packets also wait for the transmission of earlier ones.
     pub rate: Option<Rate>,
 }
 
@@ -80,7 +80,7 @@ impl Default for NetemParams {
     }
 }
 
-/// Random numbers of which each takes a share from the one before.
+/// Random numbers, each correlated with the previous one.
 // linux: net/sched/sch_netem.c get_crandom (6.1).
 #[derive(Clone, Copy, Debug)]
 struct Correlated {
@@ -104,14 +104,14 @@ impl Correlated {
         self.last
     }
 
-    /// Whether what happens with probability `p` does; where it never does, nothing is drawn.
+    /// Returns true with probability `p`. Draws nothing if `p` is zero.
     #[inline]
     fn happens(&mut self, p: Share, stream: &mut RandomStream) -> bool {
         p != Share(0) && p.0 >= self.draw(stream)
     }
 }
 
-/// A packet that overtook others, by its time and, at the same time, its turn.
+/// A packet that overtakes others; ordered by its time, then by its turn.
 #[derive(Clone, Copy, Debug)]
 struct Overtaker {
     at: Instant,
@@ -141,14 +141,14 @@ impl Ord for Overtaker {
 pub struct Netem {
     params: NetemParams,
     place: PlaceId,
-    /// Packets that leave at once, the newest first.
+    /// Packets to send immediately, newest first.
     at_once: VecDeque<Pkt>,
-    /// Packets in the order in which they came, which is that of their times.
+    /// Packets in order of arrival, which is also the order of their times.
     line: VecDeque<(Instant, Pkt)>,
-    /// Packets whose time was before that of the line's end when they came.
+    /// Packets whose time was before that of the last packet in `line` on arrival.
     overtakers: BinaryHeap<Reverse<Overtaker>>,
     turn: u64,
-    /// Packets since one left at once.
+    /// Packets since the last one sent immediately.
     counter: u32,
     delays: Correlated,
     losses: Correlated,
@@ -161,7 +161,7 @@ pub struct Netem {
 }
 
 impl Netem {
-    /// Creates an empty network over an empty `child`, if there is one. Drops are recorded at `place`.
+    /// Creates an empty network, over an empty `child` if there is one. Drops are recorded at `place`.
     pub fn new(params: NetemParams, child: Option<Qdisc>, place: PlaceId, mut stream: RandomStream) -> Self {
         let mut correlated = |share| Correlated::new(share, &mut stream);
         Self {
@@ -183,10 +183,10 @@ impl Netem {
         }
     }
 
-    /// Changes the parameters. Packets that wait keep their departure times; with a rate, later ones follow
-    /// the last of them.
-    // linux: net/sched/sch_netem.c netem_change (6.1) - packets in the queue keep their time_to_send;
-    // correlations start again.
+    /// Changes the parameters. Queued packets keep their departure times; with a rate, new packets follow the
+    /// last of them.
+    // linux: net/sched/sch_netem.c netem_change (6.1) - keeps time_to_send of queued packets; resets
+    // correlations.
     pub(super) fn change(&mut self, params: NetemParams) {
         self.params = params;
         let mut correlated = |share| Correlated::new(share, &mut self.stream);
@@ -196,11 +196,11 @@ impl Netem {
         self.reorders = correlated(params.reorder.correlation);
     }
 
-    /// Loses, duplicates or delays the packet. For a lost packet the sender gets `Enqueue::Queued`, beyond
-    /// the limit `Enqueue::Dropped`.
-    // linux: net/sched/sch_netem.c netem_enqueue (6.1) - a packet that would be doubled and lost goes on
-    // alone; the copy, which is charged to nobody, goes first and is not doubled again; of a packet that was
-    // doubled nobody hears that it was refused.
+    /// Loses, duplicates or delays the packet. Returns `Enqueue::Queued` for a lost packet and
+    /// `Enqueue::Dropped` beyond the limit.
+    // linux: net/sched/sch_netem.c netem_enqueue (6.1) - a packet drawn for both duplication and loss is sent
+    // once. The copy is charged to no socket, is queued first and is not duplicated again. For a duplicated
+    // packet, a refusal is not reported to the sender.
     #[inline]
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
         let doubled = self.duplicates.happens(self.params.duplicate.share, &mut self.stream);
@@ -231,8 +231,8 @@ impl Netem {
         ctx.drop(now, p, reason, self.place);
     }
 
-    // linux: net/sched/sch_netem.c netem_enqueue (6.1), net/core/sock.c skb_orphan_partial - a packet that
-    // will wait ends its charge, even if it is refused next.
+    // linux: net/sched/sch_netem.c netem_enqueue (6.1), net/core/sock.c skb_orphan_partial - ends the charge
+    // of a packet that will wait, even if the packet is refused next.
     fn admit<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
         let NetemParams { limit, delay, jitter, reorder, gap, rate, .. } = self.params;
         if delay > Duration::ZERO || jitter > Duration::ZERO || rate.is_some() {
@@ -244,7 +244,8 @@ impl Netem {
         }
         let len = skb_len(ctx.packets.get(p));
         self.bytes += u64::from(len);
-        // One in `gap` may be put before all others; the correlated draw is made for that one alone.
+        // One in `gap` packets may be sent before all others; the correlated number is drawn only for that
+        // one.
         let before_all =
             gap != 0 && self.counter >= gap - 1 && reorder.share.0 >= self.reorders.draw(&mut self.stream);
         if before_all {
@@ -259,9 +260,9 @@ impl Netem {
         Enqueue::Queued
     }
 
-    /// When a packet that comes now may leave.
-    // linux: net/sched/sch_netem.c netem_enqueue, tabledist, packet_time_ns (6.1) - with a rate, transmission
-    // begins after that of the last packet, during whose time the delay has passed already.
+    /// Departure time of a packet that arrives now.
+    // linux: net/sched/sch_netem.c netem_enqueue, tabledist, packet_time_ns (6.1) - with a rate, starts
+    // transmission after that of the last packet; the delay runs in parallel with that wait.
     fn time(&mut self, now: Instant, len: u32) -> Instant {
         let NetemParams { delay, jitter, rate, .. } = self.params;
         let mut wait = delay.nanos() as i64;
@@ -276,8 +277,7 @@ impl Netem {
         begin + Duration::from_nanos(sent)
     }
 
-    // linux: net/sched/sch_netem.c tfifo_enqueue (6.1) - in the order of times; at the same time, first come
-    // first.
+    // linux: net/sched/sch_netem.c tfifo_enqueue (6.1) - orders by time, then by arrival.
     fn wait(&mut self, at: Instant, p: Pkt) {
         if self.line.back().is_none_or(|&(last, _)| at >= last) {
             self.line.push_back((at, p));
@@ -298,9 +298,9 @@ impl Netem {
         }
     }
 
-    /// Takes the next packet whose time has come. With a child qdisc, takes the next packet of the child.
-    // linux: net/sched/sch_netem.c netem_dequeue (6.1, with its stable updates) - packets that leave at once
-    // pass it by; the others go in one after another, until one has to wait.
+    /// Takes the next packet whose time has come, through the child qdisc if there is one.
+    // linux: net/sched/sch_netem.c netem_dequeue (6.1, with its stable updates) - packets sent immediately
+    // bypass the child; due packets are enqueued in the child until one has to wait.
     #[inline]
     pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         let p = loop {
@@ -320,7 +320,7 @@ impl Netem {
                 (Some(p), child) => {
                     self.bytes -= u64::from(skb_len(ctx.packets.get(p)));
                     let Some(child) = child else { break p };
-                    // What it refuses nobody hears of: the sender was told long ago that all was well.
+                    // Refusals by the child are not reported: the sender got `Queued` long ago.
                     let _ = child.enqueue(now, p, ctx);
                 }
             }
@@ -329,7 +329,7 @@ impl Netem {
         Some(p)
     }
 
-    /// When the next packet may leave.
+    /// Reports when the next packet may leave.
     #[inline]
     pub fn next(&self, now: Instant) -> NextSend {
         if !self.at_once.is_empty() {
@@ -345,7 +345,7 @@ impl Netem {
         }
     }
 
-    /// Packets whose time has not come, or has and nobody asked.
+    /// Packets not yet passed to the child or dequeued.
     #[inline]
     fn waiting(&self) -> u32 {
         (self.at_once.len() + self.line.len() + self.overtakers.len()) as u32
@@ -363,7 +363,8 @@ impl Netem {
         self.child.as_ref()
     }
 
-    /// The common qdisc counters. Packets sent at once count as requeues. Drops of the child are included.
+    /// The common qdisc counters. Packets sent immediately count as requeues. Drops of the child are
+    /// included.
     pub fn stats(&self) -> QdiscStats {
         let inside = self.child.as_ref().map_or(0, |child| child.stats().drops);
         QdiscStats { drops: self.stats.drops + inside, ..self.stats }

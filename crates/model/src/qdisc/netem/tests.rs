@@ -17,8 +17,8 @@ fn us(n: u64) -> Instant {
     Instant::ZERO + Duration::from_micros(n)
 }
 
-/// Enqueues `count` packets of 1000 bytes, `gap` us apart, and takes each out when it may leave; returns time
-/// in us and number of each that came out.
+/// Enqueues `count` packets of 1000 bytes, `gap` us apart, and dequeues each as soon as it may leave. Returns
+/// time in us and number of each departure.
 fn pass(q: &mut Netem, b: &mut Bench, count: u32, gap: u64) -> Vec<(u64, u32)> {
     let (mut out, mut now) = (Vec::new(), Instant::ZERO);
     let mut sent = 0;
@@ -58,14 +58,14 @@ fn jitter_is_uniform_and_reorders() {
     let out = pass(&mut q, &mut b, 20_000, 100);
     let waits: Vec<u64> = out.iter().map(|&(at, n)| at - u64::from(n) * 100).collect();
     assert!(waits.iter().all(|w| (6_000..14_000).contains(w)));
-    // Quarters of the range hold a quarter of the packets each: 5,000, with a standard deviation of 61.
+    // A quarter of the packets falls into each quarter of the range: 5,000, with a standard deviation of 61.
     for quarter in 0..4 {
         let low = 6_000 + quarter * 2_000;
         let count = waits.iter().filter(|w| (low..low + 2_000).contains(*w)).count();
         assert!((4_700..5_300).contains(&count), "{quarter}: {count}");
     }
     assert!(out.is_sorted_by_key(|&(at, _)| at) && !out.is_sorted_by_key(|&(_, n)| n));
-    // Below its own size, a jitter lets some leave at once, and none in the past.
+    // If the jitter exceeds the delay, some packets leave immediately, and none in the past.
     let params = NetemParams { delay: ms(1), jitter: ms(4), limit: 100_000, ..params };
     let out = pass(&mut netem(params), &mut Bench::new(), 20_000, 100);
     let at_once = out.iter().filter(|&&(at, n)| at == u64::from(n) * 100).count();
@@ -73,8 +73,8 @@ fn jitter_is_uniform_and_reorders() {
 }
 
 #[test]
-fn correlated_jitter_wanders_where_the_kernels_does() {
-    // Mean step from packet to packet in thousandths of the range.
+fn correlated_jitter_drifts_like_the_kernels() {
+    // Mean step between successive packets in thousandths of the range.
     let step = |jitter: u64, correlation: f64| {
         let delay_correlation = Share::of(correlation);
         let (delay, jitter) = (ms(jitter), ms(jitter));
@@ -89,12 +89,12 @@ fn correlated_jitter_wanders_where_the_kernels_does() {
     // Independent draws: a third.
     assert!((320..346).contains(&step(2_000, 0.0)), "{}", step(2_000, 0.0));
     assert!(step(2_000, 0.9) < 50, "{}", step(2_000, 0.9));
-    // The remainder of 32 bits by a few milliseconds shows nothing of it.
+    // The remainder of 32 bits by a few milliseconds hides the correlation.
     assert!((320..346).contains(&step(4, 0.9)), "{}", step(4, 0.9));
 }
 
 #[test]
-fn losses_doubles_and_what_the_sender_hears() {
+fn losses_duplicates_and_the_senders_results() {
     let chance = |fraction| Chance { share: Share::of(fraction), correlation: Share(0) };
     let count = |params| {
         let (mut q, mut b) = (netem(params), Bench::new());
@@ -111,12 +111,12 @@ fn losses_doubles_and_what_the_sender_hears() {
     assert!((880..1120).contains(&lost), "{lost} of 1000");
     let doubled = count(NetemParams { duplicate: chance(0.1), delay: ms(3), ..none }) - 20_000;
     assert!((1870..2130).contains(&doubled), "{doubled} of 2000");
-    // Both at once cancel: each is doubled, of each second try one is lost.
+    // A packet drawn for both is sent once.
     assert_eq!(count(NetemParams { duplicate: chance(1.0), loss: chance(1.0), ..none }), 20_000);
 }
 
 #[test]
-fn losses_come_in_groups_where_they_are_correlated() {
+fn correlated_losses_come_in_bursts() {
     let groups = |correlation: f64| {
         let loss = Chance { share: Share::of(0.2), correlation: Share::of(correlation) };
         let params = NetemParams { loss, ..NetemParams::default() };
@@ -148,7 +148,7 @@ fn reordering_by_gap_and_by_probability() {
 }
 
 #[test]
-fn a_rate_serialises_and_the_delay_passes_meanwhile() {
+fn a_rate_serialises_while_the_delay_runs() {
     // 1000 bytes at 8 Mbit/s take 1 ms.
     let rate = Some(Rate::from_mbps(8));
     let times = |delay, gap| {
@@ -163,7 +163,7 @@ fn a_rate_serialises_and_the_delay_passes_meanwhile() {
 }
 
 #[test]
-fn the_charge_ends_where_packets_wait_and_nowhere_else() {
+fn only_packets_that_wait_end_their_charge() {
     let charges = |params| {
         let (mut q, mut b) = (netem(params), Bench::new());
         let p = b.packet(0, 1000);
@@ -182,7 +182,7 @@ fn the_charge_ends_where_packets_wait_and_nowhere_else() {
 }
 
 #[test]
-fn the_limit_counts_packets_that_wait() {
+fn the_limit_counts_waiting_packets() {
     let (mut q, mut b) =
         (netem(NetemParams { delay: ms(1), limit: 3, ..NetemParams::default() }), Bench::new());
     let answers: Vec<Enqueue> = (0..5)
@@ -203,7 +203,7 @@ fn a_child_gets_packets_when_their_time_has_come() {
     let mut stream = Seed { seed: 1, run: 0 }.stream("child");
     let one = QdiscConfig::Fifo(FifoParams::Packets(1));
     let child = Qdisc::new(&one, PlaceId(2), &mut stream);
-    // The limit is that of packets whose time has not come.
+    // The limit counts packets whose time has not come.
     let params = NetemParams { delay: ms(5), limit: 3, ..NetemParams::default() };
     let mut q = Netem::new(params, child, PlaceId(1), stream);
     let at = |t| Instant::ZERO + ms(t);
@@ -214,7 +214,7 @@ fn a_child_gets_packets_when_their_time_has_come() {
     assert_eq!([0, 1, 2].map(|n| offer(&mut q, &mut b, n, n as u32)), [Enqueue::Queued; 3]);
     assert_eq!(offer(&mut q, &mut b, 2, 9), Enqueue::Dropped);
     assert_eq!((q.dequeue(at(4), &mut b.ctx()), q.next(at(4))), (None, NextSend::At(at(5))));
-    // All that are due go in at once, where there is room for one.
+    // All due packets are enqueued in the child at once, which has room for one.
     let p = q.dequeue(at(7), &mut b.ctx()).expect("a packet");
     assert_eq!(b.finish(p), 0);
     assert_eq!((q.next(at(7)), q.stats().drops, q.backlog()), (NextSend::Never, 3, (0, 0)));

@@ -1,10 +1,10 @@
-//! pie: one queue with PIE before it.
+//! pie: one queue with PIE at enqueue.
 
 use super::{Enqueue, QdiscStats};
 use crate::aqm::pie::{PieParams, PieState};
 use crate::types::{Ctx, Duration, Instant, Pkt, PktList, PlaceId, RandomStream, Reason, Sink, skb_len};
 
-/// Parameters, under tc's names.
+/// Parameters, by their tc names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PieQdiscParams {
     /// Maximum number of packets.
@@ -25,8 +25,8 @@ impl PieQdiscParams {
     }
 
     /// Rounds a period up to whole ticks, as the kernel's timer does.
-    // linux: net/sched/sch_pie.c pie_change (6.1), kernel/time/time.c usecs_to_jiffies - at 250 ticks a
-    // second, 15 ms are 16.
+    // linux: net/sched/sch_pie.c pie_change (6.1), kernel/time/time.c usecs_to_jiffies - at HZ=250, 15 ms
+    // become 16.
     pub fn in_ticks(period: Duration, hz: u32) -> Duration {
         let tick = Duration::from_nanos(1_000_000_000 / u64::from(hz));
         tick * period.div_ceil(tick)
@@ -40,7 +40,7 @@ pub struct PieStats {
     pub prob: u64,
     /// Current estimate of the queueing delay.
     pub delay: Duration,
-    /// Drain rate in bytes per second, if it is measured.
+    /// Drain rate in bytes per second. `None` while it is not measured.
     pub avg_dq_rate: Option<u64>,
     /// Packets queued.
     pub packets_in: u64,
@@ -62,7 +62,6 @@ pub struct Pie {
     stream: RandomStream,
     list: PktList,
     state: PieState,
-    /// When the probability is set anew.
     update_at: Instant,
     sent: QdiscStats,
     stats: PieStats,
@@ -71,8 +70,8 @@ pub struct Pie {
 impl Pie {
     /// Creates an empty queue. Drops are recorded at `place`. `stream` draws PIE's random drops. Panics if
     /// the period is zero.
-    // deviation: the first update comes after a period, not after half a second - a discipline is set up
-    // before a run begins.
+    // deviation: the first update comes after one period instead of half a second - the qdisc exists before
+    // the run starts.
     pub fn new(params: PieQdiscParams, place: PlaceId, stream: RandomStream) -> Self {
         assert!(params.tupdate > Duration::ZERO, "impossible pie");
         Self {
@@ -87,7 +86,7 @@ impl Pie {
         }
     }
 
-    /// Appends the packet, or refuses it.
+    /// Appends the packet. Drops it if the queue is full or PIE decides so.
     // linux: net/sched/sch_pie.c pie_qdisc_enqueue (6.1).
     #[inline]
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
@@ -98,7 +97,7 @@ impl Pie {
             self.stats.overlimit += 1;
             return self.refuse(now, p, Reason::Overlimit, ctx);
         }
-        // deviation: of a packet of several segments each one's headers count - as they do in the backlog.
+        // deviation: the headers of all segments of a packet count - as in the backlog.
         if self.state.drop_early(aqm, self.list.bytes(), skb_len(hot), || self.stream.bits()) {
             if !(aqm.ecn && self.state.marks() && hot.tos & 3 != 0) {
                 return self.refuse(now, p, Reason::Pie, ctx);
@@ -120,7 +119,7 @@ impl Pie {
         Enqueue::Dropped
     }
 
-    /// Takes the first packet.
+    /// Removes and returns the first packet.
     #[inline]
     pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         self.update(now);
@@ -131,8 +130,8 @@ impl Pie {
         Some(p)
     }
 
-    /// Sets the probability anew as often as it was time to since something last came or went: nothing that
-    /// it depends on has changed in between, so there is no need of a timer.
+    /// Performs the probability updates that were due since the last enqueue or dequeue. Their inputs do not
+    /// change in between, so no timer is needed.
     // linux: net/sched/sch_pie.c pie_timer (6.1).
     #[inline]
     fn update(&mut self, now: Instant) {
@@ -148,7 +147,7 @@ impl Pie {
             self.state.update(&self.params.pie, self.list.bytes());
             self.update_at += self.params.tupdate;
             if self.state == before {
-                // Nothing will change any more until something comes or goes.
+                // The state is stable until the next enqueue or dequeue.
                 let periods = now.saturating_since(self.update_at).nanos() / self.params.tupdate.nanos();
                 self.update_at += self.params.tupdate * periods;
             }
@@ -166,7 +165,7 @@ impl Pie {
         QdiscStats { drops: self.stats.dropped, ..self.sent }
     }
 
-    /// The counters of pie, and PIE's state.
+    /// pie's counters and state.
     pub fn xstats(&self) -> PieStats {
         PieStats {
             prob: self.state.prob() << 8,

@@ -9,8 +9,9 @@ fn pie(params: PieQdiscParams) -> Pie {
     Pie::new(params, PlaceId(1), Seed { seed: 1, run: 0 }.stream("pie"))
 }
 
-/// Offers full packets every `offered` us to a queue served with `served` us each, for so many seconds;
-/// returns those that came, were dropped by the AQM and at the limit, and were marked, in the last ten.
+/// Offers a full packet every `offered` us for `seconds` to a queue that takes `served` us per packet.
+/// Returns, for the last ten seconds, the packets that arrived, were dropped by PIE, were dropped at the
+/// limit, and were marked.
 fn offered(q: &mut Pie, offered: u64, served: u64, seconds: u64, tos: u8) -> (u64, u64, u64, u64) {
     let mut b = Bench::new();
     let mut free_at = Instant::ZERO;
@@ -44,18 +45,18 @@ fn offered(q: &mut Pie, offered: u64, served: u64, seconds: u64, tos: u8) -> (u6
 }
 
 #[test]
-fn an_overload_is_dropped_and_the_delay_held_at_its_target() {
+fn an_overload_is_dropped_and_the_delay_stays_at_its_target() {
     let default = PieQdiscParams::new(250);
-    // Packets every 500 us, of which 600 us take each: a sixth is too much.
+    // A packet every 500 us, each of which takes 600 us: a sixth is excess.
     let mut q = pie(default);
     let (came, aqm, limit, marks) = offered(&mut q, 500, 600, 60, 0);
     assert!((aqm * 6).abs_diff(came) < came / 20 && limit == 0 && marks == 0, "{aqm} of {came}, {limit}");
     let x = q.xstats();
-    // The spacing of drops takes three packets to reach 0.85 at one side of this probability, and four at the
-    // other: with one in 1/p of the rest, one of 5.5 packets is dropped there, or one of 6.5.
+    // The accumulated probability reaches 0.85 with the third packet just above this probability, and with
+    // the fourth just below. From then on one in 1/p is dropped: in total one of 5.5 packets, or of 6.5.
     assert!(((x.prob >> 32) * 300 / 85).abs_diff(1 << 32) < (1 << 32) / 10, "{}", x.prob >> 32);
     assert!((MS * 10..MS * 20).contains(&x.delay), "{:?}", x.delay);
-    // Marks do not help against who ignores them: above a tenth packets are dropped all the same.
+    // Marks do not stop an unresponsive sender: at a probability above a tenth, packets are dropped anyway.
     let ecn = PieParams { ecn: true, ..default.pie };
     let (_, aqm, limit, _) = offered(&mut pie(PieQdiscParams { pie: ecn, ..default }), 500, 600, 60, 2);
     assert!(aqm > 2000 && limit == 0, "{aqm} {limit}");
@@ -63,15 +64,15 @@ fn an_overload_is_dropped_and_the_delay_held_at_its_target() {
     let (came, aqm, limit, marks) =
         offered(&mut pie(PieQdiscParams { pie: ecn, ..default }), 1000, 1001, 22, 2);
     assert!(aqm == 0 && limit == 0 && marks > came / 500, "{aqm} {limit} {marks} of {came}");
-    // Nothing happens to what does not wait, and a queue of two packets is full before the AQM sees anything.
+    // No drops without a queue; and a queue of two packets is full before PIE acts.
     assert_eq!(offered(&mut pie(default), 1000, 900, 20, 0), (10_000, 0, 0, 0));
     let (came, aqm, limit, _) = offered(&mut pie(PieQdiscParams { limit: 2, ..default }), 500, 600, 20, 0);
     assert!(aqm == 0 && (limit * 6).abs_diff(came) < 60, "{aqm} {limit} of {came}");
 }
 
 #[test]
-fn the_aqm_is_asked_as_often_as_by_a_timer() {
-    // One that is looked at every millisecond, and one that is not between two bursts.
+fn updates_are_as_frequent_as_by_a_timer() {
+    // One queue is updated every millisecond, the other only at the bursts.
     let aqm = PieParams { target: MS, alpha: 32, beta: 32, ..PieParams::default() };
     let params = PieQdiscParams { pie: aqm, ..PieQdiscParams::new(250) };
     let (mut looked, mut alone) = (pie(params), pie(params));
@@ -83,7 +84,7 @@ fn the_aqm_is_asked_as_often_as_by_a_timer() {
                 let p = b.packet(n, 1500);
                 let _ = q.enqueue(start, p, &mut b.ctx());
             }
-            // One stays, or there would be no delay.
+            // One packet stays, or there would be no delay.
             while q.backlog().0 > 1 {
                 let p = q.dequeue(start + MS * 16, &mut b.ctx()).expect("a packet");
                 b.finish(p);

@@ -1,7 +1,7 @@
-//! Which slot holds the most packets, and which holds none.
+//! Finds the longest slot and an empty slot.
 //!
-//! A list of slots for each number of packets. A slot moves by one list at a time, so that nothing is ever
-//! searched. On each list the slot that came last is first.
+//! Keeps a list of slots for each queue length. A slot moves by one list at a time, so no operation searches.
+//! The slot added last is first in its list.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -15,17 +15,15 @@ struct Link {
     depth: u32,
 }
 
-/// The slots by the number of their packets.
 #[derive(Debug)]
 pub(super) struct Depths {
     links: Vec<Link>,
-    /// By number of packets: the first slot.
     first: Vec<u32>,
     deepest: u32,
 }
 
 impl Depths {
-    /// So many slots without packets, none of which ever has more than `depth`.
+    /// Creates `slots` empty slots with a maximum length of `depth`.
     pub(super) fn new(slots: u32, depth: u32) -> Self {
         let link = Link { before: NONE, after: NONE, depth: 0 };
         let (links, first) = (vec![link; slots as usize], vec![NONE; depth as usize + 1]);
@@ -54,7 +52,6 @@ impl Depths {
         depth
     }
 
-    /// The slot has a packet more.
     #[inline]
     pub(super) fn deeper(&mut self, slot: u32) {
         let depth = self.unlink(slot) + 1;
@@ -62,7 +59,6 @@ impl Depths {
         self.deepest = self.deepest.max(depth);
     }
 
-    /// The slot has a packet less.
     #[inline]
     pub(super) fn shallower(&mut self, slot: u32) {
         let depth = self.unlink(slot);
@@ -73,13 +69,13 @@ impl Depths {
         self.link(slot, depth - 1);
     }
 
-    /// A slot without packets: that which ran empty last.
+    /// The slot that ran empty last, if any.
     #[inline]
     pub(super) fn free(&self) -> Option<u32> {
         Some(self.first[0]).filter(|&slot| slot != NONE)
     }
 
-    /// The slot with the most packets, and of several that which came to that number last.
+    /// The longest slot; among equals, the one that reached that length last.
     #[inline]
     pub(super) fn deepest(&self) -> Option<u32> {
         (self.deepest > 0).then(|| self.first[self.deepest as usize])
@@ -93,9 +89,9 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// The deepest and the free slot are those that a look at all of them finds.
+        /// Longest and free slot match a linear scan.
         #[test]
-        fn as_by_a_scan(ops in prop::collection::vec((any::<bool>(), 0u32..6), 0..200)) {
+        fn matches_a_linear_scan(ops in prop::collection::vec((any::<bool>(), 0u32..6), 0..200)) {
             let (mut depths, mut model) = (Depths::new(6, 5), vec![(0u32, 0usize); 6]);
             for slot in 0..6 {
                 model[slot as usize].1 = slot as usize;

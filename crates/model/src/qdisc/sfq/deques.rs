@@ -1,7 +1,7 @@
-//! Many queues of packets from whose two ends packets are taken, over one pool of places.
+//! Double-ended packet queues over a shared pool of nodes.
 //!
-//! [`PktList`](crate::types::PktList) is linked one way only; sfq drops from the tail too, and each drop
-//! would cost a walk over the queue.
+//! [`PktList`](crate::types::PktList) is singly linked. sfq also drops from the tail, which would need a scan
+//! of the list.
 
 use crate::types::Pkt;
 use alloc::vec::Vec;
@@ -15,7 +15,7 @@ struct Place {
     after: u32,
 }
 
-/// One queue. Its places belong to the pool that it is used with.
+/// One queue. Its nodes belong to the pool that it is used with.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deque {
     head: u32,
@@ -26,14 +26,13 @@ pub(super) struct Deque {
 impl Deque {
     pub(super) const EMPTY: Self = Self { head: NONE, tail: NONE, packets: 0 };
 
-    /// Packets in it.
     #[inline]
     pub(super) const fn packets(&self) -> u32 {
         self.packets
     }
 }
 
-/// Places for the packets of all queues.
+/// Nodes for the packets of all queues.
 #[derive(Debug)]
 pub(super) struct Pool {
     places: Vec<Place>,
@@ -41,7 +40,6 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// Room for so many packets.
     pub(super) fn new(packets: u32) -> Self {
         let place = |n| Place { p: None, before: NONE, after: if n + 1 < packets { n + 1 } else { NONE } };
         Self { places: (0..packets).map(place).collect(), free: 0 }
@@ -66,7 +64,6 @@ impl Pool {
         d.packets += 1;
     }
 
-    /// Takes the first packet.
     #[inline]
     pub(super) fn pop(&mut self, d: &mut Deque) -> Option<Pkt> {
         let n = d.head;
@@ -79,7 +76,6 @@ impl Pool {
         self.release(d, n)
     }
 
-    /// Takes the last packet.
     #[inline]
     pub(super) fn pop_last(&mut self, d: &mut Deque) -> Option<Pkt> {
         let n = d.tail;
@@ -114,9 +110,9 @@ mod tests {
     use crate::sched::testing::Bench;
 
     proptest! {
-        /// As the standard library's, for several queues over one pool.
+        /// Several queues over one pool behave like `VecDeque`s.
         #[test]
-        fn as_a_deque(ops in prop::collection::vec((0u8..5, 0usize..3), 0..200)) {
+        fn behaves_like_a_deque(ops in prop::collection::vec((0u8..5, 0usize..3), 0..200)) {
             const ROOM: u32 = 9;
             let (mut b, mut pool) = (Bench::new(), Pool::new(ROOM));
             let mut deques = [Deque::EMPTY; 3];

@@ -1,10 +1,10 @@
-//! sfq: stochastic fairness queueing, a round of flow queues found by hash.
+//! sfq: stochastic fairness queueing, a round robin of hashed flow queues.
 //!
-//! A flow has a slot for as long as it has packets. Slots are served in turn, each with a quantum of bytes a
-//! round; a slot that fills joins at the end of the round, and there is no list of new flows. Who holds most
-//! packets pays when all together hold too many.
+//! A flow has a slot as long as it has packets. Slots are served in turn, with a quantum of bytes per round.
+//! A slot that becomes active joins at the end of the round; there is no list of new flows. When the total
+//! limit is exceeded, the longest slot loses a packet.
 //!
-//! Not there: filters that choose the slot, and RED on each slot (`redflowlimit`).
+//! Not modelled: filters that choose the slot, and RED on each slot (`redflowlimit`).
 
 mod depths;
 mod deques;
@@ -35,7 +35,7 @@ pub struct SfqParams {
     pub divisor: u32,
     /// Interval at which the hash is perturbed. Zero: never.
     pub perturb: Duration,
-    /// Packets are dropped from the head of a queue instead of the tail.
+    /// Drop from the head of a queue instead of the tail.
     pub headdrop: bool,
 }
 
@@ -44,13 +44,13 @@ impl SfqParams {
     // linux: net/sched/sch_sfq.c SFQ_MAX_DEPTH (6.1).
     pub const MAX_DEPTH: u32 = 127;
     /// Maximum `flows`.
-    // linux: net/sched/sch_sfq.c SFQ_MAX_FLOWS (6.1) - numbers of 16 bits stand for slots and for depths.
+    // linux: net/sched/sch_sfq.c SFQ_MAX_FLOWS (6.1) - 16-bit indices are shared between slots and depths.
     pub const MAX_FLOWS: u32 = 65_408;
     /// Maximum `divisor`.
     // linux: net/sched/sch_sfq.c sfq_change (6.1).
     pub const MAX_DIVISOR: u32 = 65_536;
     /// Minimum quantum in bytes.
-    // linux: net/sched/sch_sfq.c sfq_change (6.1) - a smaller one is raised.
+    // linux: net/sched/sch_sfq.c sfq_change (6.1) - raises smaller values.
     pub const MIN_QUANTUM: u32 = 256;
 }
 
@@ -69,14 +69,13 @@ impl Default for SfqParams {
     }
 }
 
-/// A flow's place in the round.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     queue: Deque,
     hash: u32,
 }
 
-/// No slot for a hash.
+/// Hash table entry without a slot.
 const NONE: u32 = u32::MAX;
 
 /// The sfq qdisc.
@@ -86,9 +85,7 @@ pub struct Sfq {
     place: PlaceId,
     stream: RandomStream,
     salt: Salt,
-    /// When the hash changes next.
     perturb_at: Option<Instant>,
-    /// By hash: its slot.
     table: Vec<u32>,
     slots: Vec<Slot>,
     pool: Pool,
@@ -116,7 +113,7 @@ impl Sfq {
             perturb_at: (perturb > Duration::ZERO).then(|| Instant::ZERO + perturb),
             table: vec![NONE; divisor as usize],
             slots: vec![Slot { queue: Deque::EMPTY, hash: 0 }; flows as usize],
-            // A packet comes in before another goes.
+            // A packet is added before another is dropped.
             pool: Pool::new(limit + 1),
             depths: Depths::new(flows, depth),
             drr: Drr::new(flows),
@@ -128,7 +125,7 @@ impl Sfq {
     }
 
     /// Queues the packet in the slot of its flow. A full slot refuses the packet, or drops its own head
-    /// (`headdrop`). If the total limit is exceeded, the slot with the most packets loses one.
+    /// (`headdrop`). If the total limit is exceeded, the longest slot loses a packet.
     // linux: net/sched/sch_sfq.c sfq_enqueue, sfq_drop (6.1).
     #[inline]
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
@@ -165,8 +162,8 @@ impl Sfq {
     }
 
     /// Takes the next packet of the slot whose turn it is.
-    // linux: net/sched/sch_sfq.c sfq_dequeue (6.1) - a slot that runs empty leaves the round at once,
-    // whatever it has sent.
+    // linux: net/sched/sch_sfq.c sfq_dequeue (6.1) - removes an empty slot from the round immediately,
+    // whatever is left of its quantum.
     #[inline]
     pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         self.perturb(now, ctx);
@@ -185,7 +182,7 @@ impl Sfq {
         Some(p)
     }
 
-    /// The slot of a flow: its own, or a free one, which becomes its own when a packet is put there.
+    /// Returns the slot of a flow, or a free slot, which is assigned when a packet is put into it.
     #[inline]
     fn slot_of(&mut self, flow_hash: u32) -> Option<u32> {
         let hash = self.salt.hash(flow_hash) & (self.params.divisor - 1);
@@ -199,7 +196,7 @@ impl Sfq {
         }
     }
 
-    /// Puts a packet into a slot that is not full; one that was empty joins the round at its end.
+    /// Puts a packet into a slot that is not full. A slot that was empty joins at the end of the round.
     #[inline]
     fn put<S: Sink>(&mut self, slot: u32, p: Pkt, ctx: &mut Ctx<'_, S>) {
         self.push(slot, p, ctx);
@@ -226,9 +223,9 @@ impl Sfq {
         Some(p)
     }
 
-    /// Drops a packet of the slot with the most; returns the slot.
-    // linux: net/sched/sch_sfq.c sfq_drop (6.1) - where none has more than one, the slot whose turn it is
-    // leaves the round.
+    /// Drops a packet of the longest slot. Returns the slot.
+    // linux: net/sched/sch_sfq.c sfq_drop (6.1) - if no slot has more than one packet, removes the slot whose
+    // turn it is from the round.
     fn drop_one<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<u32> {
         let mut slot = self.depths.deepest()?;
         if self.slots[slot as usize].queue.packets() == 1 {
@@ -246,12 +243,12 @@ impl Sfq {
         ctx.drop(now, p, Reason::Overlimit, self.place);
     }
 
-    /// Changes the hash if it is time, and moves all packets to where the new one puts them: slot by slot, so
-    /// that a flow keeps its order.
+    /// Perturbs the hash if it is time, and rehashes all packets slot by slot, so that each flow keeps its
+    /// order.
     // linux: net/sched/sch_sfq.c sfq_perturbation, sfq_rehash (6.1).
-    // deviation: at the first packet that comes or goes afterwards, not by a timer - nothing changes in
-    // between; periods begin with the run and not with the command, and what no longer fits is counted as
-    // dropped here too, not by the parent alone.
+    // deviation: rehashes at the next enqueue or dequeue instead of by a timer - nothing changes in between.
+    // Periods start with the run instead of the command, and packets that no longer fit count as dropped here
+    // too, not only in the parent.
     #[inline]
     fn perturb<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) {
         if self.perturb_at.is_some_and(|at| at <= now) {

@@ -12,7 +12,7 @@ fn sfq(params: SfqParams) -> Sfq {
     Sfq::new(params, PlaceId(1), Seed { seed: 1, run: 0 }.stream("sfq"))
 }
 
-/// Offers packets of these flows, numbered in this order, with so many bytes each, Ethernet header included.
+/// Enqueues packets of these (flow, bytes including the Ethernet header), numbered in order.
 fn offer(q: &mut Sfq, b: &mut Bench, flows: &[(u32, u32)]) -> Vec<Enqueue> {
     let one = |(n, &(flow, bytes)): (usize, &(u32, u32))| {
         let p = b.packet_of(flow, n as u32, bytes - 14);
@@ -21,13 +21,13 @@ fn offer(q: &mut Sfq, b: &mut Bench, flows: &[(u32, u32)]) -> Vec<Enqueue> {
     flows.iter().enumerate().map(one).collect()
 }
 
-/// Everything that is in it, by number, in the order in which it comes out.
+/// Dequeues everything. Returns the numbers in order.
 fn drain(q: &mut Sfq, b: &mut Bench) -> Vec<u32> {
     core::iter::from_fn(|| q.dequeue(NOW, &mut b.ctx()).map(|p| b.finish(p))).collect()
 }
 
 #[test]
-fn flows_are_served_in_turn_and_whoever_comes_joins_at_the_end() {
+fn flows_are_served_in_turn_and_new_ones_join_at_the_end() {
     let (mut q, mut b) = (sfq(SfqParams::default()), Bench::new());
     // Numbers of flow 1: 0 1 2 3; flow 2: 4 5; flow 3: 6.
     offer(&mut q, &mut b, &[(1, 1514), (1, 1514), (1, 1514), (1, 1514), (2, 1514), (2, 1514), (3, 1514)]);
@@ -39,26 +39,27 @@ fn flows_are_served_in_turn_and_whoever_comes_joins_at_the_end() {
 #[test]
 fn a_round_is_a_quantum_of_bytes_and_debts_are_kept() {
     let (mut q, mut b) = (sfq(SfqParams { quantum: 1000, ..SfqParams::default() }), Bench::new());
-    // Flow 1 has 0 to 7 of 400 bytes, flow 2 8 to 10 of 1500. Flow 1 goes on while it has anything left:
-    // three packets make 1200 of 1000, two the 800 of its next round. Flow 2 is 500 in debt after its first
-    // packet, so its second comes after one quantum more and its third, 1000 in debt, after two.
+    // Flow 1 has packets 0 to 7 of 400 bytes, flow 2 packets 8 to 10 of 1500. A flow sends while its
+    // allotment is positive: flow 1 sends three packets (1200 of 1000 bytes), then two on the remaining 800.
+    // Flow 2 is 500 in debt after its first packet, so its second needs one more quantum and its third, at
+    // 1000 in debt, two.
     let flows: Vec<_> = [(1, 400); 8].into_iter().chain([(2, 1500); 3]).collect();
     offer(&mut q, &mut b, &flows);
     assert_eq!(drain(&mut q, &mut b), [0, 1, 2, 8, 3, 4, 9, 5, 6, 7, 10]);
 }
 
 #[test]
-fn the_slot_with_most_packets_pays() {
+fn the_longest_slot_loses_a_packet() {
     let params = SfqParams { limit: 4, ..SfqParams::default() };
-    // Each sends five packets, of these flows. Only the fifth may be one too many.
+    // Each case enqueues five packets of these flows. Only the fifth may exceed the limit.
     let cases: [(bool, [u32; 5], Enqueue, [u32; 4]); 5] = [
-        // Another flow's packet goes: the sender is not told.
+        // Another flow loses a packet: the sender sees no congestion.
         (false, [1, 1, 1, 2, 2], Enqueue::Queued, [0, 3, 1, 4]),
         (true, [1, 1, 1, 2, 2], Enqueue::Queued, [1, 3, 2, 4]),
-        // Of two with as many it is the one that came to that number last.
+        // Among equally long slots, the one that reached that length last loses.
         (false, [1, 1, 2, 2, 3], Enqueue::Queued, [0, 2, 4, 1]),
         (false, [1; 5], Enqueue::Congested, [0, 1, 2, 3]),
-        // Where all have one, it is the one whose turn it is.
+        // If all slots have one packet, the one whose turn it is loses.
         (false, [1, 2, 3, 4, 5], Enqueue::Queued, [1, 2, 3, 4]),
     ];
     for (headdrop, flows, fifth, out) in cases {
@@ -77,7 +78,7 @@ fn a_full_slot_refuses_or_drops_its_head() {
     let (mut q, mut b) = (sfq(params), Bench::new());
     let flows = [(1, 1514), (1, 1514), (1, 100), (2, 1514), (3, 1514)];
     let (queued, dropped) = (Enqueue::Queued, Enqueue::Dropped);
-    // The last finds no slot.
+    // The last packet finds no free slot.
     assert_eq!(offer(&mut q, &mut b, &flows), [queued, queued, dropped, queued, dropped]);
     assert_eq!((drain(&mut q, &mut b), q.stats().drops), (vec![0, 3, 1], 2));
     let (mut q, mut b) = (sfq(SfqParams { headdrop: true, ..params }), Bench::new());
@@ -87,8 +88,8 @@ fn a_full_slot_refuses_or_drops_its_head() {
 }
 
 #[test]
-fn a_new_hash_parts_flows_that_shared_a_slot() {
-    // Two slots for two flows: each hash puts them together or not, by even odds.
+fn a_new_hash_separates_flows_that_shared_a_slot() {
+    // Two slots and two flows: each hash puts them into the same slot with probability 1/2.
     let perturb = Duration::from_secs(10);
     let params = SfqParams { flows: 2, divisor: 2, perturb, ..SfqParams::default() };
     let (mut q, mut b) = (sfq(params), Bench::new());
@@ -99,7 +100,7 @@ fn a_new_hash_parts_flows_that_shared_a_slot() {
             let p = b.packet_of(1 + seq / 2, seq, 1500);
             assert_eq!(q.enqueue(now, p, &mut b.ctx()), Enqueue::Queued);
         }
-        // In the next period they may be somewhere else, each flow in its order.
+        // The next period may separate them, or put them together, with each flow in order.
         let now = now + perturb - Duration::from_nanos(1 - n % 2);
         let out: Vec<_> = core::iter::from_fn(|| q.dequeue(now, &mut b.ctx()).map(|p| b.finish(p))).collect();
         let shared = matches!(out[..], [0, 1, 2, 3] | [2, 3, 0, 1]);
@@ -108,7 +109,7 @@ fn a_new_hash_parts_flows_that_shared_a_slot() {
     }
     let shared = together.iter().filter(|&&t| t).count();
     assert!((8..32).contains(&shared), "{shared}");
-    // Without it they are where they are.
+    // Without perturbation they stay.
     let (mut q, mut b) = (sfq(SfqParams { perturb: Duration::ZERO, ..params }), Bench::new());
     let runs: Vec<_> = (0..40)
         .map(|_| {
@@ -120,8 +121,8 @@ fn a_new_hash_parts_flows_that_shared_a_slot() {
 }
 
 proptest! {
-    /// Flows that always have packets share the bytes to within a quantum and a packet of each other,
-    /// whatever their packets' sizes.
+    /// Backlogged flows get the same number of bytes, to within a quantum and a packet, whatever their packet
+    /// sizes.
     #[test]
     fn backlogged_flows_share_equally(
         sizes in prop::collection::vec(60u32..1515, 2..6), quantum in 256u32..4000,

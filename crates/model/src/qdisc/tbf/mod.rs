@@ -1,9 +1,8 @@
-//! tbf: a token bucket, or two, over another discipline.
+//! tbf: one or two token buckets over a child qdisc.
 //!
-//! A packet leaves when the bucket holds what it lasts at the rate; unlike htb's, the bucket never goes below
-//! zero, so no packet larger than the bucket can ever leave: it is split, if it has several segments that
-//! fit, or refused. A second, small bucket with a higher rate keeps what the first has saved from leaving in
-//! one go.
+//! A packet leaves once the bucket holds its transmission time. Unlike htb's, the bucket never goes below
+//! zero, so a packet larger than the bucket can never leave: it is split if its segments fit, and refused if
+//! not. A second, small bucket with a higher rate limits the bursts that the first one allows.
 
 use super::bucket::{Bucket, BucketRate};
 use super::{Enqueue, NextSend, Qdisc, QdiscConfig, QdiscStats};
@@ -34,8 +33,8 @@ pub struct TbfParams {
 }
 
 impl TbfParams {
-    /// The limit in bytes that tc computes from `latency`: the bytes sent in that time, plus the burst.
-    // linux: iproute2 tc/q_tbf.c tbf_parse_opt (6.1) - the smaller one of both buckets'.
+    /// Limit in bytes that tc computes from `latency`: the bytes sent in that time, plus the burst.
+    // linux: iproute2 tc/q_tbf.c tbf_parse_opt (6.1) - the smaller limit of the two buckets.
     pub fn limit(rate: Rate, burst: u32, peak: Option<Peak>, latency: Duration) -> u32 {
         let of = |rate: Rate, burst: u32| {
             let bytes = u128::from(rate.bps() / 8) * u128::from(latency.nanos() / 1000) / 1_000_000;
@@ -46,9 +45,9 @@ impl TbfParams {
     }
 }
 
-/// A full bucket.
-// linux: net/sched/sch_tbf.c tbf_change (6.1) - the burst arrives in bytes, and the bucket is as deep as it
-// lasts.
+/// Creates a full bucket.
+// linux: net/sched/sch_tbf.c tbf_change (6.1) - receives the burst in bytes, and makes the bucket as deep as
+// its transmission time.
 fn full(rate: Rate, burst: u32) -> Bucket {
     let pace = BucketRate::new(rate);
     Bucket::new(pace, pace.nanos(burst))
@@ -59,16 +58,16 @@ fn full(rate: Rate, burst: u32) -> Bucket {
 pub struct Tbf {
     place: PlaceId,
     child: Qdisc,
-    /// A packet taken from the child to be looked at.
+    /// Packet taken from the child by `peek`.
     peeked: Option<Pkt>,
     peeked_bytes: u32,
     rate: Bucket,
     peak: Option<Bucket>,
-    /// Bytes of the largest packet that can leave.
+    /// Size in bytes of the largest packet that can leave.
     max_size: u32,
-    /// When tokens were last taken.
+    /// Time at which tokens were last taken.
     taken: Instant,
-    /// When the packet that was looked at may leave.
+    /// Time at which the peeked packet may leave.
     ready: Instant,
     refused: u64,
     stats: QdiscStats,
@@ -92,24 +91,24 @@ impl Tbf {
         }
     }
 
-    /// Changes the rates. Both buckets are full, and packets that wait leave at the new rate.
+    /// Changes the rates. Both buckets are full, and queued packets leave at the new rates.
     // linux: net/sched/sch_tbf.c tbf_change (6.1) - sets rates and limits, fills the buckets and keeps the
-    // child with its packets. The watchdog stays armed: without another packet, the first one waits as long
-    // as it would have at the old rate.
+    // child with its packets. The watchdog stays armed: unless another packet arrives, the first one waits as
+    // long as at the old rate.
     pub(super) fn change(&mut self, params: &TbfParams) {
         self.rate = full(params.rate, params.burst);
         self.peak = params.peak.map(|peak| full(peak.rate, peak.mtu));
         self.max_size = params.peak.map_or(params.burst, |peak| params.burst.min(peak.mtu));
     }
 
-    /// The child, to be changed.
     pub(super) fn child_mut(&mut self) -> &mut Qdisc {
         &mut self.child
     }
 
-    /// Passes the packet to the child. A packet that is too large is split into segments. Refuses the packet
-    /// if its segments are too large.
-    // linux: net/sched/sch_tbf.c tbf_enqueue, tbf_segment (6.1) - all is well if one segment was taken.
+    /// Passes the packet to the child. Splits a packet that is too large into segments, and refuses it if the
+    /// segments are too large.
+    // linux: net/sched/sch_tbf.c tbf_enqueue, tbf_segment (6.1) - reports success if the child accepted at
+    // least one segment.
     #[inline]
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
         let hot = ctx.packets.get(p);
@@ -134,10 +133,10 @@ impl Tbf {
         answer
     }
 
-    /// Bytes of the packet that is next. A child that does not change by it is only looked at, others give it
-    /// away.
+    /// Size of the next packet in bytes. Leaves the packet in a child whose head cannot change, and dequeues
+    /// it from any other.
     // linux: net/sched/sch_generic.h qdisc_peek_head, qdisc_peek_dequeued (6.1) - so a fifo's limit still
-    // counts it.
+    // counts the packet.
     #[inline]
     fn peek<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<u32> {
         if self.peeked.is_some() {
@@ -152,7 +151,7 @@ impl Tbf {
     }
 
     /// Takes the next packet if both buckets hold enough tokens.
-    // linux: net/sched/sch_tbf.c tbf_dequeue (6.1) - each time that they do not counts as over the limit.
+    // linux: net/sched/sch_tbf.c tbf_dequeue (6.1) - counts an overlimit each time they do not.
     #[inline]
     pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         let bytes = self.peek(now, ctx)?;
@@ -177,7 +176,7 @@ impl Tbf {
         Some(p)
     }
 
-    /// When to call `dequeue` next.
+    /// Reports when to call `dequeue` next.
     #[inline]
     pub fn next(&self, now: Instant) -> NextSend {
         let child = if self.peeked.is_some() { NextSend::Now } else { self.child.next(now) };

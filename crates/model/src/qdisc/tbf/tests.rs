@@ -20,7 +20,7 @@ fn bytes(limit: u32) -> QdiscConfig {
     QdiscConfig::Fifo(FifoParams::Bytes(limit))
 }
 
-/// Microseconds at which the packets that are queued at `start` leave.
+/// Departure times, in us after `start`, of packets queued at `start`.
 fn times(q: &mut Tbf, b: &mut Bench, start: u64, lens: &[u32]) -> Vec<u64> {
     let start = Instant::ZERO + Duration::from_micros(start);
     for (seq, &len) in lens.iter().enumerate() {
@@ -44,29 +44,29 @@ fn times(q: &mut Tbf, b: &mut Bench, start: u64, lens: &[u32]) -> Vec<u64> {
 
 #[test]
 fn the_bucket_is_never_in_debt() {
-    // A full packet takes 1,211.2 us at 10 Mbit/s; the bucket holds two and 972 bytes.
+    // A full packet takes 1,211.2 us at 10 Mbit/s; the bucket holds two packets and 972 bytes.
     let rate = Rate::from_mbps(10);
     let mut b = Bench::new();
     let mut q = tbf(rate, 4000, None, bytes(100_000));
     assert_eq!(times(&mut q, &mut b, 0, &[1500; 5]), [0, 0, 433, 1644, 2856]);
-    // It fills up to its depth and no further, with time that is not lost between looks.
+    // The bucket fills up to its depth only, and keeps filling across failed dequeues.
     assert_eq!(times(&mut q, &mut b, 1_000_000, &[1500; 3]), [0, 0, 433]);
     assert_eq!(times(&mut q, &mut b, 1_000_433 + 600, &[100, 100, 1500]), [0, 0, 794]);
     assert_eq!((q.stats().packets, q.stats().overlimits), (11, 5));
 }
 
 #[test]
-fn a_second_bucket_spreads_what_the_first_has_saved() {
+fn a_second_bucket_spreads_the_burst_of_the_first() {
     let (rate, peak) = (Rate::from_mbps(10), Peak { rate: Rate::from_mbps(40), mtu: 1514 });
     let mut b = Bench::new();
     let mut q = tbf(rate, 6056, Some(peak), bytes(100_000));
-    // A quarter of a packet's time at the rate apart, until the first bucket's four packets and what comes in
+    // A quarter of a packet's time at the rate apart, until the first bucket's four packets and its refill
     // are spent.
     assert_eq!(times(&mut q, &mut b, 0, &[1500; 8]), [0, 302, 605, 908, 1211, 2422, 3633, 4844]);
 }
 
 #[test]
-fn what_is_larger_than_the_bucket_is_split_or_refused() {
+fn packets_larger_than_the_bucket_are_split_or_refused() {
     for (burst, segs, want) in [
         (1513, 1, Enqueue::Dropped),
         (1514, 1, Enqueue::Queued),
@@ -82,7 +82,7 @@ fn what_is_larger_than_the_bucket_is_split_or_refused() {
         assert_eq!((q.backlog(), q.stats().drops), ((packets, u64::from(packets * 1514)), drops));
         assert_eq!(b.uncharged(), drops);
     }
-    // What fits goes whole.
+    // A packet that fits is not split.
     let mut b = Bench::new();
     let mut q = tbf(Rate::from_mbps(10), 4542, None, bytes(100_000));
     let p = b.packet(0, 4500);
@@ -100,7 +100,7 @@ fn latency_becomes_a_limit_in_bytes() {
 }
 
 #[test]
-fn a_fifo_still_counts_the_packet_that_was_looked_at() {
+fn a_fifo_still_counts_a_peeked_packet() {
     let mut b = Bench::new();
     let mut q = tbf(Rate::from_mbps(10), 1514, None, bytes(3 * 1514));
     assert_eq!(times(&mut q, &mut b, 0, &[1500]), [0]);
@@ -114,7 +114,7 @@ fn a_fifo_still_counts_the_packet_that_was_looked_at() {
         .collect();
     use Enqueue::{Dropped, Queued};
     assert_eq!((answers, q.backlog()), (vec![Queued, Queued, Queued, Dropped], (3, 3 * 1514)));
-    // Others give it away, and are empty then.
+    // Other qdiscs give the packet away, and are empty then.
     let mut q = tbf(Rate::from_mbps(10), 1514, None, QdiscConfig::Codel(CodelQdiscParams::default()));
     assert_eq!(times(&mut q, &mut b, 0, &[1500]), [0]);
     let p = b.packet(9, 1500);
@@ -125,8 +125,8 @@ fn a_fifo_still_counts_the_packet_that_was_looked_at() {
 }
 
 proptest! {
-    /// In no span of time does more leave than the rate allows and the bucket holds; and what waits leaves as
-    /// soon as it may.
+    /// In no interval does more leave than the rate and the bucket allow, and packets leave as soon as they
+    /// may.
     #[test]
     fn no_more_than_rate_and_burst(
         packets in prop::collection::vec((20u32..1500, 0u64..3000), 2..80),
@@ -162,7 +162,7 @@ proptest! {
             for &(to, len) in &left[n..] {
                 bytes += u64::from(len);
                 let allowed = u128::from(burst) + u128::from((to - from).nanos()) * u128::from(mbps) / 8000;
-                // The kernel's reciprocal rounds each packet's time down by less than two nanoseconds.
+                // The kernel's reciprocal rounds the time of each packet down by less than 2 ns.
                 prop_assert!(u128::from(bytes) <= allowed + 2, "{bytes} {allowed}");
             }
         }

@@ -1,12 +1,12 @@
-//! DRR++: deficit rounds over members on a *new* and an *old* list, in whatever unit the caller charges.
+//! DRR++: deficit round-robin over members on a *new* and an *old* list, in any unit of charge.
 //!
 //! Flow queues charge bytes when a packet leaves; the airtime scheduler charges nanoseconds when a
-//! transmission has ended. So nothing here charges by itself: [`Drr::next`] finds the member whose turn it
-//! is, and the caller serves it, charges it, or says with [`Drr::head_empty`] that it had nothing to send.
+//! transmission has ended. So nothing here charges on its own: [`Drr::next`] finds the member whose turn it
+//! is, and the caller serves it, charges it, or reports with [`Drr::head_empty`] that it had nothing to send.
 //!
-//! Members belong to a pool ([`Drr`]); lists ([`DeficitRoundRobin`]) are many, and a member is on one of them
-//! at most. Nothing is allocated but when a member is added. The pool also keeps what its user has to say of
-//! each member, so that all that a packet changes lies together.
+//! Members belong to a pool ([`Drr`]) that serves many schedulers ([`DeficitRoundRobin`]); a member is on at
+//! most one list. Only adding a member allocates. The pool also stores the caller's data for each member, so
+//! that everything a packet changes is in one place.
 
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
@@ -16,39 +16,39 @@ use core::ops::{Index, IndexMut};
 pub struct Member(pub u32);
 
 impl Member {
-    /// Position in the caller's tables.
+    /// Index in the caller's tables.
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// What happens to a member of the new list that has nothing to send.
+/// Rule for a member of the new list that has nothing to send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EmptyNew {
-    /// The member always passes through the old list once.
+    /// Always move it to the old list once.
     // spec: rfc8290 4.2 and paper: ending-the-anomaly alg2, alg3.
     ToOld,
-    /// The member moves to the old list if that list is not empty. Otherwise it leaves.
+    /// Move it to the old list, or remove it if that list is empty.
     // linux: net/sched/sch_fq_codel.c fq_codel_dequeue (5.4), include/net/fq_impl.h fq_tin_dequeue (5.10),
     // drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.11).
     ToOldUnlessAlone,
-    /// The member leaves at once.
-    // linux: net/mac80211/tx.c ieee80211_return_txq (5.4) - what has no frames is not listed again.
+    /// Remove it.
+    // linux: net/mac80211/tx.c ieee80211_return_txq (5.4) - does not list a queue without frames again.
     Leaves,
 }
 
 const UNLISTED: u32 = u32::MAX;
 const END: u32 = u32::MAX - 1;
 
-/// A member. It begins a cache line, since of many members hardly one is still in the cache when its next
-/// packet comes.
+/// A member. Aligned to a cache line: with many members, one is rarely still in the cache when its next
+/// packet arrives.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(super) struct Node<T> {
     deficit: i64,
     next: u32,
-    /// Whose deficit counts: its own, or that of the member that stands for a group.
+    /// The member whose deficit counts: itself, or the one that represents its group.
     account: u32,
     of: T,
 }
@@ -83,13 +83,13 @@ impl Default for DeficitRoundRobin {
 }
 
 impl DeficitRoundRobin {
-    /// Whether no member is listed.
+    /// Returns true if no member is listed.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.new.head == END && self.old.head == END
     }
 
-    /// Whether no more than one member is listed.
+    /// Returns true if at most one member is listed.
     #[inline]
     fn has_one(&self) -> bool {
         match (self.new.head, self.old.head) {
@@ -99,7 +99,7 @@ impl DeficitRoundRobin {
         }
     }
 
-    /// The first member in line, and whether it is on the new list.
+    /// The first member in line, and true if it is on the new list.
     #[inline]
     pub fn head(&self) -> Option<(Member, bool)> {
         match (self.new.head, self.old.head) {
@@ -127,7 +127,7 @@ impl<T> IndexMut<Member> for Drr<T> {
 }
 
 impl<T: Default> Drr<T> {
-    /// A pool of `members` members, each with its own deficit, none listed.
+    /// Creates a pool of `members` members, each with its own deficit and not listed.
     pub fn new(members: u32) -> Self {
         assert!(members < END, "too many members");
         let node = |account| Node { deficit: 0, next: UNLISTED, account, of: T::default() };
@@ -136,16 +136,16 @@ impl<T: Default> Drr<T> {
 }
 
 impl<T> Drr<T> {
-    /// Makes member `m` use the deficit of `account`. Several members may share one. Panics if there is no
-    /// such member.
-    // linux: drivers/net/wireless/ath/ath9k (4.11) - TIDs are listed, the deficit is one per station
-    // and access category.
+    /// Makes member `m` use the deficit of `account`, which several members may share. Panics if `account`
+    /// does not exist.
+    // linux: drivers/net/wireless/ath/ath9k (4.11) - lists TIDs, but has one deficit per station and access
+    // category.
     pub fn share(&mut self, m: Member, account: Member) {
         assert!(account.index() < self.nodes.len(), "an account names no member");
         self.nodes[m.index()].account = account.0;
     }
 
-    /// An empty pool with room for `members` members.
+    /// Creates an empty pool with room for `members` members.
     pub fn with_room(members: u32) -> Self {
         Self { nodes: Vec::with_capacity(members as usize) }
     }
@@ -155,7 +155,7 @@ impl<T> Drr<T> {
         self.nodes.iter().map(|node| &node.of)
     }
 
-    /// Adds a member with its own deficit and the caller's data. Panics if there are too many.
+    /// Adds a member with its own deficit and the caller's data. Panics if the pool is full.
     pub fn add(&mut self, of: T) -> Member {
         let account = self.nodes.len() as u32;
         assert!(account < END - 1, "too many members");
@@ -174,7 +174,7 @@ impl<T> Drr<T> {
         &mut self.nodes[account as usize].deficit
     }
 
-    /// The deficit: what the member may still use before its turn ends.
+    /// The member's deficit: the amount it may still use before its turn ends.
     #[inline]
     pub fn deficit(&self, m: Member) -> i64 {
         self.nodes[self.nodes[m.index()].account as usize].deficit
@@ -189,7 +189,7 @@ impl<T> Drr<T> {
     pub fn charge(&mut self, m: Member, amount: i64) {
         *self.account(m) -= amount;
     }
-    /// Whether the member is on a list.
+    /// Returns true if the member is on a list.
     #[inline]
     pub fn is_listed(&self, m: Member) -> bool {
         self.nodes[m.index()].next != UNLISTED
@@ -215,8 +215,7 @@ impl<T> Drr<T> {
         m
     }
 
-    /// Lists the member at the end of the new or old list. Returns false if the member was already listed; it
-    /// then stays where it is.
+    /// Appends the member to the new or old list. Returns false and changes nothing if it is already listed.
     #[inline]
     pub fn activate(&mut self, rounds: &mut DeficitRoundRobin, m: Member, to_new: bool) -> bool {
         if self.is_listed(m) {
@@ -226,7 +225,7 @@ impl<T> Drr<T> {
         true
     }
 
-    /// Puts the member at the head, unless it is already listed. Returns whether it was not listed.
+    /// Puts the member at the head. Returns false and changes nothing if it is already listed.
     #[inline]
     pub fn activate_first(&mut self, rounds: &mut DeficitRoundRobin, m: Member) -> bool {
         if self.is_listed(m) {
@@ -249,7 +248,7 @@ impl<T> Drr<T> {
         Member(self.pop(list))
     }
 
-    /// Moves the head to the end of the old list. Done after each service, this is a plain round robin.
+    /// Moves the head to the end of the old list. Calling this after each service gives plain round-robin.
     /// Panics if no member is listed.
     #[inline]
     pub fn rotate_head(&mut self, rounds: &mut DeficitRoundRobin) -> Member {
@@ -258,19 +257,19 @@ impl<T> Drr<T> {
         m
     }
 
-    /// The member whose turn it is (the first in line with a positive deficit), and whether it is on the new
-    /// list.
+    /// Returns the member whose turn it is (the first in line with a positive deficit), and true if it is on
+    /// the new list.
     ///
-    /// Members before it without a positive deficit get a quantum and go to the end of the old list. Panics
-    /// if `quantum` is not positive, because the search would not end.
+    /// Members before it, without a positive deficit, get a quantum and move to the end of the old list.
+    /// Panics if `quantum` is not positive, because the search would not end.
     // spec: rfc8290 4.2, and paper: ending-the-anomaly alg2, alg3 - the same loop for bytes and for airtime.
     #[inline]
     pub fn next(&mut self, rounds: &mut DeficitRoundRobin, quantum: i64) -> Option<(Member, bool)> {
         self.next_by(rounds, |_| quantum, |_| 0)
     }
 
-    /// The same where each member has a quantum of its own, and may have used more than it was charged for:
-    /// `pending`.
+    /// Like [`Drr::next`], with a quantum per member, and with `pending` usage per member that is not charged
+    /// yet.
     #[inline]
     pub fn next_by(
         &mut self,
@@ -286,15 +285,15 @@ impl<T> Drr<T> {
             }
             let more = quantum(m);
             assert!(more > 0, "a quantum must be positive");
-            // Whoever is alone has all its rounds at once.
+            // A lone member gets all its rounds at once.
             let times = if rounds.has_one() { (pending - *deficit) / more + 1 } else { 1 };
             *deficit += times * more;
             self.rotate_head(rounds);
         }
     }
 
-    /// The head has nothing to send: it moves from the new to the old list, or leaves. Returns the member if
-    /// it left. Panics if no member is listed.
+    /// Reports that the head has nothing to send: it moves from the new to the old list, or leaves. Returns
+    /// the member if it left. Panics if no member is listed.
     #[inline]
     pub fn head_empty(&mut self, rounds: &mut DeficitRoundRobin, rule: EmptyNew) -> Option<Member> {
         let is_new = rounds.new.head != END;
@@ -311,7 +310,7 @@ impl<T> Drr<T> {
         Some(m)
     }
 
-    /// Number of members on the new and on the old list, counted by walking the lists. For reports.
+    /// Number of members on the new and on the old list, counted by walking the lists. For reports only.
     pub fn lengths(&self, rounds: &DeficitRoundRobin) -> (u32, u32) {
         let walk = |list: &List| {
             let mut at = list.head;

@@ -9,12 +9,12 @@ use super::*;
 const M: fn(u32) -> Member = Member;
 
 #[test]
-fn what_a_user_keeps_shares_the_cache_line() {
+fn caller_data_shares_the_cache_line() {
     assert_eq!((size_of::<Node<[u64; 6]>>(), size_of::<DeficitRoundRobin>()), (64, 16));
 }
 
 #[test]
-fn new_before_old_and_a_spent_head_goes_to_the_end() {
+fn new_before_old_and_a_head_without_deficit_moves_to_the_end() {
     let (mut drr, mut r) = (Drr::<()>::new(4), DeficitRoundRobin::default());
     assert_eq!(drr.next(&mut r, 300), None);
     for (m, to_new, deficit) in [(0, false, 300), (1, false, 300), (2, true, 300)] {
@@ -26,10 +26,10 @@ fn new_before_old_and_a_spent_head_goes_to_the_end() {
     let table = [
         // turn   new?   charge  deficits after
         (2, true,  1514, [300, 300, -1214]),
-        (0, false, 1514, [-1214, 300, -914]),   // 2 got a quantum and went behind 1
+        (0, false, 1514, [-1214, 300, -914]),   // 2 got a quantum and moved behind 1
         (1, false,  100, [-914, 200, -914]),    // so did 0
-        (1, false,  200, [-914, 0, -914]),      // stays while anything is left
-        // each of 2, 0, 1 gets a quantum a round; 1 is there first
+        (1, false,  200, [-914, 0, -914]),      // stays while any deficit is left
+        // 2, 0 and 1 get a quantum per round; 1 is the first to reach a positive deficit
         (1, false,    1, [-614, 299, -614]),
     ];
     for (turn, is_new, charge, deficits) in table {
@@ -41,7 +41,7 @@ fn new_before_old_and_a_spent_head_goes_to_the_end() {
 
 #[test]
 fn an_empty_head_by_either_rule() {
-    // rule, someone on the old list -> does an empty new head leave at once?
+    // rule, old list not empty -> whether an empty new head leaves
     for (rule, old, leaves) in [
         (EmptyNew::ToOld, false, false),
         (EmptyNew::ToOld, true, false),
@@ -63,7 +63,7 @@ fn an_empty_head_by_either_rule() {
 
 #[test]
 fn members_of_a_group_share_a_deficit() {
-    // Members 0 and 1 are two TIDs of one station, 2 is of another.
+    // Members 0 and 1 are two TIDs of one station, 2 belongs to another.
     let (mut drr, mut r) = (Drr::<()>::new(3), DeficitRoundRobin::default());
     drr.share(M(1), M(0));
     [0, 2, 1].into_iter().for_each(|m| assert!(drr.activate(&mut r, M(m), false)));
@@ -84,10 +84,9 @@ fn rotation_is_a_round_robin() {
 }
 
 proptest! {
-    /// Every member that is backlogged gets the same within a quantum and its largest charge, whatever the
-    /// charges.
+    /// Backlogged members get equal shares, to within a quantum and the largest charge, whatever the charges.
     #[test]
-    fn backlogged_members_share_alike(
+    fn backlogged_members_share_equally(
         sizes in prop::collection::vec(1i64..3000, 2..6),
         quantum in 100i64..4000,
     ) {
@@ -107,9 +106,9 @@ proptest! {
         }
     }
 
-    /// A member that is alone gets its rounds at once: as one by one.
+    /// A lone member that gets its rounds at once ends up as with one round at a time.
     #[test]
-    fn rounds_at_once_are_rounds_one_by_one(
+    fn several_rounds_at_once_equal_single_rounds(
         ops in prop::collection::vec((0u8..4, 0u32..3, 0i64..5000), 0..300),
         quanta in prop::array::uniform3(1i64..1600),
     ) {
@@ -144,9 +143,9 @@ proptest! {
         }
     }
 
-    /// The lists against two plain queues.
+    /// The lists behave like two `VecDeque`s.
     #[test]
-    fn as_two_plain_queues(ops in prop::collection::vec((0u8..5, 0u32..8), 0..300)) {
+    fn behaves_like_two_plain_queues(ops in prop::collection::vec((0u8..5, 0u32..8), 0..300)) {
         let (mut drr, mut r) = (Drr::<()>::new(8), DeficitRoundRobin::default());
         let (mut new, mut old) = (VecDeque::new(), VecDeque::new());
         for (op, m) in ops {

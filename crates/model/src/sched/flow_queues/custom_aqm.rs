@@ -1,4 +1,4 @@
-//! A user-defined AQM in CoDel's place: one for each queue, made before it is used.
+//! User-defined AQMs instead of CoDel: one instance per queue, created in advance.
 
 use super::{FlowQueues, Queue, TinId, UNBOUND, View};
 use crate::aqm::algorithm::{AqmAlgorithm, AqmFactory, Fate, Seen};
@@ -7,29 +7,29 @@ use crate::sched::drr::Member;
 use crate::types::{Ctx, Duration, Instant, Pkt, RandomStream, Reason, Sink, skb_len};
 
 impl FlowQueues {
-    /// The same with this AQM on each queue. Use [`FlowQueues::enqueue_by_aqm`] and
-    /// [`FlowQueues::dequeue_by_aqm`] then. Each AQM has its own random stream.
+    /// Puts this AQM on each queue. Use [`FlowQueues::enqueue_by_aqm`] and [`FlowQueues::dequeue_by_aqm`]
+    /// then. Each instance has its own random stream.
     #[must_use]
     pub fn with_aqm(mut self, aqm: &AqmFactory, mut stream: RandomStream) -> Self {
         self.aqms = (0..self.kept.len()).map(|_| aqm.make(stream.split())).collect();
         self
     }
 
-    /// Whether user-defined AQMs replace CoDel.
+    /// Returns true if user-defined AQMs replace CoDel.
     #[inline]
     pub fn has_custom_aqm(&self) -> bool {
         !self.aqms.is_empty()
     }
 
-    /// The queue that a packet of a tin with this hash joins now.
+    /// The queue that a packet of this tin and flow hash joins now.
     fn queue_for(&self, tin: TinId, flow_hash: u32) -> Queue {
         let id = self.queue_of(flow_hash);
         let owner = self.find(id).map_or(UNBOUND, |kept| self.queues[kept].tin);
         if owner == UNBOUND || owner == tin.0 { id } else { self.overflow_queue(tin) }
     }
 
-    /// [`FlowQueues::enqueue`] for a packet that its queue's AQM has accepted. `None` if the AQM has dropped
-    /// the packet.
+    /// Like [`FlowQueues::enqueue`], after the AQM of the packet's queue has accepted it. Returns `None` if
+    /// the AQM dropped the packet.
     pub fn enqueue_by_aqm<S: Sink>(
         &mut self,
         now: Instant,
@@ -57,8 +57,8 @@ impl FlowQueues {
         Some(self.enqueue(now, tin, p, ctx))
     }
 
-    /// Takes the next packet of a tin. The AQMs may drop other packets before it. Their drops and marks are
-    /// counted in CoDel's counters.
+    /// Takes the next packet of a tin. The AQMs may drop other packets first. Their drops and marks are added
+    /// to CoDel's counters.
     pub fn dequeue_by_aqm<S: Sink>(
         &mut self,
         now: Instant,
@@ -82,7 +82,7 @@ impl FlowQueues {
         }
     }
 
-    /// Tells a queue's AQM of packets that were dropped over a limit.
+    /// Notifies a queue's AQM of packets dropped over a limit.
     #[cold]
     pub(crate) fn tell_aqm(&mut self, now: Instant, id: Member, packets: u32) {
         self.aqms[id.index()].overlimit(now, packets);
@@ -90,7 +90,7 @@ impl FlowQueues {
 }
 
 impl<S: Sink> View<'_, '_, S> {
-    /// Takes the next packet that the AQM lets go on.
+    /// Takes the next packet that the AQM passes.
     fn dequeue_by(
         &mut self,
         aqm: &mut (dyn AqmAlgorithm + Send),

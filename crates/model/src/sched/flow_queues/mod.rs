@@ -1,12 +1,13 @@
-//! Flow queues with CoDel, shared by tins: one tin serves `fq_codel`, a tin a TID serves the MAC.
+//! Flow queues with CoDel, shared by tins. `fq_codel` uses a single tin; the MAC uses one per TID.
 //!
-//! All tins draw on one pool of queues. A queue takes memory from the first packet on that names it: a
-//! thousand stations with a pool of 4,096 queues each use a few of each. A packet's flow hash names its
-//! queue; while a queue belongs to another tin, the packet goes to its own tin's overflow queue. Each tin
-//! serves its queues by deficit rounds in bytes. Limits are global, and who exceeds them loses packets from
-//! the longest queue, whichever tin it belongs to: the two users do that differently, so
-//! [`FlowQueues::enqueue`] only queues, and the caller then asks [`FlowQueues::over_limit`] and calls
-//! [`FlowQueues::drop_batch`], or calls [`FlowQueues::trim`].
+//! All tins share one pool of queues. A queue takes memory from its first packet on, so a thousand stations
+//! with a pool of 4,096 queues each use only a few. A packet's flow hash selects its queue; if that queue
+//! belongs to another tin, the packet goes to the overflow queue of its own tin. Each tin serves its queues
+//! by DRR in bytes.
+//!
+//! Limits are global: when one is exceeded, the longest queue of any tin loses packets. The two users do that
+//! differently, so [`FlowQueues::enqueue`] never drops. The caller then checks [`FlowQueues::over_limit`] and
+//! calls [`FlowQueues::drop_batch`], or calls [`FlowQueues::trim`].
 
 mod custom_aqm;
 mod numbered;
@@ -22,19 +23,18 @@ use alloc::vec;
 use alloc::vec::Vec;
 use numbered::Numbered;
 
-/// One user's share of the queues: a TID of a station, or a whole qdisc.
+/// One user of the queues: a TID of a station, or a whole qdisc.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct TinId(pub u32);
 
 impl TinId {
-    /// Position in tables of tins.
     #[inline]
     const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// A queue of the pool. The tins' overflow queues come after the pool's flow queues.
+/// Number of a queue in the pool. The overflow queues of the tins follow the flow queues.
 pub type Queue = Member;
 
 /// The backlog that CoDel compares with its MTU exemption.
@@ -44,7 +44,7 @@ pub enum MtuScope {
     // linux: net/mac80211/tx.c fq_tin_dequeue_func (5.4); also rfc8290 4.
     Queue,
     /// The bytes left in all queues of the tin.
-    // linux: net/sched/sch_fq_codel.c fq_codel_dequeue (5.4) - the backlog of the whole discipline.
+    // linux: net/sched/sch_fq_codel.c fq_codel_dequeue (5.4) - uses the backlog of the whole qdisc.
     Tin,
 }
 
@@ -61,7 +61,7 @@ pub struct FlowQueuesParams {
     pub limit: u32,
     /// Maximum truesize of all packets, in bytes.
     pub memory_limit: u32,
-    /// What happens to a new queue that has run empty.
+    /// Rule for a new queue that has run empty.
     pub empty_new: EmptyNew,
     /// The backlog that CoDel compares with its MTU exemption.
     pub mtu_scope: MtuScope,
@@ -74,16 +74,16 @@ pub struct FlowQueuesStats {
     pub drop_overlimit: u64,
     /// Packets dropped while the memory limit was exceeded, included in `drop_overlimit`.
     pub drop_overmemory: u64,
-    /// Number of times that a queue was put on a list of new queues.
+    /// Times a queue was put on a list of new queues.
     pub new_flow_count: u64,
     /// Packets whose queue belonged to another tin.
     pub collisions: u64,
 }
 
-/// A limit is exceeded.
+/// An exceeded limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OverLimit {
-    /// The memory limit is exceeded, whether or not the packet limit is too.
+    /// True if the memory limit is exceeded; the packet limit may be exceeded as well.
     pub memory: bool,
 }
 
@@ -96,11 +96,10 @@ pub struct Dropped {
     pub packets: u32,
 }
 
-/// What is kept of one queue but its deficit and its CoDel state, which a packet that comes does not change.
+/// One queue, without its deficit and its CoDel state, which an enqueue does not change.
 #[derive(Debug)]
 struct FlowQueue {
     list: PktList,
-    /// Its number in the pool.
     number: u32,
     /// The tin that it belongs to, or [`UNBOUND`].
     tin: u32,
@@ -108,7 +107,7 @@ struct FlowQueue {
 }
 
 const UNBOUND: u32 = u32::MAX;
-/// Queues that there is room for from the beginning.
+/// Queues allocated in advance.
 const FEW: u32 = 16;
 
 impl FlowQueue {
@@ -117,7 +116,7 @@ impl FlowQueue {
     }
 }
 
-/// What is kept of one tin but its counters of CoDel.
+/// One tin, without its CoDel counters.
 #[derive(Clone, Debug, Default)]
 struct TinState {
     rounds: DeficitRoundRobin,
@@ -137,25 +136,24 @@ pub struct FlowQueues {
     params: FlowQueuesParams,
     place: PlaceId,
     salt: Salt,
-    /// By number of a queue: behind how many others it is kept, and one more; nothing as long as no packet
-    /// has named it.
+    /// By queue number: 1 + its index in `queues`, or 0 if no packet has used the queue yet.
     kept: Vec<u32>,
-    /// The queues that are kept, which the tins' rounds are made of.
+    /// The queues in use, as members of the tins' schedulers.
     queues: Drr<FlowQueue>,
-    /// By place there.
+    /// CoDel state, by the same index.
     codel: Vec<CodelState>,
     tins: Vec<TinState>,
     codel_stats: Vec<CodelStats>,
     totals: Totals,
     longest: Longest,
     stats: FlowQueuesStats,
-    /// By queue, AQMs in CoDel's place, if there are any.
+    /// User-defined AQMs by queue number; empty with CoDel.
     aqms: Vec<Box<dyn AqmAlgorithm + Send>>,
 }
 
-/// A multiply-shift hash: two flows that collide under one salt do not under another.
+/// A multiply-shift hash: flows that collide under one salt rarely do so under another.
 // paper: Dietzfelbinger, "Universal hashing and k-wise independent random variables via integer arithmetic"
-// (1996) - the upper half of a * x + b, with a and b of 64 bits.
+// (1996) - the upper half of a * x + b, with 64-bit a and b.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Salt {
     a: u64,
@@ -163,9 +161,9 @@ pub(crate) struct Salt {
 }
 
 impl Salt {
-    /// Spreads the salt over both factors, so that any number will do.
+    /// Spreads the salt over both factors, so that any number is a good salt.
     pub(crate) fn new(salt: u64) -> Self {
-        // The finaliser of SplitMix64, at two points of its sequence.
+        // SplitMix64's finalizer, at two points of its sequence.
         let mix = |n: u64| {
             let z = salt.wrapping_add(n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
             let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -181,7 +179,7 @@ impl Salt {
     }
 }
 
-/// One queue and what is booked about it, as CoDel and the drops over a limit see it.
+/// One queue and its accounting, as CoDel and drops over a limit access them.
 struct View<'a, 'c, S> {
     list: &'a mut PktList,
     tin_packets: &'a mut u32,
@@ -221,7 +219,7 @@ impl<S: Sink> CodelQueue for View<'_, '_, S> {
 }
 
 impl FlowQueues {
-    /// Empty queues. Drops are recorded at `place`. `salt` perturbs the flow hash.
+    /// Creates empty queues. Drops are recorded at `place`. `salt` perturbs the flow hash.
     ///
     /// Panics if the number of flow queues or the quantum is zero.
     pub fn new(params: FlowQueuesParams, place: PlaceId, salt: u64) -> Self {
@@ -243,22 +241,23 @@ impl FlowQueues {
         }
     }
 
-    /// The queue that a packet with this hash would join in an idle pool.
-    // linux: include/net/fq_impl.h fq_flow_classify (4.7) - a salted hash scaled to the number of queues.
-    // deviation: the flow's hash is salted by a multiplication, not computed anew - it is made once per flow.
+    /// The queue that a packet with this flow hash joins in an idle pool.
+    // linux: include/net/fq_impl.h fq_flow_classify (4.7) - scales a salted hash to the number of queues.
+    // deviation: the flow's hash is salted by a multiplication instead of being recomputed - it is computed
+    // once per flow.
     #[inline]
     pub fn queue_of(&self, flow_hash: u32) -> Queue {
         let scaled = u64::from(self.salt.hash(flow_hash)) * u64::from(self.params.flows);
         Member((scaled >> 32) as u32)
     }
 
-    /// Where a queue is kept, if it is.
+    /// Index of a queue in `queues`. `None` if no packet has used the queue yet.
     #[inline]
     fn find(&self, number: Queue) -> Option<Member> {
         self.kept[number.index()].checked_sub(1).map(Member)
     }
 
-    /// Where a queue is kept from now on.
+    /// Index of a queue in `queues`. Allocates the queue if needed.
     #[inline]
     fn keep(&mut self, number: Queue) -> Member {
         self.find(number).unwrap_or_else(|| self.keep_new(number))
@@ -278,12 +277,11 @@ impl FlowQueues {
         Member(self.params.flows + tin.0)
     }
 
-    /// Queues a packet and sets its enqueue time. Returns the packet's queue. Never drops: see
+    /// Queues a packet and sets its enqueue time. Returns the packet's queue. Never drops; see
     /// [`FlowQueues::over_limit`].
-    // paper: ending-the-anomaly alg1 - hash, overflow queue if bound elsewhere, bind, stamp, append, list as
-    // new.
-    // deviation: the limits are looked at after the enqueue - as Linux does, while the paper prints it
-    // before.
+    // paper: ending-the-anomaly alg1 - hash, overflow queue if bound elsewhere, bind, timestamp, append, list
+    // as new.
+    // deviation: the limits are checked after the enqueue - as in Linux; the paper checks them before.
     #[inline]
     pub fn enqueue<S: Sink>(&mut self, now: Instant, tin: TinId, p: Pkt, ctx: &mut Ctx<'_, S>) -> Queue {
         let hot = ctx.packets.get_mut(p);
@@ -313,7 +311,7 @@ impl FlowQueues {
         number
     }
 
-    /// A queue that belongs to a tin, with its AQM algorithm's state and the tin's counters of it.
+    /// A queue that belongs to a tin, with its CoDel state and the tin's CoDel counters.
     #[inline]
     fn view<'a, 'c, S>(
         &'a mut self,
@@ -336,7 +334,7 @@ impl FlowQueues {
         (view, &mut self.codel[id.index()], &mut self.codel_stats[queue.tin as usize])
     }
 
-    /// Takes the next packet of a tin. CoDel may drop other packets before it.
+    /// Takes the next packet of a tin. CoDel may drop other packets first.
     // paper: ending-the-anomaly alg2; spec: rfc8290 4.2.
     #[inline]
     pub fn dequeue<S: Sink>(
@@ -358,12 +356,12 @@ impl FlowQueues {
         }
     }
 
-    /// Takes the packet behind `p`, which was taken of its tin's queue last, if it `may` go with it: mac80211
-    /// has it in one A-MSDU with `p` then, of which CoDel sees the first packet.
-    // linux: net/mac80211/tx.c ieee80211_amsdu_aggregate (6.12) - with the last packet of its flow's queue,
-    // when it is queued.
-    // deviation: when they leave the queue. Packets of a queue are joined in order until no more fit, so they
-    // are the same ones; but CoDel and limits drop single packets here, and the A-MSDU as a whole in Linux.
+    /// Takes the packet behind `p`, the last packet taken from its tin's queue, if `may` accepts it for an
+    /// A-MSDU with `p`. CoDel sees only the first packet of an A-MSDU.
+    // linux: net/mac80211/tx.c ieee80211_amsdu_aggregate (6.12) - joins a packet to the last one of its
+    // flow's queue, at enqueue.
+    // deviation: joins at dequeue. Packets of a queue are joined in order until no more fit, so the A-MSDUs
+    // are the same; but CoDel and limits drop single packets here, and whole A-MSDUs in Linux.
     pub fn take_with<S: Sink>(
         &mut self,
         now: Instant,
@@ -385,7 +383,7 @@ impl FlowQueues {
         Some(next)
     }
 
-    /// The queue whose turn it is has nothing left.
+    /// Handles a queue that is empty at its turn.
     #[inline(always)]
     fn leave_empty(&mut self, tin: TinId, id: Queue) {
         let t = &mut self.tins[tin.index()];
@@ -394,7 +392,7 @@ impl FlowQueues {
         }
     }
 
-    /// Where the longest queue by bytes is kept; of equal ones the first, overflow queues coming last.
+    /// Index of the longest queue by bytes; the first among equals, with overflow queues last.
     // linux: include/net/fq_impl.h fq_find_fattest_flow (5.17) - the same order.
     #[inline]
     fn longest(&mut self) -> Option<Queue> {
@@ -402,7 +400,7 @@ impl FlowQueues {
         longest.find(&mut Numbered { kept, queues }).and_then(|number| self.find(Member(number as u32)))
     }
 
-    /// Drops the packet at the head of a queue that holds one; returns its bytes.
+    /// Drops the packet at the head of a non-empty queue. Returns its bytes.
     fn drop_head<S: Sink>(&mut self, now: Instant, id: Queue, ctx: &mut Ctx<'_, S>) -> u64 {
         let (mut view, ..) = self.view(now, id, ctx);
         let p = view.pop().expect("a backlogged queue holds a packet");
@@ -411,17 +409,16 @@ impl FlowQueues {
         bytes
     }
 
-    /// Whether a limit is exceeded, and which.
+    /// Returns the exceeded limit, if any.
     #[inline]
     pub fn over_limit(&self) -> Option<OverLimit> {
         let memory = self.totals.memory > u64::from(self.params.memory_limit);
         (memory || self.totals.packets > self.params.limit).then_some(OverLimit { memory })
     }
 
-    /// Drops up to `max` packets or half of the bytes, whichever comes first but one packet at least, from
-    /// the head of the longest queue, and raises its CoDel count if `raise_count`. `None` if all queues are
-    /// empty.
-    // linux: net/sched/sch_fq_codel.c fq_codel_drop (5.4) - fq_codel's way.
+    /// Drops from the head of the longest queue until half of its bytes or `max` packets are gone, but at
+    /// least one packet. Raises its CoDel count if `raise_count`. Returns `None` if all queues are empty.
+    // linux: net/sched/sch_fq_codel.c fq_codel_drop (5.4) - the rule of fq_codel.
     pub fn drop_batch<S: Sink>(
         &mut self,
         now: Instant,
@@ -448,11 +445,12 @@ impl FlowQueues {
         Some(Dropped { queue: Member(self.queues[id].number), packets })
     }
 
-    /// Drops from the head of the longest queue, found anew each time, until no limit is exceeded; returns
-    /// the number. At a time go up to `most` packets or half of the queue's, whichever is less but one at
-    /// least.
-    // linux: include/net/fq_impl.h fq_tin_enqueue (4.19, 5.10) - the MAC's way, one at a time; CoDel is not
-    // told, an AQM in its place is. fq_flow_drop (5.12) - by packets, where fq_codel halves bytes.
+    /// Drops from the head of the longest queue until no limit is exceeded. Selects the longest queue again
+    /// after each batch of up to `most` packets or half of the queue's packets, whichever is less, but at
+    /// least one. Returns the number of drops.
+    // linux: include/net/fq_impl.h fq_tin_enqueue (4.19, 5.10) - the rule of the MAC, one packet at a time;
+    // CoDel's count is not raised, but a user-defined AQM is notified. fq_flow_drop (5.12) - halves packets,
+    // where fq_codel halves bytes.
     pub fn trim<S: Sink>(&mut self, now: Instant, most: u32, ctx: &mut Ctx<'_, S>) -> u32 {
         let mut packets = 0;
         while let Some(over) = self.over_limit() {

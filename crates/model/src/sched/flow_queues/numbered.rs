@@ -1,10 +1,10 @@
-//! The queues of a pool by their numbers.
+//! View of a pool's queues by number.
 
 use super::super::drr::{Drr, Member};
 use super::super::longest::{self, Place};
 use super::FlowQueue;
 
-/// The queues by their numbers, as who looks for the longest sees them: those that ever held a packet.
+/// The queues of a pool that ever held a packet, by number, for the search of the longest.
 pub(super) struct Numbered<'a> {
     pub(super) kept: &'a [u32],
     pub(super) queues: &'a mut Drr<FlowQueue>,

@@ -1,10 +1,9 @@
-//! A packet that would be alone in its tin does not wait there.
+//! Bypass for a packet that would be alone in its tin.
 
 use super::{FlowQueues, TinId, UNBOUND};
 use crate::aqm::codel::{self, CodelParams, CodelQueue};
 use crate::types::{Ctx, Instant, Packet, Packets, Pkt, Sink};
 
-/// A queue of one packet.
 struct Alone<'a> {
     p: Option<Pkt>,
     packets: &'a mut Packets,
@@ -29,8 +28,8 @@ impl CodelQueue for Alone<'_> {
 }
 
 impl FlowQueues {
-    /// Whether [`FlowQueues::pass`] may be called: no queue of the tin is listed, the packet's own belongs to
-    /// no other, and no limit would be exceeded.
+    /// Returns true if [`FlowQueues::pass`] may be called: no queue of the tin is listed, the packet's own
+    /// queue belongs to no tin, and no limit would be exceeded.
     #[inline]
     pub fn is_free(&self, tin: TinId, p: Pkt, packets: &Packets) -> bool {
         let hot = packets.get(p);
@@ -40,7 +39,8 @@ impl FlowQueues {
             && self.find(self.queue_of(hot.flow_hash)).is_none_or(|id| self.queues[id].tin == UNBOUND)
     }
 
-    /// What is left of a packet that is queued and taken at once, and of asking for another.
+    /// Leaves the state and counters of an enqueue, a dequeue of the packet, and a dequeue from the empty
+    /// queue.
     #[inline]
     pub fn pass<S: Sink>(
         &mut self,

@@ -31,7 +31,7 @@ fn new(params: FlowQueuesParams) -> FlowQueues {
     FlowQueues::new(params, PLACE, 1)
 }
 
-/// A flow hash for each of the pool's queues.
+/// A flow hash for each queue of the pool.
 fn hashes(q: &FlowQueues) -> Vec<u32> {
     (0..q.params.flows).map(|want| (0..10_000).find(|&h| q.queue_of(h) == Member(want)).unwrap()).collect()
 }
@@ -52,14 +52,13 @@ fn a_queue_is_one_cache_line() {
     assert_eq!(size_of::<CodelState>(), 32);
 }
 
-/// The tin that a queue belongs to.
 fn tin_of(q: &FlowQueues, number: u32) -> u32 {
     q.find(Member(number)).map_or(UNBOUND, |kept| q.queues[kept].tin)
 }
 
 // paper: ending-the-anomaly alg1 and alg2, step by step: one flow hash, two tins.
 #[test]
-fn a_queue_in_other_hands_means_the_overflow_queue() {
+fn a_queue_of_another_tin_means_the_overflow_queue() {
     for empty_new in [EmptyNew::ToOldUnlessAlone, EmptyNew::ToOld] {
         let mut b = Bench::new();
         let mut q = new(FlowQueuesParams { empty_new, ..PARAMS });
@@ -86,8 +85,8 @@ fn a_queue_in_other_hands_means_the_overflow_queue() {
     }
 }
 
-/// A lone queue that has run empty is let go within the same call, whether or not it passes the old list
-/// first.
+/// A lone queue that has run empty is released within the same call, whether or not the rule moves it to the
+/// old list first.
 #[test]
 fn a_lone_empty_queue_leaves_by_either_rule() {
     for empty_new in [EmptyNew::ToOldUnlessAlone, EmptyNew::ToOld] {
@@ -107,7 +106,8 @@ fn the_longest_by_bytes_loses_its_head() {
     let mut b = Bench::new();
     let mut q = new(FlowQueuesParams { limit: 6, ..PARAMS });
     let h = hashes(&q);
-    // tin, queue, packets, bytes each: in bytes, queue 3 (of B) is longest, though queue 1 has more packets.
+    // tin, queue, packets, bytes of each: queue 3 (of B) is the longest in bytes, though queue 1 has more
+    // packets.
     let mut seq = 0;
     for (tin, queue, n, len) in [(A, 1, 4, 86), (B, 3, 2, 486)] {
         for _ in 0..n {
@@ -116,7 +116,7 @@ fn the_longest_by_bytes_loses_its_head() {
         }
     }
     assert_eq!((q.over_limit(), q.trim(NOW, 1, &mut b.ctx())), (None, 0));
-    // Each packet more costs the head of the queue that is longest then. 0 to 3 are of queue 1, 4 and 5 of
+    // Each further packet makes the longest queue drop its head. Packets 0 to 3 are in queue 1, 4 and 5 in
     // queue 3.
     let mut left = [(A, vec![]), (B, vec![])];
     for (queue, len) in [(0, 86), (0, 386), (0, 86), (2, 500)] {
@@ -128,15 +128,15 @@ fn the_longest_by_bytes_loses_its_head() {
         seqs.extend(core::iter::from_fn(|| take(&mut q, &mut b, *tin, NOW)));
         seqs.sort();
     }
-    // Bytes of queues 0 to 3 when each is dropped: 100 400 0 1000: 4. 500 400 0 500: equal, so the first: 6.
-    // 500 400 0 500: 7. 100 400 514 500: 9, the newcomer itself.
+    // Bytes of queues 0 to 3 before each drop, and the dropped packet: 100 400 0 1000: 4. 500 400 0 500:
+    // equal, so the first: 6. 500 400 0 500: 7. 100 400 514 500: 9, the newcomer itself.
     assert_eq!(left, [(A, vec![0, 1, 2, 3, 8]), (B, vec![5])]);
     assert_eq!((q.stats().drop_overlimit, q.stats().drop_overmemory), (4, 0));
     assert_eq!(b.packets.account().dropped[4][Reason::Overlimit as usize], 4);
     assert_eq!(q.memory_used(), 0);
 }
 
-/// As many as needed: one packet of much truesize drives several out.
+/// Drops as many as needed: one packet of large truesize displaces several.
 #[test]
 fn trim_keeps_both_limits() {
     let mut b = Bench::new();
@@ -156,7 +156,7 @@ fn trim_keeps_both_limits() {
     assert_eq!(take(&mut q, &mut b, A, NOW), Some(3));
 }
 
-// linux: include/net/fq_impl.h fq_flow_drop (5.12) - 32 packets, or half of the queue's, or one.
+// linux: include/net/fq_impl.h fq_flow_drop (5.12) - 32 packets, or half of the queue, but at least one.
 #[test]
 fn trim_by_batches() {
     for (held, most, dropped) in
@@ -174,13 +174,13 @@ fn trim_by_batches() {
     }
 }
 
-/// The parameters come with the call: a slow station's are more patient. The AQM spares the last packet of a
-/// queue.
+/// Parameters are passed per call: those of a slow station are more patient. CoDel spares the last packet of
+/// a queue.
 #[test]
-fn codel_by_the_callers_parameters() {
+fn codel_uses_the_callers_parameters() {
     let slow =
         CodelParams { target: Duration::from_millis(50), interval: Duration::from_millis(300), ..CODEL };
-    // Parameters, packets -> drops when they are taken 30 ms and 131 ms after they came.
+    // Parameters, packets -> drops when dequeued 30 ms and 131 ms after they were queued.
     for (codel, n, drops) in [(CODEL, 3, 1), (CODEL, 2, 0), (slow, 3, 0)] {
         let mut b = Bench::new();
         let mut q = new(PARAMS);
@@ -198,10 +198,10 @@ fn codel_by_the_callers_parameters() {
 }
 
 #[test]
-fn the_salt_decides_who_collides() {
+fn the_salt_determines_collisions() {
     let together = |salt| {
         let q = FlowQueues::new(FlowQueuesParams { flows: 1024, ..PARAMS }, PLACE, salt);
-        // Neighbouring hashes, as unmixed ones would be.
+        // Consecutive hashes, as without mixing.
         (0..1000u32).map(|h| (q.queue_of(h), q.queue_of(h + 1))).filter(|(a, b)| a == b).count()
     };
     assert!((0..20).all(|salt| together(salt) < 50));
@@ -217,10 +217,10 @@ impl FlowQueues {
 }
 
 proptest! {
-    /// Two backlogged flows get the same bytes within a quantum and the larger packet, whatever their packet
-    /// sizes.
+    /// Two backlogged flows get the same bytes, to within a quantum and the larger packet, whatever their
+    /// packet sizes.
     #[test]
-    fn backlogged_flows_share_alike(a in 40u32..1500, b_len in 40u32..1500, quantum in 256u32..3000) {
+    fn backlogged_flows_share_equally(a in 40u32..1500, b_len in 40u32..1500, quantum in 256u32..3000) {
         let mut b = Bench::new();
         let mut q = new(FlowQueuesParams { quantum, ..PARAMS });
         let h = hashes(&q);
@@ -229,7 +229,7 @@ proptest! {
             for (flow, len) in [(0, a), (1, b_len)] {
                 put(&mut q, &mut b, A, h[flow], flow as u32, len);
             }
-            // Both hold packets throughout: one comes out for two that go in.
+            // Both stay backlogged: two packets are queued for each one that leaves.
             let flow = take(&mut q, &mut b, A, NOW).unwrap();
             got[flow as usize] += i64::from([a, b_len][flow as usize] + 14);
             let bound = i64::from(quantum + a.max(b_len) + 14);
@@ -237,9 +237,9 @@ proptest! {
         }
     }
 
-    /// Random operations by several tins: the totals are those of a plain account, and nothing is lost.
+    /// Random operations on several tins: the totals match a simple model, and nothing is lost.
     #[test]
-    fn accounts_close(
+    fn packet_accounts_balance(
         ops in prop::collection::vec((0u8..3, 0u32..3, 0u32..12, 20u32..1500, 0u64..3000), 0..300),
         paper in any::<bool>(),
     ) {
@@ -251,7 +251,7 @@ proptest! {
         for (op, tin, hash, len, us) in ops {
             now += Duration::from_micros(us);
             if op < 2 {
-                // The tin goes along in the sequence number, to be seen again at the exit.
+                // The sequence number carries the tin, to be checked at dequeue.
                 let p = b.packet_of(hash.wrapping_mul(0x9e37_79b9), tin, len);
                 q.enqueue(now, TinId(tin), p, &mut b.ctx());
                 created += 1;
@@ -270,13 +270,13 @@ proptest! {
             let codel_drops: u64 = (0..3).map(|t| q.codel_stats(TinId(t)).drop_count).sum();
             prop_assert_eq!(codel_drops + q.stats().drop_overlimit, b.packets.account().dropped_total());
             prop_assert_eq!(q.over_limit(), None);
-            // The longest queue against a search of all.
+            // Compare the longest queue with a linear scan.
             let most = q.queues.iter().map(|f| f.list.bytes()).max().unwrap_or(0);
             let longest = q.queues.iter().filter(|f| most > 0 && f.list.bytes() == most);
             let first = longest.map(|f| f.number).min();
             let found = q.longest();
             prop_assert_eq!(found.map(|kept| q.queues[kept].number), first);
-            // Bound to a tin exactly while listed.
+            // A queue is bound to a tin if and only if it is listed.
             for (i, f) in q.queues.iter().enumerate() {
                 prop_assert_eq!(f.tin != UNBOUND, q.queues.is_listed(Member(i as u32)));
                 prop_assert!(f.list.is_empty() || f.tin != UNBOUND);
@@ -290,10 +290,10 @@ proptest! {
         prop_assert_eq!((q.total(), q.memory_used(), b.packets.live()), (0, 0, 0));
     }
 
-    /// A packet that passes leaves what one leaves that is queued and taken, whatever has happened to the
-    /// tins before.
+    /// A packet that bypasses the queues leaves the same state as one that is queued and taken, whatever
+    /// happened to the tins before.
     #[test]
-    fn passing_is_being_queued_and_taken(
+    fn bypassing_equals_enqueue_and_dequeue(
         ops in prop::collection::vec((0u8..4, 0u32..2, 0u32..6, 20u32..1500, 0u64..30_000), 0..300),
         target in prop::sample::select(vec![0u64, 2_000]),
     ) {

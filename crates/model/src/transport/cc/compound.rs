@@ -1,9 +1,8 @@
-//! Compound TCP: Reno's window and beside it one that follows delay, as Windows has had it.
+//! Compound TCP, as in Windows: the sum of Reno's window and a delay-based window.
 //!
 //! The window in use is the sum of both. While few segments are queued the delay window grows with the whole
 //! one to the power of 3/4; when more are, it gives them back, and what is left is Reno.
-// spec: draft-sridharan-tcpm-ctcp-02 - parts, laws and parameters, by recollection of the draft; its
-// published abstract and parameters agree.
+// spec: draft-sridharan-tcpm-ctcp-02 - parts, laws and parameters.
 
 use crate::transport::seq::after;
 
@@ -14,38 +13,37 @@ use super::{AckSample, CaState, CcEvent, CcSock, Controller};
 /// Parameters, in segments unless stated otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CompoundParams {
-    /// Growth per round trip: the window to the power of 3/4, divided by 2^`alpha_shift`.
+    /// Growth per RTT: the window to the power of 3/4, shifted right by this.
     pub alpha_shift: u8,
-    /// Reduction of the delay window per round trip for each queued segment, once `gamma` segments or more
-    /// are queued.
+    /// Reduction of the delay window per RTT and queued segment, once at least `gamma` segments are queued.
     pub eta: u32,
-    /// Lower and upper bound of the number of queued segments at which the delay window shrinks.
+    /// Bounds of `gamma`, the adaptive number of queued segments at which the delay window shrinks.
     pub gamma: [u32; 2],
-    /// Windows below this size have no delay window.
+    /// Minimum total window at which the delay window grows.
     pub low_window: u32,
 }
 
-// spec: draft-sridharan-tcpm-ctcp-02 3 - alpha 1/8, k 3/4, beta 1/2, eta 1; gamma from 5 to 30; standard TCP
-// below 38 segments.
+// spec: draft-sridharan-tcpm-ctcp-02 2, 3, 5 - alpha 1/8, k 3/4, beta 1/2, eta 1; gamma from 5 to 30;
+// standard TCP up to 38 segments.
 impl Default for CompoundParams {
     fn default() -> Self {
         Self { alpha_shift: 3, eta: 1, gamma: [5, 30], low_window: 38 }
     }
 }
 
-/// Binary digits behind the point of the delay window.
+/// Fractional bits of the delay window.
 const POINT: u32 = 8;
 
-/// Compound TCP.
+/// Compound TCP congestion control.
 #[derive(Clone, Debug)]
 pub struct Compound {
     params: CompoundParams,
     rounds: Rounds,
-    /// The delay window in 1/256 segment; the loss window is the rest of the window.
+    /// Delay window in 1/256 segments. The rest of the congestion window is Reno's.
     dwnd: u32,
-    /// Segments that may be queued, in 1/256.
+    /// Current threshold of queued segments, in 1/256.
     gamma: u32,
-    /// Segments that Reno's part had queued in the last round, since the last loss.
+    /// Segments that Reno's window alone would have queued in the last round; `None` after a loss.
     diff_reno: Option<u32>,
 }
 
@@ -56,14 +54,14 @@ impl Default for Compound {
 }
 
 impl Compound {
-    /// With parameters other than the draft's.
+    /// Creates a controller with these parameters. The default is the draft's.
     pub fn new(params: CompoundParams) -> Self {
         let gamma = params.gamma[1] << POINT;
         Self { params, rounds: Rounds::default(), dwnd: 0, gamma, diff_reno: None }
     }
 
     /// Segments of `window` that wait in queues: what it is more than the path holds.
-    // spec: draft-sridharan-tcpm-ctcp-02 3.2 - (window / base - window / rtt) * base.
+    // spec: draft-sridharan-tcpm-ctcp-02 3 - (window / base - window / rtt) * base.
     // deviation: the least round-trip time of the round in place of the smoothed one - as Linux's controllers
     // measure; both are far above the base where queues are long.
     fn queued(&self, window: u32) -> u32 {
@@ -72,16 +70,18 @@ impl Compound {
     }
 
     /// What the delay window grows by in a round trip, in 1/256 segment.
-    // spec: draft-sridharan-tcpm-ctcp-02 3.2 - alpha * win^k - 1, and never less than nothing: Reno's part
-    // adds the one.
+    // spec: draft-sridharan-tcpm-ctcp-02 3 - alpha * w^k - 1, and never less than 0, as Reno's part adds
+    // the one.
+    // deviation: w is the whole window - equation 3 of the draft has the delay window, but its response
+    // function (equation 8) follows from the whole one.
     fn growth(&self, window: u32) -> u32 {
-        // The fourth root of the cube, with the digits behind the point under it.
+        // window^(3/4) as the fourth root of the cube, with fractional bits.
         let cube = u128::from(window).pow(3) << (4 * POINT);
         let power = cube.isqrt().isqrt() as u32;
         (power >> self.params.alpha_shift).saturating_sub(1 << POINT)
     }
 
-    /// A round has been measured, in congestion avoidance.
+    /// Adjusts the delay window at the end of a round in congestion avoidance.
     fn decide(&mut self, sk: &mut CcSock) {
         let whole = sk.snd_cwnd;
         let loss = whole.saturating_sub(self.dwnd >> POINT).max(1);
@@ -96,7 +96,8 @@ impl Compound {
     }
 
     /// What may be queued follows what Reno's part had queued when a segment was lost.
-    // spec: draft-sridharan-tcpm-ctcp-02 3.4 - three quarters of it, at a weight of 0.8 (recalled).
+    // spec: draft-sridharan-tcpm-ctcp-02 5 - a moving average of three quarters of it, weighted by lambda.
+    // deviation: assumed - lambda is 0.8; the draft states no value.
     fn tune(&mut self) {
         if let Some(diff) = self.diff_reno.take() {
             let sample = (diff.min(1 << 16) << POINT) / 4 * 3;
@@ -112,8 +113,8 @@ impl Controller for Compound {
         self.rounds.restart(sk);
     }
 
-    // spec: draft-sridharan-tcpm-ctcp-02 3.2 - the window falls by beta, one half, and Reno's part too, so
-    // that half of the delay window stays.
+    // spec: draft-sridharan-tcpm-ctcp-02 3.2 - halves the total window (beta) and Reno's window, which leaves
+    // half of the delay window.
     fn ssthresh(&mut self, sk: &mut CcSock) -> u32 {
         self.tune();
         self.dwnd /= 2;
@@ -128,9 +129,9 @@ impl Controller for Compound {
                 acked = slow_start(sk, acked);
             }
             if acked > 0 {
-                // spec: draft-sridharan-tcpm-ctcp-02 3.2 - one segment a round trip of the whole window.
+                // spec: draft-sridharan-tcpm-ctcp-02 3.2 - adds one segment per RTT of the total window.
                 cong_avoid_ai(sk, sk.snd_cwnd, acked);
-                // Two samples may both be of delayed acknowledgements.
+                // With only two samples, both may come from delayed ACKs.
                 if round && self.rounds.cnt_rtt > 2 {
                     self.decide(sk);
                 }
@@ -141,8 +142,8 @@ impl Controller for Compound {
         }
     }
 
-    // spec: draft-sridharan-tcpm-ctcp-02 3.2 - after a timeout the delay window is nothing until slow start
-    // has ended, and the path is measured anew.
+    // spec: draft-sridharan-tcpm-ctcp-02 3.2 - a timeout clears the delay window until slow start ends, and
+    // restarts the RTT measurement.
     fn set_state(&mut self, sk: &mut CcSock, new: CaState) {
         if new == CaState::Loss {
             let fresh = Self::new(self.params);
@@ -151,7 +152,7 @@ impl Controller for Compound {
         }
     }
 
-    // A pause ends no measurement of the path: windows of a sender without data say nothing.
+    // The measurement continues across idle periods.
     fn cwnd_event(&mut self, _sk: &mut CcSock, _event: CcEvent) {}
 
     #[inline]
@@ -169,8 +170,7 @@ mod tests {
     #[test]
     fn grows_with_the_window_to_the_power_of_three_quarters() {
         let compound = Compound::default();
-        // Window and 1/256 segments a round trip: 16^0.75 / 8 is 1, 38^0.75 / 8 is 1.91, 256^0.75 / 8 is 8,
-        // 600^0.75 / 8 is 15.15.
+        // window, growth in 1/256 segments per RTT: window^0.75 / 8 - 1; 38^0.75 / 8 = 1.91
         let table =
             [(1, 0), (16, 0), (38, 233), (256, 7 << 8), (600, 3623), (4096, 63 << 8), (65_536, 511 << 8)];
         for (window, growth) in table {
@@ -180,17 +180,16 @@ mod tests {
 
     #[test]
     fn a_round_decides() {
-        // window, delay window, least round-trip time of all and of the round in us, samples; window and
-        // delay window after
+        // window, delay window, minimum RTT overall and in the round in us, samples; windows after
         let table = [
-            // Nothing queued: grows by 15 segments at 600, and by Reno's none as only two came.
+            // No queue: the delay window grows by 15 segments at 600. Reno adds none for two ACKed segments.
             (600, 100, 20_000, 20_000, 10, 614, 114),
-            // 29 and 30 segments queued: still grows, gives back.
+            // 29 queued segments still allow growth; 30 shrink the delay window.
             (600, 100, 20_000, 21_016, 10, 614, 114),
             (600, 100, 20_000, 21_053, 10, 570, 70),
-            // More queued than there is to give back: Reno's window is left.
+            // More segments queued than the delay window holds: Reno's window remains.
             (600, 100, 20_000, 40_000, 10, 500, 0),
-            // Too few samples, and a small window: as it was.
+            // No change with too few samples or a small window.
             (600, 100, 20_000, 20_000, 2, 600, 100),
             (37, 0, 20_000, 20_000, 10, 37, 0),
             (38, 0, 20_000, 20_000, 10, 38, 0),
@@ -199,7 +198,7 @@ mod tests {
             let (mut sk, mut compound) = (sock(), Compound::default());
             compound.init(&mut sk);
             (sk.snd_cwnd, sk.snd_ssthresh) = (cwnd, 30);
-            // One us is added to every sample.
+            // `sample` adds one us to every RTT.
             (compound.rounds.base_rtt, compound.dwnd) = (base, dwnd << POINT);
             for _ in 0..samples {
                 compound.pkts_acked(&mut sk, &AckSample { pkts_acked: 2, rtt_us: rtt - 1, in_flight: 0 });
@@ -217,12 +216,11 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_takes_half_of_both_windows_and_tunes_what_may_be_queued() {
-        // window, delay window, what Reno's part had queued; threshold, delay window, allowance in 1/256
-        // after
+    fn a_loss_halves_both_windows_and_tunes_gamma() {
+        // window, delay window, queued by Reno; threshold, delay window and gamma in 1/256 after
         let table = [
             (600, 100, None, 300, 50, 7680),
-            // A fifth of 30 and four fifths of three quarters of 20.
+            // 30 / 5 + 4/5 * 3/4 * 20 = 18
             (600, 100, Some(20), 300, 50, 4608),
             (600, 101, Some(0), 300, 50, 1536),
             (3, 0, Some(1_000_000), 2, 0, 7680),
@@ -238,7 +236,7 @@ mod tests {
                 "{diff:?}"
             );
         }
-        // Twice nothing queued: the allowance falls to its least.
+        // Two losses without a queue: gamma falls to its minimum.
         let (mut sk, mut compound) = (sock(), Compound::default());
         for gamma in [1536, 1280] {
             compound.diff_reno = Some(0);
@@ -248,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_forgets_all_but_the_present_round_trip_time() {
+    fn a_timeout_keeps_only_the_current_rtt() {
         let (mut sk, mut compound) = (sock(), Compound::default());
         sk.srtt_us = 8 * 40_000;
         (compound.dwnd, compound.gamma, compound.rounds.base_rtt) = (77 << POINT, 1280, 20_000);
@@ -259,12 +257,12 @@ mod tests {
     }
 
     #[test]
-    fn fills_a_long_path_faster_than_reno_and_yields_where_a_queue_builds_up() {
+    fn fills_a_long_path_faster_than_reno_and_yields_to_queues() {
         let run = |name, path: Path| path.run(Cc::by_name(name).unwrap(), 2, 30, |_, _| ());
         let long = || Path { rate: 200_000_000, rtt_us: 80_000, limit: 400, delayed: true };
         let (compound, reno) = (run("compound", long()).delivered, run("reno", long()).delivered);
         assert!(100 * compound > 105 * reno, "{compound} {reno}");
-        // What the path holds is less than its queue, so the delay window has no part in the cycle.
+        // With a queue longer than the bandwidth-delay product, the delay window plays no part.
         let short = || Path { rate: 50_000_000, rtt_us: 20_000, limit: 100, delayed: true };
         let (compound, reno) = (run("compound", short()).mean_cwnd(), run("reno", short()).mean_cwnd());
         assert!((compound - reno).abs() < 0.1 * reno, "{compound} {reno}");

@@ -1,4 +1,4 @@
-//! User-defined congestion controls.
+//! User-defined congestion controllers.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -7,9 +7,9 @@ use core::fmt::Debug;
 use super::{AckSample, CaState, CcEvent, CcSock, Controller, RateSample};
 use crate::types::PartFactory;
 
-/// A user-defined controller. Every [`Controller`] that is `Clone`, `Debug` and `Send` implements this.
+/// A user-defined controller. Implemented for every [`Controller`] that is `Clone`, `Debug` and `Send`.
 pub trait CustomController: Controller + Debug + Send {
-    /// A copy, in the same state.
+    /// Returns a copy in the same state.
     fn copy(&self) -> Box<dyn CustomController>;
 }
 
@@ -19,10 +19,10 @@ impl<C: Controller + Clone + Debug + Send + 'static> CustomController for C {
     }
 }
 
-/// A controller in a configuration: one instance is made for each connection.
+/// A controller in a configuration; creates one instance per connection.
 pub type ControllerFactory = PartFactory<dyn CustomController>;
 
-/// A user-defined controller with its name, behind a pointer; built-in controllers need no pointer.
+/// A boxed user-defined controller and its name. Built-in controllers are not boxed.
 #[derive(Debug)]
 pub struct CustomCc {
     name: Arc<str>,
@@ -30,12 +30,12 @@ pub struct CustomCc {
 }
 
 impl CustomCc {
-    /// A controller with this name.
+    /// Wraps `control` under this name.
     pub fn new(name: &str, control: Box<dyn CustomController>) -> Self {
         Self { name: name.into(), control }
     }
 
-    /// Name of the controller.
+    /// Returns the controller's name.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -43,7 +43,7 @@ impl CustomCc {
 
 impl Clone for CustomCc {
     fn clone(&self) -> Self {
-        // The box is one that can be cloned itself: what is copied is what it holds.
+        // Dereference first: the box itself also implements `CustomController`.
         Self { name: self.name.clone(), control: (*self.control).copy() }
     }
 }

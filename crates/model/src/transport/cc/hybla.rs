@@ -1,14 +1,14 @@
-//! Hybla: grows as a connection of 25 ms would, whatever the round-trip time.
+//! Hybla: grows at the rate of a connection with an RTT of 25 ms, regardless of the actual RTT.
 // paper: hybla (Caini and Firrincieli 2004) - rho = RTT / 25 ms; slow start adds 2^rho - 1, congestion
 // avoidance rho^2 / W.
 
 use super::reno::Reno;
 use super::{CaState, CcSock, Controller};
 
-/// Parameters, by the names of the kernel module.
+/// Parameters, named after those of the kernel module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HyblaParams {
-    /// Reference round-trip time in ms.
+    /// Reference RTT in ms.
     pub rtt0: u32,
 }
 
@@ -18,11 +18,10 @@ impl Default for HyblaParams {
     }
 }
 
-/// Increments are in 1/128 segments.
+/// Fixed-point unit of increments: 1/128 segment.
 const UNIT: u32 = 128;
 /// 2^(i/8) in 1/128.
-// linux: net/ipv4/tcp_hybla.c hybla_fraction (6.1) - an eighth is as fine as the exponent's fraction is
-// taken.
+// linux: net/ipv4/tcp_hybla.c hybla_fraction (6.1) - resolves the fractional exponent in eighths.
 const FRACTION: [u32; 8] = {
     // Rounded down; 1170923762 is 2^(1/8) in 2^-30.
     let mut table = [0; 8];
@@ -34,22 +33,22 @@ const FRACTION: [u32; 8] = {
     }
     table
 };
-/// Largest exponent.
+/// Maximum exponent.
 const MAX_EXPONENT: u32 = 16;
 
-/// Hybla.
+/// Hybla congestion control.
 #[derive(Clone, Debug)]
 pub struct Hybla {
     params: HyblaParams,
-    /// Grows faster than Reno: only while nothing is wrong.
+    /// True in Open; other states grow as Reno.
     enabled: bool,
-    /// Fraction of a segment by which the window should be larger, in 1/128.
+    /// Fractional part of the window, in 1/128 segments.
     cents: u32,
-    /// Round-trip time over that of reference, in eighths, at least 1.
+    /// RTT divided by the reference RTT, in eighths, at least 1.
     rho_3ls: u32,
-    /// Its square in 1/128.
+    /// Square of rho, in 1/128.
     rho2_7ls: u32,
-    /// Least eight-fold smoothed round-trip time in us.
+    /// Minimum smoothed RTT in us, times 8.
     minrtt_us: u32,
 }
 
@@ -60,12 +59,12 @@ impl Default for Hybla {
 }
 
 impl Hybla {
-    /// With parameters other than the module's defaults.
+    /// Creates a controller with these parameters. The default is the kernel module's.
     pub fn new(params: HyblaParams) -> Self {
         Self { params, enabled: true, cents: 0, rho_3ls: 8, rho2_7ls: UNIT, minrtt_us: 0 }
     }
 
-    // linux: net/ipv4/tcp_hybla.c hybla_recalc_param (6.1) - the eight-fold time gives rho in eighths.
+    // linux: net/ipv4/tcp_hybla.c hybla_recalc_param (6.1) - `srtt_us` is RTT times 8, so rho is in eighths.
     fn measure(&mut self, sk: &CcSock) {
         self.rho_3ls = (sk.srtt_us / (self.params.rtt0 * 1_000)).max(8);
         self.rho2_7ls = (self.rho_3ls * self.rho_3ls) << 1;
@@ -74,7 +73,7 @@ impl Hybla {
 }
 
 impl Controller for Hybla {
-    // linux: net/ipv4/tcp_hybla.c hybla_init (6.1) - the first window is rho.
+    // linux: net/ipv4/tcp_hybla.c hybla_init (6.1) - sets the initial window to rho.
     fn init(&mut self, sk: &mut CcSock) {
         *self = Self::new(self.params);
         sk.snd_cwnd_clamp = 65_535;
@@ -90,7 +89,7 @@ impl Controller for Hybla {
         self.enabled = new == CaState::Open;
     }
 
-    // linux: net/ipv4/tcp_hybla.c hybla_cong_avoid (6.1) - each acknowledgement counts, not what it covers.
+    // linux: net/ipv4/tcp_hybla.c hybla_cong_avoid (6.1) - counts ACKs, not acknowledged segments.
     #[inline]
     fn cong_avoid(&mut self, sk: &mut CcSock, ack: u32, acked: u32) {
         if sk.srtt_us < self.minrtt_us {
@@ -102,7 +101,7 @@ impl Controller for Hybla {
         if !self.enabled {
             return Reno.cong_avoid(sk, ack, acked);
         }
-        // linux: same - at the threshold slow start is over, whatever others hold.
+        // linux: same - slow start ends at the threshold even with the 3.13 rules.
         let slow_start = sk.snd_cwnd < sk.snd_ssthresh;
         let increment = if slow_start {
             let rho = self.rho_3ls >> 3;
@@ -120,7 +119,7 @@ impl Controller for Hybla {
             self.cents -= UNIT;
             sk.snd_cwnd_cnt = 0;
         }
-        // The share is too small for 1/128: at least one segment for a window of acknowledgements.
+        // The increment is below 1/128: add at least one segment per window of ACKs.
         if increment == 0 && odd == 0 && sk.snd_cwnd_cnt >= sk.snd_cwnd {
             sk.snd_cwnd += 1;
             sk.snd_cwnd_cnt = 0;
@@ -154,8 +153,8 @@ mod tests {
 
     #[test]
     fn growth_follows_the_round_trip_time() {
-        // round-trip time in ms; first window; windows after 1, 2 and 3 acknowledgements in slow start; 400
-        // acknowledgements from a window of 400 in congestion avoidance add about rho^2
+        // RTT in ms; initial window; windows after 1, 2 and 3 ACKs in slow start; growth (about rho^2) over
+        // 400 ACKs in congestion avoidance from a window of 400
         let table = [
             (10, 1, [2, 3, 4], 1),
             (25, 1, [2, 3, 4], 1),
@@ -181,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn is_reno_while_something_is_wrong() {
+    fn is_reno_outside_open() {
         let (mut hybla, mut sk) = connection(100_000);
         (sk.snd_cwnd, sk.snd_ssthresh) = (20, 10);
         hybla.set_state(&mut sk, CaState::Disorder);

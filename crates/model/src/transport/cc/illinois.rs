@@ -1,4 +1,4 @@
-//! Illinois: adds more and takes less while queueing delay is low.
+//! Illinois: increases more and decreases less while the queueing delay is low.
 // paper: illinois (Liu, Basar and Srikant 2006) - alpha and beta as functions of the average queueing delay.
 
 use crate::transport::seq::after;
@@ -6,24 +6,24 @@ use crate::transport::seq::after;
 use super::reno::{MIN_SSTHRESH, slow_start};
 use super::{AckSample, CaState, CcSock, Controller};
 
-/// The increment is in 1/128.
+/// Fixed point of the increment alpha: 1/128.
 const ALPHA_SHIFT: u32 = 7;
 const ALPHA_SCALE: u32 = 1 << ALPHA_SHIFT;
 const ALPHA_MIN: u32 = 3 * ALPHA_SCALE / 10;
 const ALPHA_MAX: u32 = 10 * ALPHA_SCALE;
-/// The decrement is in 1/64.
+/// Fixed point of the decrease factor beta: 1/64.
 const BETA_SHIFT: u32 = 6;
 const BETA_MIN: u32 = (1 << BETA_SHIFT) / 8;
 const BETA_MAX: u32 = (1 << BETA_SHIFT) / 2;
-/// Longest round-trip time that is taken as such, in us, so that products fit.
+/// Cap on RTT samples in us, so that products fit 32 bits.
 const RTT_MAX: u32 = u32::MAX / ALPHA_MAX;
 
-/// Parameters, by the names of the kernel module.
+/// Parameters, named after those of the kernel module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IllinoisParams {
-    /// Window in segments from which on the delay is used.
+    /// Minimum window in segments at which alpha and beta depend on the delay.
     pub win_thresh: u32,
-    /// Number of round trips of low delay before the increment returns to its maximum.
+    /// Rounds of low delay before alpha returns to its maximum.
     pub theta: u32,
 }
 
@@ -34,26 +34,73 @@ impl Default for IllinoisParams {
     }
 }
 
-/// Illinois.
+/// Illinois congestion control.
 #[derive(Clone, Debug)]
 pub struct Illinois {
     params: IllinoisParams,
-    /// Round-trip times of this round, and how many, in us.
-    sum_rtt: u64,
-    cnt_rtt: u16,
-    /// Least and greatest round-trip time in us.
+    round: Round,
+    /// Least and greatest round-trip time so far, in us.
     base_rtt: u32,
     max_rtt: u32,
-    /// The round ends when this sequence number is acknowledged.
-    end_seq: u32,
+    /// Increment per round trip in 1/128 segment.
     alpha: u32,
+    /// Decrement per loss in 1/64 of the window.
     beta: u32,
-    /// Segments that the last acknowledgement covered.
+    /// Segments covered by the last ACK.
     acked: u32,
-    /// Delay has been above a hundredth of the largest.
-    rtt_above: bool,
-    /// Rounds since in which it was below.
-    rtt_low: u32,
+    /// Rounds of low delay since the delay was last high; `None` if it has not been high.
+    quiet_rounds: Option<u32>,
+}
+
+/// Round-trip times of one window of data.
+#[derive(Clone, Copy, Debug, Default)]
+struct Round {
+    /// The round ends when this sequence number is acknowledged.
+    end: u32,
+    sum_us: u64,
+    samples: u16,
+}
+
+impl Round {
+    fn starting_at(end: u32) -> Self {
+        Self { end, ..Self::default() }
+    }
+
+    /// Average round-trip time in us, rounded down; `None` without a sample.
+    fn average(&self) -> Option<u32> {
+        self.sum_us.checked_div(u64::from(self.samples)).map(|us| us as u32)
+    }
+}
+
+/// Queueing delay in us: the average of a round, and the largest so far.
+#[derive(Clone, Copy)]
+struct Delay {
+    average: u32,
+    largest: u32,
+}
+
+impl Delay {
+    /// Increment in 1/128 segment at a high delay; `None` if the delay is at most a hundredth of the largest.
+    // paper: illinois - alpha = k1 / (k2 + delay), through the largest increment at a hundredth of the
+    // largest delay and the least increment at the largest delay.
+    fn increment(self) -> Option<u32> {
+        let first = self.largest / 100;
+        let (span, past) = (self.largest - first, self.average.checked_sub(first).filter(|us| *us > 0)?);
+        let slope = past * (ALPHA_MAX - ALPHA_MIN) / ALPHA_MIN;
+        Some(span * ALPHA_MAX / (span + slope))
+    }
+
+    /// Decrement in 1/64 of the window.
+    // paper: illinois - an eighth up to a tenth of the largest delay, a half from eight tenths on, and a
+    // line between.
+    fn decrement(self) -> u32 {
+        let (first, last) = (self.largest / 10, 8 * self.largest / 10);
+        match self.average {
+            us if us <= first => BETA_MIN,
+            us if us < last => BETA_MIN + (BETA_MAX - BETA_MIN) * (us - first) / (last - first),
+            _ => BETA_MAX,
+        }
+    }
 }
 
 impl Default for Illinois {
@@ -63,133 +110,110 @@ impl Default for Illinois {
 }
 
 impl Illinois {
-    /// With parameters other than the module's defaults.
+    /// Creates a controller with these parameters. The default is the kernel module's.
     pub fn new(params: IllinoisParams) -> Self {
         Self {
             params,
-            sum_rtt: 0,
-            cnt_rtt: 0,
+            round: Round::default(),
             base_rtt: i32::MAX as u32,
             max_rtt: 0,
-            end_seq: 0,
             alpha: ALPHA_MAX,
             beta: BETA_MAX,
             acked: 0,
-            rtt_above: false,
-            rtt_low: 0,
+            quiet_rounds: None,
         }
     }
 
-    // linux: net/ipv4/tcp_illinois.c rtt_reset (6.1).
-    fn start_round(&mut self, sk: &CcSock) {
-        self.end_seq = sk.snd_nxt;
-        self.cnt_rtt = 0;
-        self.sum_rtt = 0;
-    }
-
-    /// The increment for an average queueing delay of `da`, at most `dm` so far, in us.
-    // linux: net/ipv4/tcp_illinois.c alpha (6.1).
-    fn alpha(&mut self, mut da: u32, mut dm: u32) -> u32 {
-        let low = dm / 100;
-        if da <= low {
-            if !self.rtt_above {
-                return ALPHA_MAX;
+    /// Increment for the round's delay. Low delay raises it to its maximum, after a high delay only once it
+    /// has been low for `theta` rounds.
+    // linux: net/ipv4/tcp_illinois.c (6.1) - high delay does not restart the count of rounds.
+    fn increment(&mut self, delay: Delay) -> u32 {
+        match (delay.increment(), &mut self.quiet_rounds) {
+            (Some(alpha), quiet) => {
+                quiet.get_or_insert(0);
+                alpha
             }
-            // One quiet round may be chance: wait for a few.
-            self.rtt_low += 1;
-            if self.rtt_low < self.params.theta {
-                return self.alpha;
+            (None, Some(rounds)) if *rounds + 1 < self.params.theta => {
+                *rounds += 1;
+                self.alpha
             }
-            self.rtt_low = 0;
-            self.rtt_above = false;
-            return ALPHA_MAX;
+            (None, quiet) => {
+                *quiet = None;
+                ALPHA_MAX
+            }
         }
-        self.rtt_above = true;
-        (dm, da) = (dm - low, da - low);
-        dm * ALPHA_MAX / (dm + da * (ALPHA_MAX - ALPHA_MIN) / ALPHA_MIN)
     }
 
-    // linux: net/ipv4/tcp_illinois.c update_params (6.1).
-    fn update(&mut self, sk: &CcSock) {
+    /// Decides increment and decrement at the end of a round, and starts the next one.
+    // linux: net/ipv4/tcp_illinois.c (6.1) - Reno's below `win_thresh` segments.
+    fn finish_round(&mut self, sk: &CcSock) {
         if sk.snd_cwnd < self.params.win_thresh {
-            (self.alpha, self.beta) = (ALPHA_SCALE, BETA_MAX);
-        } else if self.cnt_rtt > 0 {
-            let dm = self.max_rtt - self.base_rtt;
-            let average = (self.sum_rtt / u64::from(self.cnt_rtt)) as u32;
-            let da = average - self.base_rtt;
-            self.alpha = self.alpha(da, dm);
-            self.beta = beta(da, dm);
+            self.as_reno();
+        } else if let Some(average) = self.round.average() {
+            let delay = Delay { average: average - self.base_rtt, largest: self.max_rtt - self.base_rtt };
+            (self.alpha, self.beta) = (self.increment(delay), delay.decrement());
         }
-        self.start_round(sk);
+        self.round = Round::starting_at(sk.snd_nxt);
     }
-}
 
-/// The decrement for an average queueing delay of `da`, at most `dm` so far, in us.
-// linux: net/ipv4/tcp_illinois.c beta (6.1) - an eighth below a tenth, a half above eight tenths, a line
-// between.
-fn beta(da: u32, dm: u32) -> u32 {
-    let (d2, d3) = (dm / 10, 8 * dm / 10);
-    if da <= d2 {
-        BETA_MIN
-    } else if da >= d3 || d3 <= d2 {
-        BETA_MAX
-    } else {
-        (BETA_MIN * d3 - BETA_MAX * d2 + (BETA_MAX - BETA_MIN) * da) / (d3 - d2)
+    fn as_reno(&mut self) {
+        (self.alpha, self.beta) = (ALPHA_SCALE, BETA_MAX);
+    }
+
+    /// Adds `alpha` segments per window of acknowledged ones.
+    // linux: net/ipv4/tcp_illinois.c (6.1) - the count restarts with each whole segment, which rounds growth
+    // down; further acknowledgements without a sample count as one segment.
+    fn grow(&mut self, sk: &mut CcSock) {
+        sk.snd_cwnd_cnt += core::mem::replace(&mut self.acked, 1);
+        let earned = ((sk.snd_cwnd_cnt * self.alpha) >> ALPHA_SHIFT) / sk.snd_cwnd;
+        if earned > 0 {
+            sk.snd_cwnd_cnt = 0;
+            sk.snd_cwnd = (sk.snd_cwnd + earned).min(sk.snd_cwnd_clamp);
+        }
     }
 }
 
 impl Controller for Illinois {
     fn init(&mut self, sk: &mut CcSock) {
         *self = Self::new(self.params);
-        self.start_round(sk);
+        self.round = Round::starting_at(sk.snd_nxt);
     }
 
     fn ssthresh(&mut self, sk: &mut CcSock) -> u32 {
         (sk.snd_cwnd - ((sk.snd_cwnd * self.beta) >> BETA_SHIFT)).max(MIN_SSTHRESH)
     }
 
-    // linux: net/ipv4/tcp_illinois.c tcp_illinois_cong_avoid (6.1).
     #[inline]
     fn cong_avoid(&mut self, sk: &mut CcSock, ack: u32, acked: u32) {
-        if after(ack, self.end_seq) {
-            self.update(sk);
+        if after(ack, self.round.end) {
+            self.finish_round(sk);
         }
-        if !sk.is_cwnd_limited {
-            return;
-        }
-        if sk.in_slow_start() {
-            slow_start(sk, acked);
-            return;
-        }
-        sk.snd_cwnd_cnt += self.acked;
-        self.acked = 1;
-        let delta = (sk.snd_cwnd_cnt * self.alpha) >> ALPHA_SHIFT;
-        if delta >= sk.snd_cwnd {
-            sk.snd_cwnd = (sk.snd_cwnd + delta / sk.snd_cwnd).min(sk.snd_cwnd_clamp);
-            sk.snd_cwnd_cnt = 0;
+        match (sk.is_cwnd_limited, sk.in_slow_start()) {
+            (false, _) => {}
+            (true, true) => {
+                slow_start(sk, acked);
+            }
+            (true, false) => self.grow(sk),
         }
     }
 
     fn set_state(&mut self, sk: &mut CcSock, new: CaState) {
         if new == CaState::Loss {
-            (self.alpha, self.beta) = (ALPHA_SCALE, BETA_MAX);
-            (self.rtt_low, self.rtt_above) = (0, false);
-            self.start_round(sk);
+            self.as_reno();
+            self.quiet_rounds = None;
+            self.round = Round::starting_at(sk.snd_nxt);
         }
     }
 
-    // linux: net/ipv4/tcp_illinois.c tcp_illinois_acked (6.1).
     #[inline]
     fn pkts_acked(&mut self, _sk: &mut CcSock, sample: &AckSample) {
         self.acked = sample.pkts_acked;
-        if sample.rtt_us < 0 {
-            return;
-        }
-        let rtt = sample.rtt_us.min(i64::from(RTT_MAX)) as u32;
-        self.base_rtt = self.base_rtt.min(rtt);
-        self.max_rtt = self.max_rtt.max(rtt);
-        self.cnt_rtt += 1;
-        self.sum_rtt += u64::from(rtt);
+        let Ok(us) = u64::try_from(sample.rtt_us) else { return };
+        let us = us.min(u64::from(RTT_MAX));
+        self.round.sum_us += us;
+        self.round.samples += 1;
+        self.base_rtt = self.base_rtt.min(us as u32);
+        self.max_rtt = self.max_rtt.max(us as u32);
     }
 }
 
@@ -200,9 +224,9 @@ mod tests {
 
     #[test]
     fn gains_by_delay() {
-        // Average queueing delay in us of at most 100 ms, increment in 1/128, decrement in 1/64; the paper's
-        // curve is k1 / (k2 + da) through (1 ms, 10) and (100 ms, 0.3), and a line from 1/8 at 10 ms to 1/2
-        // at 80 ms.
+        // Average queueing delay in us with a maximum of 100 ms, alpha in 1/128, beta in 1/64. The paper's
+        // alpha is k1 / (k2 + da) through (1 ms, 10) and (100 ms, 0.3); beta is linear from 1/8 at 10 ms to
+        // 1/2 at 80 ms.
         let table = [
             (0, 1280, 8),
             (1_000, 1280, 8),
@@ -215,7 +239,8 @@ mod tests {
         ];
         for (da, alpha, b) in table {
             let mut illinois = Illinois::default();
-            assert_eq!((illinois.alpha(da, 100_000), beta(da, 100_000)), (alpha, b), "{da}");
+            let delay = Delay { average: da, largest: 100_000 };
+            assert_eq!((illinois.increment(delay), delay.decrement()), (alpha, b), "{da}");
             let x = (f64::from(da) - 1_000.0).max(0.0) / 99_000.0;
             let exact = 1280.0 / (1.0 + x * (1280.0 - 38.4) / 38.4);
             assert!((f64::from(alpha) - exact).abs() <= 0.03 * exact, "{da}: {exact}");
@@ -225,18 +250,28 @@ mod tests {
     #[test]
     fn the_largest_increment_comes_back_after_five_quiet_rounds() {
         let mut illinois = Illinois::default();
-        illinois.alpha = illinois.alpha(100_000, 100_000);
+        let delay = |average| Delay { average, largest: 100_000 };
+        illinois.alpha = illinois.increment(delay(100_000));
         let rounds = [(); 6].map(|()| {
-            illinois.alpha = illinois.alpha(0, 100_000);
+            illinois.alpha = illinois.increment(delay(0));
             illinois.alpha
         });
         assert_eq!(rounds, [38, 38, 38, 38, 1280, 1280]);
     }
 
     #[test]
+    fn decrements_of_short_delays() {
+        // average and largest delay in us, decrement in 1/64
+        let table = [((0, 0), 8), ((0, 1), 8), ((1, 1), 32), ((1, 9), 11), ((6, 9), 28), ((7, 9), 32)];
+        for ((average, largest), beta) in table {
+            assert_eq!(Delay { average, largest }.decrement(), beta, "{average} of {largest}");
+        }
+    }
+
+    #[test]
     fn windows() {
-        // Each whole segment of increment begins a new count, so that a little is lost of it.
-        // increment in 1/128, window before and after a window's worth of acknowledgements of two segments
+        // The count restarts at each whole segment, which loses a fraction of the increment.
+        // alpha in 1/128, window before and after a window of ACKs for two segments each
         for (alpha, cwnd, after) in [(1280, 100, 108), (128, 100, 101), (64, 100, 100), (38, 40, 40)] {
             let mut sk = sock();
             (sk.snd_cwnd, sk.snd_ssthresh) = (cwnd, cwnd);
@@ -247,7 +282,7 @@ mod tests {
             }
             assert_eq!(sk.snd_cwnd, after, "{alpha}");
         }
-        // decrement in 1/64, window, threshold
+        // beta in 1/64, window, threshold
         for (beta, cwnd, threshold) in [(8, 100, 88), (32, 100, 50), (32, 2, 2)] {
             let mut sk = sock();
             sk.snd_cwnd = cwnd;
@@ -262,11 +297,11 @@ mod tests {
         illinois.init(&mut sk);
         illinois.pkts_acked(&mut sk, &AckSample { pkts_acked: 1, rtt_us: 1_000, in_flight: 0 });
         sk.snd_cwnd = 14;
-        illinois.update(&sk);
+        illinois.finish_round(&sk);
         assert_eq!((illinois.alpha, illinois.beta), (128, 32));
         illinois.pkts_acked(&mut sk, &AckSample { pkts_acked: 1, rtt_us: 1_000, in_flight: 0 });
         sk.snd_cwnd = 15;
-        illinois.update(&sk);
+        illinois.finish_round(&sk);
         assert_eq!((illinois.alpha, illinois.beta), (1280, 8));
         illinois.set_state(&mut sk, CaState::Loss);
         assert_eq!((illinois.alpha, illinois.beta), (128, 32));

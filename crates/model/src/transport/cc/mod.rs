@@ -1,9 +1,9 @@
-//! Congestion controls: the interface between a TCP sender and the algorithm that sets its window.
+//! Congestion control: the interface between a TCP sender and the algorithm that sets its window.
 //!
-//! A controller is a struct with its own state and a few functions ([`Controller`]). [`Cc`] is the enum of
-//! all, so an acknowledgement needs no dynamic dispatch, except for user-defined ones ([`CustomCc`]).
-//! [`CcSock`] is the part of a connection that a controller may read and write, with the names of `ss` and
-//! the kernel. Arithmetic is in integers wherever Linux's is.
+//! A controller is a struct that implements [`Controller`]. The enum [`Cc`] holds any of them, so that ACK
+//! processing needs no dynamic dispatch except for user-defined controllers ([`CustomCc`]). [`CcSock`] is the
+//! part of a connection that a controller may read and write; its fields have the names of `ss` and the
+//! kernel. Arithmetic is in integers wherever Linux uses integers.
 
 pub mod bbr;
 pub mod compound;
@@ -36,12 +36,12 @@ use reno::GrowthRules;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 #[repr(u8)]
 pub enum CaState {
-    /// Nothing is dubious.
+    /// No duplicate ACKs, SACKs or losses.
     #[default]
     Open,
     /// Duplicate ACKs or SACKs were received.
     Disorder,
-    /// The window is being reduced because of an ECN mark or local congestion, not because of a loss.
+    /// The window is being reduced because of an ECN mark or local congestion, without a loss.
     Cwr,
     /// Lost segments are being retransmitted.
     Recovery,
@@ -49,40 +49,40 @@ pub enum CaState {
     Loss,
 }
 
-/// Events that a controller may react to.
+/// Events reported to a controller.
 // linux: include/net/tcp.h enum tcp_ca_event (6.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CcEvent {
-    /// First transmission when nothing was in flight.
+    /// First transmission with nothing in flight.
     TxStart,
-    /// The window is reset after an idle time.
+    /// Window reset after an idle period.
     CwndRestart,
-    /// Recovery or CWR has ended.
+    /// End of Recovery or CWR.
     CompleteCwr,
-    /// The sender enters Loss.
+    /// Entry into Loss.
     Loss,
-    /// A segment with the CE mark was received.
+    /// Reception of a segment with the CE mark.
     EcnIsCe,
 }
 
-/// A delivery rate sample, taken with one acknowledgement.
+/// Delivery rate sample of one ACK.
 // linux: include/net/tcp.h struct rate_sample, net/ipv4/tcp_rate.c (6.1).
 // spec: draft-cheng-iccrg-delivery-rate-estimation - delivery rate samples.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RateSample {
-    /// Value of `delivered` when the sample's newest segment was sent; 0 if there is no sample.
+    /// `delivered` when the newest segment of the sample was sent; 0 without a sample.
     pub prior_delivered: u32,
-    /// Segments delivered over the interval; negative if no sample could be made.
+    /// Segments delivered over the interval; negative if there is no valid sample.
     pub delivered: i32,
     /// Segments among `delivered` with a CE mark.
     pub delivered_ce: i32,
-    /// Time over which they were delivered in us; negative if no sample could be made.
+    /// Length of the interval in us; negative if there is no valid sample.
     pub interval_us: i64,
-    /// The sending part of that interval in us.
+    /// Send phase of the interval in us.
     pub snd_interval_us: u32,
-    /// The acknowledging part of that interval in us.
+    /// ACK phase of the interval in us.
     pub rcv_interval_us: u32,
-    /// Round-trip time of the last segment that was acknowledged in us; negative if none was timed.
+    /// RTT of the most recently sent segment acknowledged, in us; negative if none was timed.
     pub rtt_us: i64,
     /// Segments marked lost by this acknowledgement.
     pub losses: i32,
@@ -90,46 +90,46 @@ pub struct RateSample {
     pub acked_sacked: u32,
     /// Segments in flight before this acknowledgement.
     pub prior_in_flight: u32,
-    /// The sample was taken while the application limited the sender.
+    /// True if the application limited the sender during the sample.
     pub is_app_limited: bool,
-    /// The newest segment of the sample had been retransmitted.
+    /// True if the newest segment of the sample was a retransmission.
     pub is_retrans: bool,
-    /// The acknowledgement is likely to have been delayed.
+    /// True if the ACK was probably delayed.
     pub is_ack_delayed: bool,
 }
 
-/// The data that an acknowledgement acknowledges.
+/// Data acknowledged by one ACK.
 // linux: include/net/tcp.h struct ack_sample (6.1).
 #[derive(Clone, Copy, Debug)]
 pub struct AckSample {
     /// Segments newly acknowledged.
     pub pkts_acked: u32,
-    /// Round-trip time in us by this acknowledgement; negative if none.
+    /// RTT measured by this ACK in us; negative if none.
     pub rtt_us: i64,
-    /// Bytes from the first unacknowledged one of that time to the end of the newest of them, when it was
-    /// sent.
-    // linux: net/ipv4/tcp_output.c __tcp_transmit_skb (6.1) - tx.in_flight: bytes, not segments.
+    /// Bytes in flight when the newest acknowledged segment was sent, including that segment. The TCP sender
+    /// estimates this from the segments delivered since.
+    // linux: net/ipv4/tcp_output.c __tcp_transmit_skb (6.1) - tx.in_flight is in bytes, not segments.
     pub in_flight: u32,
 }
 
-/// Slow-start threshold in segments of a connection without a reduction.
+/// Slow-start threshold in segments before the first reduction.
 // linux: include/net/tcp.h TCP_INFINITE_SSTHRESH (6.1).
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
-/// The part of a connection that controllers see. Names are those of Linux's `tcp_sock`.
+/// The part of a connection visible to controllers. Field names are those of Linux's `tcp_sock`.
 #[derive(Clone, Debug)]
 pub struct CcSock {
     /// Congestion window in segments.
     pub snd_cwnd: u32,
-    /// Acknowledged segments that have not yet raised the window.
+    /// Acknowledged segments not yet added to the window.
     pub snd_cwnd_cnt: u32,
-    /// Maximum of the window in segments.
+    /// Upper bound of the window in segments.
     pub snd_cwnd_clamp: u32,
     /// Slow-start threshold in segments.
     pub snd_ssthresh: u32,
     /// Window before the last reduction, for undo.
     pub prior_cwnd: u32,
-    /// Segments sent and not cumulatively acknowledged.
+    /// Segments sent but not cumulatively acknowledged.
     pub packets_out: u32,
     /// Segments among `packets_out` that are SACKed.
     pub sacked_out: u32,
@@ -137,18 +137,17 @@ pub struct CcSock {
     pub lost_out: u32,
     /// Segments among `packets_out` that were retransmitted and are not yet acknowledged.
     pub retrans_out: u32,
-    /// Whether the window limited the sender in the last round trip.
+    /// True if the window limited the sender in the last round trip.
     pub is_cwnd_limited: bool,
-    /// Maximum number of segments in flight in the last round limited by the window.
+    /// Maximum segments in flight in the last window-limited round.
     pub max_packets_out: u32,
-    /// Congestion state.
+    /// Current congestion state.
     pub ca_state: CaState,
     /// Maximum segment size in bytes of data.
     pub mss_cache: u32,
-    /// Eight times the smoothed round-trip time in us; 0 before the first measurement.
+    /// Smoothed RTT in us, times 8; 0 before the first measurement.
     pub srtt_us: u32,
-    /// Minimum of the round-trip time over the kernel's window (300 s) in us; `u32::MAX` before the first
-    /// measurement.
+    /// Minimum RTT over the kernel's window (300 s), in us; `u32::MAX` before the first measurement.
     pub min_rtt_us: u32,
     /// Segments delivered so far, including SACKed ones.
     pub delivered: u32,
@@ -156,7 +155,7 @@ pub struct CcSock {
     pub delivered_ce: u32,
     /// Segments marked lost so far.
     pub lost: u32,
-    /// Value of `delivered` up to which samples are application-limited; 0 if not limited.
+    /// Value of `delivered` up to which samples are application-limited; 0 if the sender is not limited.
     pub app_limited: u32,
     /// Time of the last delivery in us.
     pub delivered_mstamp: u64,
@@ -164,46 +163,45 @@ pub struct CcSock {
     pub snd_una: u32,
     /// Next sequence number to be sent.
     pub snd_nxt: u32,
-    /// Bytes that the application has written and that were not sent yet: write_seq - snd_nxt.
+    /// Bytes written by the application but not sent (write_seq - snd_nxt).
     pub unsent: u32,
     /// Current time in us (`tcp_mstamp`).
     pub now_us: u64,
-    /// Current time in ticks of the kernel's clock, counted from the start of the run (`tcp_jiffies32`).
+    /// Current time in kernel ticks since the start of the run (`tcp_jiffies32`).
     pub jiffies: u32,
     /// CONFIG_HZ: ticks per second.
     pub hz: u32,
-    /// Instant in jiffies of the last data segment sent (`lsndtime`).
+    /// Time of the last data transmission in jiffies (`lsndtime`).
     pub lsndtime: u32,
     /// Pacing rate in bytes per second.
     pub pacing_rate: u64,
     /// Maximum pacing rate in bytes per second.
     pub max_pacing_rate: u64,
-    /// The controller asks for pacing (`sk_pacing_status` is not none).
+    /// True if the controller requests pacing (`sk_pacing_status` other than none).
     pub needs_pacing: bool,
-    /// Right shift of the pacing rate that gives the bytes of one small-queue period (`sk_pacing_shift`).
+    /// Right shift from the pacing rate to the bytes of one TCP small queues period (`sk_pacing_shift`).
     pub pacing_shift: u8,
     /// Maximum size of a TSO packet in bytes (`sk_gso_max_size`).
     pub gso_max_size: u32,
-    /// Bytes of truesize in the queues below that are charged to the socket (`sk_wmem_alloc`).
+    /// Truesize bytes queued in lower layers and charged to the socket (`sk_wmem_alloc`).
     pub wmem_alloc: u32,
-    /// How the window grows when one acknowledgement covers several segments.
+    /// How the window grows if one ACK covers several segments.
     pub growth: GrowthRules,
     /// Initial window in segments.
     pub init_cwnd: u32,
-    /// Pacing stamp: earliest departure of the next segment in ns (`tcp_wstamp_ns`).
+    /// Earliest departure time of the next segment in ns (`tcp_wstamp_ns`).
     pub wstamp_ns: u64,
     /// Current time in ns (`tcp_clock_cache`).
     pub clock_ns: u64,
-    /// Random numbers for the controller.
+    /// Random stream of the controller.
     pub random: RandomStream,
 }
 
 impl CcSock {
-    /// A connection before anything was sent: an initial window of 10 segments of 536 bytes, 250 ticks a
-    /// second, packets of up to 64 KiB. `random` is the random stream of its controller.
-    // linux: net/ipv4/tcp.c tcp_init_sock (6.1) - the threshold is infinite, samples are limited by the
-    // application until the first segment leaves, and the MSS is that of a peer that names none
-    // (TCP_MSS_DEFAULT).
+    /// Creates an unused connection: initial window of 10 segments, MSS of 536 bytes, 250 ticks per second,
+    /// TSO packets of up to 64 KiB. `random` is the controller's random stream.
+    // linux: net/ipv4/tcp.c tcp_init_sock (6.1) - sets an infinite threshold, marks samples
+    // application-limited until the first transmission, and assumes the default MSS (TCP_MSS_DEFAULT).
     pub fn new(random: RandomStream) -> Self {
         Self {
             snd_cwnd: 10,
@@ -246,14 +244,14 @@ impl CcSock {
             random,
         }
     }
-    /// Segments in the network.
+    /// Returns the number of segments in the network.
     // linux: include/net/tcp.h tcp_packets_in_flight (6.1).
     #[inline]
     pub fn in_flight(&self) -> u32 {
         self.packets_out - (self.sacked_out + self.lost_out) + self.retrans_out
     }
-    /// Whether the window is below the slow-start threshold. Before 4.3 (76174004a0f1), a window at the
-    /// threshold also counts.
+    /// Returns true if the window is below the slow-start threshold. Before 4.3 (76174004a0f1), a window at
+    /// the threshold also counts.
     #[inline]
     pub fn in_slow_start(&self) -> bool {
         self.snd_cwnd < self.snd_ssthresh
@@ -261,91 +259,90 @@ impl CcSock {
     }
 }
 
-/// A congestion control. The default functions do what Linux does if a module leaves a function out.
+/// A congestion controller. The default methods behave as Linux does for a module without that function.
 ///
-/// # Order of calls
+/// # Call order
 ///
-/// [`init`](Self::init) is called first. For each acknowledgement the sender calls
-/// [`in_ack_event`](Self::in_ack_event), [`pkts_acked`](Self::pkts_acked) if it acknowledges data,
-/// [`set_state`](Self::set_state) if the state changes, then [`cong_control`](Self::cong_control), and
-/// [`cong_avoid`](Self::cong_avoid) if that returned false. [`ssthresh`](Self::ssthresh) is called on
-/// congestion, before the state changes, and [`undo_cwnd`](Self::undo_cwnd) if the reduction was spurious.
+/// [`init`](Self::init) is called first. For each ACK the sender calls [`in_ack_event`](Self::in_ack_event),
+/// [`pkts_acked`](Self::pkts_acked) if the ACK acknowledges data, [`set_state`](Self::set_state) if the state
+/// changes, [`cong_control`](Self::cong_control), and [`cong_avoid`](Self::cong_avoid) if `cong_control`
+/// returned false. [`ssthresh`](Self::ssthresh) is called on congestion, before the state changes, and
+/// [`undo_cwnd`](Self::undo_cwnd) if the reduction turns out to be spurious.
 ///
 /// # Requirements
 ///
-/// - The window ([`CcSock::snd_cwnd`]) is at least one segment, and no acknowledgement raises it above
+/// - The window ([`CcSock::snd_cwnd`]) is at least one segment, and no ACK raises it above
 ///   [`CcSock::snd_cwnd_clamp`].
 /// - A threshold is at least one segment.
-/// - A paced connection ([`CcSock::needs_pacing`]) has a rate. The sender sets it from window and round-trip
-///   time, unless the controller's `cong_control` returns true.
-/// - A copy behaves as the original and shares nothing with it. The controller reads no clock; random numbers
+/// - A paced connection ([`CcSock::needs_pacing`]) has a rate. The sender derives it from window and RTT,
+///   unless the controller's `cong_control` returns true.
+/// - A copy behaves like the original and shares no state with it. Controllers read no clock; random numbers
 ///   come from [`CcSock::random`].
 ///
-/// [`crate::conformance::controller()`] checks all of this.
+/// [`crate::conformance::controller()`] checks these requirements.
 // linux: include/net/tcp.h struct tcp_congestion_ops (6.1).
 pub trait Controller {
-    /// The connection is established and the controller takes over.
+    /// Called when the connection is established.
     fn init(&mut self, _sk: &mut CcSock) {}
-    /// The slow-start threshold after congestion, in segments.
+    /// Returns the slow-start threshold after congestion, in segments.
     fn ssthresh(&mut self, sk: &mut CcSock) -> u32;
-    /// Raises the window: `acked` segments were acknowledged with acknowledgement number `ack`. Not called if
-    /// [`Controller::cong_control`] returns true.
+    /// Grows the window after `acked` segments were acknowledged with acknowledgement number `ack`. Not
+    /// called if [`Controller::cong_control`] returns true.
     fn cong_avoid(&mut self, sk: &mut CcSock, ack: u32, acked: u32);
-    /// Called after each acknowledgement. Returns true if the controller sets window and pacing rate itself;
-    /// `cong_avoid` and proportional rate reduction are then not used.
+    /// Called after each ACK. Returns true if the controller sets window and pacing rate itself; the sender
+    /// then skips `cong_avoid` and proportional rate reduction.
     fn cong_control(&mut self, _sk: &mut CcSock, _rs: &RateSample) -> bool {
         false
     }
-    /// The state changes to `new`; `sk.ca_state` is still the old one.
+    /// Called when the state changes to `new`. `sk.ca_state` still holds the old state.
     fn set_state(&mut self, _sk: &mut CcSock, _new: CaState) {}
-    /// An event of the connection.
+    /// Called for each connection event.
     fn cwnd_event(&mut self, _sk: &mut CcSock, _event: CcEvent) {}
-    /// An acknowledgement has arrived and is not processed yet; `ece` if it echoes a CE mark.
+    /// Called when an ACK arrives, before it is processed. `ece` is true if the ACK has the ECE flag.
     fn in_ack_event(&mut self, _sk: &mut CcSock, _ece: bool) {}
-    /// Segments were acknowledged.
+    /// Called when segments are acknowledged.
     fn pkts_acked(&mut self, _sk: &mut CcSock, _sample: &AckSample) {}
-    /// The window to return to after a spurious reduction.
+    /// Returns the window to restore after a spurious reduction.
     // linux: net/ipv4/tcp_cong.c tcp_reno_undo_cwnd (6.1).
     fn undo_cwnd(&mut self, sk: &mut CcSock) -> u32 {
         sk.snd_cwnd.max(sk.prior_cwnd)
     }
-    /// Size of the send buffer in windows (as `sndbuf_expand`).
+    /// Returns the send buffer size in multiples of the window.
     // linux: net/ipv4/tcp_input.c tcp_sndbuf_expand (6.1).
     fn sndbuf_expand(&self) -> u32 {
         2
     }
-    /// Minimum number of segments in a TSO packet; `default` is `net.ipv4.tcp_min_tso_segs`.
+    /// Returns the minimum number of segments per TSO packet. `default` is `net.ipv4.tcp_min_tso_segs`.
     fn min_tso_segs(&self, _sk: &CcSock, default: u32) -> u32 {
         default
     }
-    /// Whether its packets are ECN-capable regardless of `net.ipv4.tcp_ecn`.
+    /// Returns true if packets are ECN-capable regardless of `net.ipv4.tcp_ecn`.
     fn needs_ecn(&self) -> bool {
         false
     }
 }
 
-/// Parameters of controllers: those of the kernel modules, and rules that differ between kernels.
+/// Controller parameters: those of the kernel modules, and rules that differ between kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CcParams {
-    /// Of `bbr`.
+    /// BBR parameters.
     pub bbr: bbr::BbrParams,
-    /// Of `cubic`.
+    /// CUBIC parameters.
     pub cubic: cubic::CubicParams,
-    /// Of `hybla`.
+    /// Hybla parameters.
     pub hybla: hybla::HyblaParams,
-    /// Of `illinois`.
+    /// Illinois parameters.
     pub illinois: illinois::IllinoisParams,
-    /// Of `nv`.
+    /// New Vegas parameters.
     pub nv: nv::NvParams,
-    /// Of `vegas`.
+    /// Vegas parameters.
     pub vegas: vegas::VegasParams,
 }
 
-/// Declares the family: a controller is one line here and one file. Brackets hold the field of [`CcParams`]
-/// that it is made of.
+/// Declares the built-in controllers, one line each. Brackets name the controller's [`CcParams`] field.
 macro_rules! family {
     ($($(#[$doc:meta])* $name:literal => $variant:ident($controller:ty)$([$params:ident])?,)*) => {
-        /// Every built-in controller, and user-defined ones.
+        /// Any built-in or user-defined controller.
         #[derive(Clone, Debug)]
         pub enum Cc {
             $($(#[$doc])* $variant($controller),)*
@@ -357,18 +354,18 @@ macro_rules! family {
         pub const NAMES: &[&str] = &[$($name),*];
 
         impl Cc {
-            /// The controller with this name and parameters in its initial state, if there is one.
+            /// Creates the controller with this name and these parameters, or `None` if the name is unknown.
             pub fn new(name: &str, params: &CcParams) -> Option<Self> {
                 match name {
                     $($name => Some(Self::$variant(family!(@make params, $controller $(, $params)?))),)*
                     _ => None,
                 }
             }
-            /// The controller with this name and Linux 6.1's parameters, if there is one.
+            /// Creates the controller with this name and Linux 6.1 parameters, or `None` if unknown.
             pub fn by_name(name: &str) -> Option<Self> {
                 Self::new(name, &CcParams::default())
             }
-            /// Name of the controller.
+            /// Returns the controller's name.
             pub fn name(&self) -> &str {
                 match self {
                     $(Self::$variant(_) => $name,)*
@@ -391,17 +388,17 @@ macro_rules! family {
 }
 
 family! {
-    /// BBR, version 1.
+    /// BBR version 1.
     "bbr" => Bbr(bbr::Bbr)[bbr],
-    /// Compound TCP, by loss and delay, of Windows.
+    /// Compound TCP, loss- and delay-based, as in Windows.
     "compound" => Compound(compound::Compound),
-    /// CUBIC (RFC 9438), Linux's default.
+    /// CUBIC (RFC 9438), the Linux default.
     "cubic" => Cubic(cubic::Cubic)[cubic],
     /// HighSpeed TCP (RFC 3649).
     "highspeed" => HighSpeed(highspeed::HighSpeed),
-    /// Hybla, for long round trips.
+    /// Hybla, for long RTTs.
     "hybla" => Hybla(hybla::Hybla)[hybla],
-    /// Illinois, by loss and delay.
+    /// Illinois, loss- and delay-based.
     "illinois" => Illinois(illinois::Illinois)[illinois],
     /// New Vegas.
     "nv" => Nv(nv::Nv)[nv],
@@ -409,11 +406,11 @@ family! {
     "reno" => Reno(reno::Reno),
     /// Scalable TCP.
     "scalable" => Scalable(scalable::Scalable),
-    /// Vegas, by delay.
+    /// Vegas, delay-based.
     "vegas" => Vegas(vegas::Vegas)[vegas],
     /// Westwood+.
     "westwood" => Westwood(westwood::Westwood),
-    /// YeAH, by loss and delay.
+    /// YeAH, loss- and delay-based.
     "yeah" => Yeah(yeah::Yeah),
 }
 

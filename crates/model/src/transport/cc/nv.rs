@@ -1,45 +1,43 @@
-//! New Vegas: compares the window with the one that the round's highest rate would need at the least
-//! round-trip time.
-// linux: net/ipv4/tcp_nv.c (6.1) - there is no paper of it.
+//! New Vegas: compares the window with the round's maximum rate times the minimum RTT.
+// linux: net/ipv4/tcp_nv.c (6.1) - the only description; there is no paper.
 
 use crate::transport::seq::before;
 
 use super::reno::{MIN_SSTHRESH, cong_avoid_ai, slow_start};
 use super::{AckSample, CaState, CcSock, Controller, INFINITE_SSTHRESH};
 
-/// Parameters, by the names of the kernel module without the prefix `nv_`.
+/// Parameters, named after those of the kernel module without the prefix `nv_`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NvParams {
-    /// Number of segments that may be queued.
+    /// Allowed number of queued segments.
     pub pad: u32,
-    /// Segments below that at which nothing is changed.
+    /// Width of the band below `pad` in which the window stays unchanged, in segments.
     pub pad_buffer: u32,
-    /// Interval in seconds at which the minimum round-trip time is reset.
+    /// Interval between resets of the minimum RTT, in seconds.
     pub reset_period: u32,
     /// Minimum window in segments.
     pub min_cwnd: u32,
     /// Fraction of the excess by which the window is reduced, in 1/128.
     pub cong_dec_mult: u32,
-    /// Threshold after congestion, in eighths of the right window.
+    /// Threshold after congestion, in eighths of the target window.
     pub ssthresh_factor: u32,
-    /// Weight of a new round-trip time, in 1/256.
+    /// Weight of a new RTT sample, in 1/256.
     pub rtt_factor: u32,
-    /// Factor for the window after a loss, in 1/1024.
+    /// Multiplicative decrease factor at a loss, in 1/1024.
     pub loss_dec_factor: u32,
-    /// Rounds without congestion after which growth that timeouts slowed down is made faster; 0: it is never
-    /// slowed down.
+    /// Congestion-free rounds after which growth slowed by timeouts speeds up again; 0 disables the slowdown.
     pub cwnd_growth_rate_neg: u32,
-    /// Rounds without congestion after which growth is made faster than Reno's; 0: never.
+    /// Congestion-free rounds after which the window grows faster than Reno; 0: never.
     pub cwnd_growth_rate_pos: u32,
-    /// Number of samples needed to reduce the window.
+    /// Minimum samples before reducing the window.
     pub dec_eval_min_calls: u32,
-    /// Number of samples needed to increase the window.
+    /// Minimum samples before increasing the window.
     pub inc_eval_min_calls: u32,
-    /// Number of samples needed to leave slow start.
+    /// Minimum samples before leaving slow start.
     pub ssthresh_eval_min_calls: u32,
-    /// Number of rounds with too few samples after which growth stops.
+    /// Rounds with too few samples after which growth stops.
     pub stop_rtt_cnt: u32,
-    /// Minimum number of rounds before any decision.
+    /// Minimum rounds before any decision.
     pub rtt_min_cnt: u32,
 }
 
@@ -65,55 +63,54 @@ impl Default for NvParams {
     }
 }
 
-/// Rates are in 100 bit/s: a byte in a us is this much.
+/// One byte per us in the unit of rates, 100 bit/s.
 const RATE: u64 = 80_000;
-/// Least of `min_cwnd`'s search, its step, and its bound: a window below which acknowledgements come once a
-/// round.
+/// Minimum, step and upper bound of `small_cwnd`.
 const MIN_CWND: u32 = 4;
 const MIN_CWND_GROW: u32 = 2;
 const TSO_CWND_BOUND: u32 = 80;
 
-/// New Vegas.
+/// New Vegas congestion control.
 #[derive(Clone, Debug, Default)]
 pub struct Nv {
     params: NvParams,
-    /// When the least round-trip time is replaced by that of the last period, in ticks.
+    /// Time in ticks at which the minimum of the last period replaces the overall minimum RTT.
     min_rtt_reset: u32,
-    /// Exponent of growth: negative is slower than Reno.
+    /// Exponent of the growth rate. Negative values grow more slowly than Reno.
     growth: i32,
     allow_growth: bool,
-    /// Begin anew when nothing is wrong any more.
+    /// Set if state must be reset on return to Open.
     reset: bool,
-    /// Samples and rounds since the last decision, up to 255.
+    /// Samples and rounds since the last decision; samples are capped at 255.
     eval_calls: u32,
     rtt_cnt: u32,
-    /// Window below which the window is probably too small for several acknowledgements a round.
+    /// Window below which a round may produce only a single ACK.
     small_cwnd: u32,
-    /// Round-trip times in us: averaged, least, least of this period.
+    /// RTTs in us: average, minimum, and minimum of this period.
     last_rtt: u32,
     min_rtt: u32,
     min_rtt_new: u32,
-    /// Greatest rate since the last decision.
+    /// Maximum rate since the last decision.
     max_rate: u32,
-    /// The round ends when this sequence number is acknowledged.
+    /// Sequence number whose acknowledgement ends the round.
     round_seq: u32,
-    /// Acknowledged up to here at the last sample.
+    /// `snd_una` at the last sample.
     last_una: u32,
-    /// Decisions without congestion.
+    /// Consecutive decisions without congestion.
     no_congestion: u32,
 }
 
-/// What the window should do.
+/// Result of evaluating the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Verdict {
-    /// There are too few samples, or the window is neither too large nor small enough to grow.
+    /// Too few samples, or a window within the tolerance band: keep collecting.
     Wait,
-    /// Done: the next samples count anew.
+    /// A decision was made: restart the sample count.
     Decided,
 }
 
 impl Nv {
-    /// With parameters other than the module's defaults.
+    /// Creates a controller with these parameters. The default is the kernel module's.
     pub fn new(params: NvParams) -> Self {
         Self { params, ..Self::default() }
     }
@@ -127,7 +124,7 @@ impl Nv {
         self.last_una = sk.snd_una;
     }
 
-    /// Takes in a round-trip time; returns the average.
+    /// Adds an RTT sample and returns the average.
     fn average(&mut self, rtt: u32) -> u32 {
         let weight = self.params.rtt_factor;
         if weight == 0 {
@@ -144,8 +141,7 @@ impl Nv {
         average
     }
 
-    /// The least round-trip time of all is that of the last one or two periods, whose length has some chance
-    /// in it.
+    /// Renews the minimum RTT after a period of random length, so that it covers one or two periods.
     fn renew_min_rtt(&mut self, sk: &mut CcSock) {
         if (sk.jiffies.wrapping_sub(self.min_rtt_reset) as i32) < 0 {
             return;
@@ -158,7 +154,7 @@ impl Nv {
         self.small_cwnd = (self.small_cwnd / 2).max(MIN_CWND);
     }
 
-    /// At the end of a round, holds the window against what the rate would need.
+    /// Compares the window with the target at the end of a round.
     fn decide(&mut self, sk: &mut CcSock) -> Verdict {
         let p = self.params;
         let by_rate = u64::from(self.max_rate) * u64::from(self.min_rtt) / (RATE * u64::from(sk.mss_cache));
@@ -199,7 +195,7 @@ impl Nv {
                 self.no_congestion = 0;
             }
         } else {
-            // In between nothing begins anew: the next sample is looked at with those before it.
+            // Within the tolerance band, keep the samples for the next evaluation.
             return Verdict::Wait;
         }
         Verdict::Decided
@@ -207,7 +203,7 @@ impl Nv {
 }
 
 impl Controller for Nv {
-    // linux: net/ipv4/tcp_nv.c tcpnv_init (6.1) - the base round-trip time that BPF may give is not there.
+    // linux: net/ipv4/tcp_nv.c tcpnv_init (6.1). Not modelled: the base RTT set by a BPF program.
     fn init(&mut self, sk: &mut CcSock) {
         *self = Self::new(self.params);
         self.begin(sk);
@@ -277,7 +273,7 @@ impl Controller for Nv {
         }
         self.round_seq = sk.snd_nxt;
         self.rtt_cnt = (self.rtt_cnt + 1).min(255);
-        // One acknowledgement for a whole round tells nothing: let the window grow until there are more.
+        // A single ACK per round carries no information: let the window grow until there are more.
         if self.eval_calls == 1
             && bytes_acked >= (self.small_cwnd - 1) * sk.mss_cache
             && self.small_cwnd <= TSO_CWND_BOUND
@@ -303,21 +299,21 @@ mod tests {
 
     #[test]
     fn decisions() {
-        // Greatest rate is 50 segments in the least round-trip time of 20 ms: 60 are right.
+        // The maximum rate is 50 segments per minimum RTT of 20 ms, so the target is 60.
         let max_rate = (u64::from(50 * MSS) * RATE / 20_000) as u32 + 1;
         // window, threshold, rounds, samples; window, threshold, growth allowed, decided
         let inf = INFINITE_SSTHRESH;
         let table = [
             (58, inf, 1, 20, 58, inf, true, true),
             (58, inf, 1, 19, 58, inf, false, false),
-            // In between nothing changes, and nothing begins anew.
+            // Within the tolerance band nothing changes.
             (59, inf, 1, 0, 59, inf, false, false),
             (60, inf, 1, 0, 60, inf, false, false),
-            // Slow start ends.
+            // Leaving slow start.
             (100, inf, 1, 200, 100, inf, false, false),
             (100, inf, 2, 29, 100, inf, false, false),
             (100, inf, 2, 30, 89, 60, false, true),
-            // Later more samples are asked for.
+            // After slow start, more samples are required.
             (100, 60, 2, 59, 100, 60, false, false),
             (100, 60, 2, 60, 89, 60, false, true),
             (65, 60, 2, 60, 63, 60, false, true),
@@ -338,7 +334,7 @@ mod tests {
 
     #[test]
     fn growth_by_its_exponent() {
-        // exponent, window, after as many acknowledged segments
+        // exponent, window, window after as many acknowledged segments
         for (growth, cwnd, after) in [(0, 100, 101), (-1, 100, 100), (1, 100, 102), (8, 100, 125)] {
             let mut nv = Nv { growth, allow_growth: true, ..Nv::default() };
             assert_eq!(avoid(&mut nv, cwnd, 100), after, "{growth}");
@@ -366,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_round_trip_is_renewed() {
+    fn minimum_rtt_is_renewed() {
         let mut sk = sock();
         let mut nv = Nv::default();
         nv.init(&mut sk);
@@ -381,7 +377,7 @@ mod tests {
                 renewed.push((ms, nv.min_rtt));
             }
         }
-        // First after 2 s, with the least of the beginning; then each 3.75 to 6.24 s.
+        // The first reset is after 2 s, with the minimum so far; later ones follow every 3.75 to 6.24 s.
         assert_eq!(renewed[0], (2_000, 20_000));
         assert!(renewed.len() >= 3 && renewed[1..].iter().all(|r| r.1 >= 59_990), "{renewed:?}");
         for pair in renewed.windows(2) {

@@ -1,4 +1,4 @@
-//! Reno: additive increase, halving; its two steps serve most other controllers too.
+//! Reno: additive increase and halving. Most other controllers also use its two growth functions.
 
 use super::{CcSock, Controller};
 
@@ -6,33 +6,32 @@ use super::{CcSock, Controller};
 // linux: net/ipv4/tcp_cong.c tcp_reno_ssthresh (6.1).
 pub const MIN_SSTHRESH: u32 = 2;
 
-/// How the window grows when one acknowledgement covers several segments.
+/// How the window grows if one ACK covers several segments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum GrowthRules {
-    /// In congestion avoidance each acknowledgement counts as one segment, whatever it covers, and the window
-    /// grows one acknowledgement later. Slow start continues at the threshold and ends one segment above it
-    /// (3.13 to 3.19).
+    /// Congestion avoidance counts ACKs instead of segments and grows one ACK later. Slow start continues at
+    /// the threshold and ends one segment above it (3.13 to 3.19).
     // linux: net/ipv4/tcp_cong.c tcp_slow_start (3.18), tcp_cong_avoid_ai (3.10, and to 3.19); commits
     // 9f9843a751d0, 814d488c6126.
     Linux3_13,
-    /// An acknowledgement counts for the segments that it covers, except for Scalable TCP and YeAH (4.3 to
-    /// 5.6; 4.0 to 4.2 too, except for the threshold).
+    /// An ACK counts for the segments it covers, except in Scalable TCP and YeAH (4.3 to 5.6; 4.0 to 4.2
+    /// differ only at the threshold).
     // linux: net/ipv4/tcp_cong.c tcp_slow_start, tcp_cong_avoid_ai (4.4); commit 76174004a0f1.
     Linux4_3,
-    /// An acknowledgement always counts for the segments that it covers (5.7 on).
+    /// An ACK always counts for the segments it covers (since 5.7).
     // linux: net/ipv4/tcp_scalable.c, tcp_yeah.c (6.1) - changed by patches of March 2020.
     #[default]
     Linux5_7,
 }
 
-/// Reno (RFC 5681). It has no state of its own.
+/// Reno (RFC 5681). Stateless.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reno;
 
-/// Slow start: the window grows by one segment for each acknowledged one, up to the threshold. Returns the
+/// Slow start: grows the window by one segment per acknowledged segment, up to the threshold. Returns the
 /// number of acknowledged segments left for congestion avoidance.
 // linux: net/ipv4/tcp_cong.c tcp_slow_start (6.1).
-// spec: rfc3465 2.2 - appropriate byte counting, without its limit, as Linux has it.
+// spec: rfc3465 2.2 - appropriate byte counting, without the limit L.
 #[inline]
 pub fn slow_start(sk: &mut CcSock, acked: u32) -> u32 {
     if sk.growth == GrowthRules::Linux3_13 {
@@ -46,9 +45,8 @@ pub fn slow_start(sk: &mut CcSock, acked: u32) -> u32 {
     left
 }
 
-/// Congestion avoidance: the window grows by one segment for every `w` acknowledged ones.
-// linux: net/ipv4/tcp_cong.c tcp_cong_avoid_ai (6.1) - credit that was saved up is spent first when `w` has
-// fallen.
+/// Congestion avoidance: grows the window by one segment per `w` acknowledged segments.
+// linux: net/ipv4/tcp_cong.c tcp_cong_avoid_ai (6.1) - if `w` has fallen, spends saved credit first.
 #[inline]
 pub fn cong_avoid_ai(sk: &mut CcSock, w: u32, acked: u32) {
     if sk.growth == GrowthRules::Linux3_13 {
@@ -78,7 +76,7 @@ impl Controller for Reno {
         (sk.snd_cwnd >> 1).max(MIN_SSTHRESH)
     }
 
-    // linux: net/ipv4/tcp_cong.c tcp_reno_cong_avoid (6.1) - only while the window is what limits the sender.
+    // linux: net/ipv4/tcp_cong.c tcp_reno_cong_avoid (6.1) - grows only while the window limits the sender.
     #[inline]
     fn cong_avoid(&mut self, sk: &mut CcSock, _ack: u32, mut acked: u32) {
         if !sk.is_cwnd_limited {
@@ -104,7 +102,7 @@ mod tests {
         let mut sk = sock();
         (sk.snd_cwnd, sk.snd_ssthresh) = (20, 20);
         for round in 1..=30 {
-            // A window's worth, two segments at a time.
+            // One window of ACKs, two segments each.
             let window = sk.snd_cwnd;
             for i in 0..window.div_ceil(2) {
                 Reno.cong_avoid(&mut sk, 0, 2.min(window - 2 * i));
@@ -119,8 +117,8 @@ mod tests {
     }
 
     #[test]
-    fn slow_start_hands_on_what_the_threshold_cuts_off() {
-        // window, threshold, clamp, acknowledged, window after, left over
+    fn slow_start_returns_segments_beyond_the_threshold() {
+        // window, threshold, clamp, acknowledged, window after, segments left over
         let table = [
             (10, 100, u32::MAX, 2, 12, 0),
             (10, 13, u32::MAX, 5, 13, 2),
@@ -135,8 +133,8 @@ mod tests {
     }
 
     #[test]
-    fn credit_is_spent_first_when_fewer_are_needed() {
-        // saved credit, needed, acknowledged, window after (from 10), credit after
+    fn saved_credit_is_spent_first() {
+        // saved credit, segments needed, acknowledged, window after (from 10), credit after
         let table =
             [(0, 10, 9, 10, 9), (9, 10, 1, 11, 0), (9, 10, 12, 12, 1), (9, 4, 1, 11, 1), (9, 4, 9, 13, 1)];
         for (cnt, w, acked, after, left) in table {
@@ -149,20 +147,20 @@ mod tests {
 
     // linux: net/ipv4/tcp_cong.c tcp_slow_start (3.18), tcp_cong_avoid_ai (3.10).
     #[test]
-    fn before_4_0_acknowledgements_count_not_segments() {
+    fn acks_count_instead_of_segments_before_4_0() {
         let old = |cwnd, threshold| {
             let mut sk = sock();
             (sk.growth, sk.snd_cwnd, sk.snd_ssthresh) = (GrowthRules::Linux3_13, cwnd, threshold);
             sk
         };
-        // window, threshold, acknowledgements of two segments each, window after: one more than the window
-        // for a segment
+        // window, threshold, ACKs for two segments each, window after; one ACK more than the window per
+        // increment
         let table = [
             (10, 5, 10, 10),
             (10, 5, 11, 11),
             (10, 5, 22, 11),
             (10, 5, 23, 12),
-            // slow start, at the threshold too; then congestion avoidance
+            // slow start, including at the threshold; then congestion avoidance
             (10, 20, 2, 14),
             (10, 13, 2, 14),
             (13, 13, 1, 14),

@@ -1,10 +1,10 @@
-//! Response functions: the rate that a controller keeps on a path of so much loss and so long a round trip.
+//! Response functions: the rate of each controller by loss ratio and RTT.
 
 use super::testing::{Lossy, MSS};
 use super::*;
 use alloc::vec::Vec;
 
-/// A Gigabit path of 10 or 100 ms, on which one segment in so many is lost.
+/// A 1 Gbit/s path with an RTT of 10 or 100 ms that loses one segment in `one_in`.
 fn path(rtt_ms: u64, one_in: u32) -> Lossy {
     Lossy { rate: 1_000_000_000, rtt_us: rtt_ms * 1_000, one_in, random: false }
 }
@@ -18,8 +18,7 @@ fn window(name: &str, rtt_ms: u64, one_in: u32) -> f64 {
     (kbps(name, path(rtt_ms, one_in)) * rtt_ms) as f64 / f64::from(MSS * 8)
 }
 
-/// Rates in units of 100 kbit/s, for a loss in 100, 1,000, 10,000 and 100,000 segments at 10 ms, then at 100
-/// ms.
+/// Rates in 100 kbit/s with one loss per 100, 1,000, 10,000 and 100,000 segments, at 10 ms and at 100 ms.
 const RATES: &[(&str, [u64; 8])] = &[
     ("bbr", [9889, 9990, 9999, 9556, 9705, 9990, 9949, 9696]),
     ("compound", [127, 688, 4545, 9428, 13, 69, 455, 2914]),
@@ -46,7 +45,7 @@ fn rates_by_loss_and_round_trip_time() {
     assert_eq!(found, RATES);
 }
 
-/// Windows of a law that adds `a` segments a round trip and takes the share `b` at a loss.
+/// Mean window of an AIMD algorithm that adds `a` segments per RTT and removes the fraction `b` at a loss.
 fn aimd(a: f64, b: f64, one_in: u32) -> f64 {
     (a * (2.0 - b) / (2.0 * b) * f64::from(one_in)).sqrt()
 }
@@ -54,16 +53,15 @@ fn aimd(a: f64, b: f64, one_in: u32) -> f64 {
 #[test]
 fn windows_follow_the_closed_forms() {
     let reno = |n| aimd(1.0, 0.5, n);
-    // spec: rfc9438 4.2, 5.1 - beta 0.7, C 0.4; as much as Reno at least.
+    // spec: rfc9438 4.2, 5.1 - beta 0.7, C 0.4; at least Reno's window.
     let cubic = |rtt_s: f64, n: u32| (1.054 * (rtt_s * f64::from(n)).powf(0.75)).max(reno(n));
     // spec: rfc3649 5 - w = 0.12 / p^0.835.
     let highspeed = |n: u32| 0.12 * f64::from(n).powf(0.835);
-    // paper: scalable-tcp (Kelly 2003) - a per cent a round trip against an eighth at a loss: ln(8/7) /
-    // ln(1.01) round trips.
+    // paper: scalable-tcp (Kelly 2003) - 1 % growth per RTT against 1/8 at a loss: ln(8/7) / ln(1.01) RTTs.
     let scalable = |n: u32| f64::from(n) / ((8.0_f64 / 7.0).ln() / 1.01_f64.ln());
-    // paper: hybla (Caini and Firrincieli 2004) - as Reno at 25 ms: four times its window at 100 ms.
-    // paper: illinois (Liu, Basar and Srikant 2006) - ten segments and an eighth while there is no delay.
-    // paper: compound (Tan, Song, Zhang and Sridharan 2006) - w = 0.255 / p^0.8 while there is no delay.
+    // paper: hybla (Caini and Firrincieli 2004) - equals Reno at 25 ms, so four times its window at 100 ms.
+    // paper: illinois (Liu, Basar and Srikant 2006) - ten segments and 1/8 without queueing delay.
+    // paper: compound (Tan, Song, Zhang and Sridharan 2006) - w = 0.255 / p^0.8 without queueing delay.
     let compound = |n: u32| 0.255 * f64::from(n).powf(0.8);
     let cells = [
         ("compound", 10, 1_000, compound(1_000), 0.1),
@@ -102,8 +100,8 @@ fn windows_follow_the_closed_forms() {
 }
 
 #[test]
-fn losses_by_chance_change_little() {
-    // Windows between losses differ then, and long gaps give more than short ones take.
+fn random_losses_change_little() {
+    // Random gaps between losses vary the window; long gaps gain more than short gaps cost.
     for &name in NAMES {
         let periodic = path(10, 1_000);
         let by_chance = kbps(name, Lossy { random: true, ..periodic });

@@ -1,20 +1,19 @@
-//! Scalable TCP: a fixed share of the window is added for each acknowledgement, and an eighth taken at a
-//! loss.
+//! Scalable TCP: adds a fixed fraction of a segment per acknowledged segment, and removes 1/8 at a loss.
 // paper: scalable-tcp (Kelly 2003) - a = 0.01, b = 0.125.
 
 use super::reno::{GrowthRules, MIN_SSTHRESH, cong_avoid_ai, slow_start};
 use super::{CcSock, Controller};
 
-/// Acknowledged segments for one more segment of window.
+/// Acknowledged segments per window increment.
 // linux: net/ipv4/tcp_scalable.c TCP_SCALABLE_AI_CNT (6.1).
 pub(super) const AI_CNT: u32 = 100;
-/// Acknowledgements for the same before 5.7, when it was not counted what they cover.
+/// ACKs per window increment before 5.7, which counted ACKs instead of segments.
 // linux: same (4.4).
 const AI_ACKS: u32 = 50;
-/// The part of the window that a loss takes, as a shift.
+/// Multiplicative decrease, as a right shift of the window.
 const MD_SHIFT: u32 = 3;
 
-/// Scalable TCP. It has no state of its own.
+/// Scalable TCP congestion control. Stateless.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Scalable;
 
@@ -54,7 +53,7 @@ mod tests {
             sk.snd_cwnd = cwnd;
             assert_eq!(Scalable.ssthresh(&mut sk), threshold, "{cwnd}");
         }
-        // window, acknowledged segments, window after: as Reno below 100, then one for a hundred
+        // window, acknowledged segments, window after: equals Reno below 100, then one segment per hundred
         for (cwnd, acked, after) in
             [(50, 50, 51), (50, 49, 50), (100, 100, 101), (500, 100, 501), (500, 500, 505)]
         {
@@ -63,8 +62,8 @@ mod tests {
     }
     // linux: net/ipv4/tcp_scalable.c tcp_scalable_cong_avoid (4.4, 2.6.23).
     #[test]
-    fn fifty_acknowledgements_make_a_segment_before_5_7() {
-        // rules, acknowledgements of three segments each, window after from 500
+    fn fifty_acks_grow_a_segment_before_5_7() {
+        // rules, ACKs for three segments each, window after from 500
         let table = [
             (GrowthRules::Linux5_7, 34, 501),
             (GrowthRules::Linux4_3, 49, 500),

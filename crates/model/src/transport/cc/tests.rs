@@ -1,4 +1,4 @@
-//! Controllers against the kernel, over the path on which it was measured.
+//! Compares controllers with the kernel, on the measured path.
 
 use alloc::boxed::Box;
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use super::testing::Path;
 use super::*;
 use crate::conformance::controller::{Fed, Happens};
 
-/// What Linux 6.1 did over 30 s with one greedy flow, one segment a packet; means from 2 s on.
+/// Kernel measurements: Linux 6.1, one greedy flow for 30 s, one segment per packet; means after 2 s.
 struct Kernel {
     cc: &'static str,
     rate: u64,
@@ -50,7 +50,7 @@ const fn of(cc: &'static str, cwnd: f64, srtt_ms: f64, retransmissions: u64) -> 
 }
 
 #[test]
-fn windows_and_delays_are_the_kernels() {
+fn windows_and_delays_match_the_kernel() {
     for k in MEASURED {
         let path = Path { rate: k.rate, rtt_us: k.rtt_us, limit: k.limit, delayed: true };
         let run = path.run(Cc::by_name(k.cc).unwrap(), 2, 30, |_, _| ());
@@ -76,15 +76,14 @@ fn every_name_is_a_controller_of_that_name() {
 }
 
 proptest! {
-    /// What is asked of controllers of others, with lists of events that are made shorter where one fails.
+    /// Applies the conformance checks to random event lists, which proptest shrinks on failure.
     #[test]
     fn windows_stay_within_bounds(name in prop::sample::select(NAMES), list in prop::collection::vec(happens(), 1..300)) {
         let mut fed = Fed::new(Cc::by_name(name).expect("a name"));
         for happens in list {
             let held = fed.happens(happens);
             prop_assert!(held.is_ok(), "{} {:?}: {:?}", name, happens, held);
-            // Vegas takes the window for its threshold before it sees to it that the window is two, as Linux
-            // does.
+            // As in Linux, Vegas derives the threshold from the window before raising the window to two.
             let (least, is) = (if name == "vegas" { 1 } else { 2 }, fed.sock().snd_ssthresh);
             prop_assert!(is >= least, "{} {:?}: {}", name, happens, is);
         }
@@ -104,15 +103,15 @@ fn happens() -> impl Strategy<Value = Happens> {
 }
 
 #[test]
-fn the_check_for_others_holds_of_all_that_are_built_in() {
+fn conformance_check_passes_for_every_built_in_controller() {
     for &name in NAMES {
         assert_eq!(crate::conformance::controller(|| Cc::by_name(name).expect("a name")), Ok(()), "{name}");
     }
 }
 
-/// A connection whose controller is behind a pointer does the same, segment by segment.
+/// A boxed controller behaves identically, segment by segment.
 #[test]
-fn one_of_somebodys_own_is_driven_as_one_that_is_built_in() {
+fn custom_controllers_are_driven_like_built_in_ones() {
     let path = Path { rate: 20_000_000, rtt_us: 20_000, limit: 30, delayed: true };
     let own = Cc::Custom(CustomCc::new("mine", Box::new(cubic::Cubic::new(cubic::CubicParams::default()))));
     assert_eq!((own.name(), own.clone().name()), ("mine", "mine"));

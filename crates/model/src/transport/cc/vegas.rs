@@ -1,4 +1,4 @@
-//! Vegas: keeps two to four segments in queues, by the difference of expected and actual rate.
+//! Vegas: keeps two to four segments queued, based on the difference between expected and actual rate.
 // paper: vegas (Brakmo and Peterson 1995) - alpha, beta, gamma.
 
 use crate::transport::seq::after;
@@ -6,14 +6,14 @@ use crate::transport::seq::after;
 use super::reno::{Reno, slow_start};
 use super::{AckSample, CaState, CcEvent, CcSock, Controller};
 
-/// Parameters, by the names of the kernel module, in segments.
+/// Parameters in segments, named after those of the kernel module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct VegasParams {
-    /// The window grows while fewer segments than this are queued.
+    /// The window grows while fewer segments are queued.
     pub alpha: u32,
-    /// The window shrinks while more segments than this are queued.
+    /// The window shrinks while more segments are queued.
     pub beta: u32,
-    /// Slow start ends when more segments than this are queued.
+    /// Slow start ends once more segments are queued.
     pub gamma: u32,
 }
 
@@ -24,21 +24,21 @@ impl Default for VegasParams {
     }
 }
 
-/// Round-trip times of a round, which YeAH watches in the same way.
+/// RTTs per round. Also used by YeAH and Compound TCP.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rounds {
-    /// On: while nothing is wrong.
+    /// True in the Open state.
     pub(super) on: bool,
-    /// The round ends when this sequence number is acknowledged.
+    /// Sequence number whose acknowledgement ends the round.
     pub(super) end_seq: u32,
-    /// Round-trip times in this round.
+    /// RTT samples in this round.
     pub(super) cnt_rtt: u16,
-    /// Least of them, and least of all, in us.
+    /// Minimum RTT of this round and overall, in us.
     pub(super) min_rtt: u32,
     pub(super) base_rtt: u32,
 }
 
-/// No measurement yet, in us.
+/// Placeholder before the first RTT sample, in us.
 const NONE: u32 = i32::MAX as u32;
 
 impl Default for Rounds {
@@ -54,13 +54,13 @@ impl Rounds {
         self.enable(sk);
     }
 
-    // linux: net/ipv4/tcp_vegas.c vegas_enable (6.1) - the least round-trip time of all is kept.
+    // linux: net/ipv4/tcp_vegas.c vegas_enable (6.1) - keeps the overall minimum RTT.
     fn enable(&mut self, sk: &CcSock) {
         self.on = true;
         self.next(sk);
     }
 
-    /// The next round begins.
+    /// Starts the next round.
     pub(super) fn next(&mut self, sk: &CcSock) {
         self.end_seq = sk.snd_nxt;
         self.forget();
@@ -71,7 +71,7 @@ impl Rounds {
         self.min_rtt = NONE;
     }
 
-    // linux: net/ipv4/tcp_vegas.c tcp_vegas_pkts_acked (6.1) - a round trip is never 0.
+    // linux: net/ipv4/tcp_vegas.c tcp_vegas_pkts_acked (6.1) - adds 1 us so that an RTT is never 0.
     #[inline]
     pub(super) fn sample(&mut self, sample: &AckSample) {
         if sample.rtt_us >= 0 {
@@ -91,8 +91,7 @@ impl Rounds {
         }
     }
 
-    // linux: net/ipv4/tcp_vegas.c tcp_vegas_cwnd_event (6.1) - after a pause old round-trip times are worth
-    // nothing.
+    // linux: net/ipv4/tcp_vegas.c tcp_vegas_cwnd_event (6.1) - discards RTTs measured before an idle period.
     pub(super) fn event(&mut self, sk: &CcSock, event: CcEvent) {
         if matches!(event, CcEvent::CwndRestart | CcEvent::TxStart) {
             self.restart(sk);
@@ -100,7 +99,7 @@ impl Rounds {
     }
 }
 
-/// Vegas.
+/// Vegas congestion control.
 #[derive(Clone, Debug, Default)]
 pub struct Vegas {
     params: VegasParams,
@@ -108,12 +107,12 @@ pub struct Vegas {
 }
 
 impl Vegas {
-    /// With parameters other than the module's defaults.
+    /// Creates a controller with these parameters. The default is the kernel module's.
     pub fn new(params: VegasParams) -> Self {
         Self { params, ..Self::default() }
     }
 
-    /// A round has been measured.
+    /// Adjusts the window at the end of a round.
     // linux: net/ipv4/tcp_vegas.c tcp_vegas_cong_avoid (6.1).
     fn decide(&self, sk: &mut CcSock, acked: u32) {
         let (rtt, base) = (self.rounds.min_rtt, self.rounds.base_rtt);
@@ -132,8 +131,8 @@ impl Vegas {
             sk.snd_cwnd += 1;
         }
         sk.snd_cwnd = sk.snd_cwnd.max(2).min(sk.snd_cwnd_clamp);
-        // linux: include/net/tcp.h tcp_current_ssthresh (6.1) - but for a reduction, never below three
-        // quarters of the window.
+        // linux: include/net/tcp.h tcp_current_ssthresh (6.1) - at least 3/4 of the window, except in CWR and
+        // Recovery.
         if !matches!(sk.ca_state, CaState::Cwr | CaState::Recovery) {
             sk.snd_ssthresh = sk.snd_ssthresh.max((sk.snd_cwnd >> 1) + (sk.snd_cwnd >> 2));
         }
@@ -157,7 +156,7 @@ impl Controller for Vegas {
         }
         if after(ack, self.rounds.end_seq) {
             self.rounds.end_seq = sk.snd_nxt;
-            // Two samples may both be of delayed acknowledgements.
+            // With only two samples, both may come from delayed ACKs.
             if self.rounds.cnt_rtt <= 2 {
                 Reno.cong_avoid(sk, ack, acked);
             } else {
@@ -191,8 +190,7 @@ mod tests {
 
     #[test]
     fn a_round_decides() {
-        // window, threshold, least round-trip time of all and of the round in us, samples; window, threshold
-        // after
+        // window, threshold, minimum RTT overall and in the round in us, samples; window, threshold after
         let table = [
             // Fewer than two segments queued, two to four, more.
             (50, 30, 20_000, 20_000, 10, 51, 37),
@@ -200,7 +198,7 @@ mod tests {
             (50, 30, 20_000, 20_800, 10, 50, 37),
             (50, 30, 20_000, 21_900, 10, 50, 37),
             (50, 30, 20_000, 22_000, 10, 49, 36),
-            // Slow start: goes on, then falls back to what the path holds.
+            // Slow start continues, then falls back to the bandwidth-delay product.
             (50, 99, 20_000, 20_700, 10, 52, 99),
             (50, 99, 20_000, 25_000, 10, 41, 41),
             // Too few samples: Reno.
@@ -211,7 +209,7 @@ mod tests {
             let mut vegas = Vegas::default();
             vegas.init(&mut sk);
             (sk.snd_cwnd, sk.snd_ssthresh) = (cwnd, threshold);
-            // One us is added to every sample.
+            // `sample` adds one us to every RTT.
             vegas.rounds.base_rtt = base;
             for _ in 0..samples {
                 vegas.pkts_acked(&mut sk, &AckSample { pkts_acked: 2, rtt_us: rtt - 1, in_flight: 0 });
@@ -238,15 +236,15 @@ mod tests {
         let path = Path { rate: 50_000_000, rtt_us: 20_000, limit: 100, delayed: true };
         let run = |seconds| path.run(Cc::by_name("vegas").unwrap(), 2, seconds, |_, _| ());
         let (start, run) = (run(3), run(20));
-        // The path holds 83 segments.
+        // The bandwidth-delay product is 83 segments.
         assert!((84.0..=90.0).contains(&run.mean_cwnd()), "{}", run.mean_cwnd());
-        // Slow start overshoots: a round's delay is known when the next has doubled the window. Then nothing
-        // is lost.
+        // Slow start overshoots, since the delay of a round is known only after the next has doubled the
+        // window. No losses follow.
         assert_eq!(run.retransmissions, start.retransmissions);
     }
 
     #[test]
-    fn is_off_while_something_is_wrong() {
+    fn is_off_outside_open() {
         let mut sk = sock();
         let mut vegas = Vegas::default();
         vegas.init(&mut sk);

@@ -1,106 +1,105 @@
-//! Westwood+: after a loss the window is what the measured bandwidth and the least round-trip time hold.
-// paper: westwood+ (Mascolo, Grieco et al. 2004) - bandwidth is filtered over samples of a round-trip time.
+//! Westwood+: after a loss, sets the window to the measured bandwidth times the minimum RTT.
+// paper: westwood+ (Mascolo, Grieco et al. 2004) - filters bandwidth samples taken over at least an RTT.
 
 use super::reno::{MIN_SSTHRESH, Reno};
 use super::{AckSample, CcEvent, CcSock, Controller};
 
-/// Least time of a bandwidth sample, as a part of a second.
+/// Minimum duration of a bandwidth sample, as a fraction of a second.
 // linux: net/ipv4/tcp_westwood.c TCP_WESTWOOD_RTT_MIN (6.1) - HZ/20, 50 ms.
 const SAMPLE_MIN: u32 = 20;
-/// Round-trip time before the first measurement in s.
+/// RTT before the first measurement, in s.
 // linux: net/ipv4/tcp_westwood.c TCP_WESTWOOD_INIT_RTT (6.1).
 const INIT_RTT_S: u32 = 20;
 
-/// Westwood+.
+/// Westwood+ congestion control.
 #[derive(Clone, Debug, Default)]
 pub struct Westwood {
-    /// Bandwidth in bytes a tick, filtered once and twice.
-    bw_ns_est: u32,
-    bw_est: u32,
-    /// When the sample began in ticks, and bytes acknowledged since.
-    rtt_win_sx: u32,
-    bk: u32,
-    /// Acknowledged up to here at the last look.
-    snd_una: u32,
-    /// Bytes that duplicate acknowledgements have counted already.
-    accounted: u32,
-    /// Last and least round-trip time in ticks.
+    bandwidth: Bandwidth,
+    delivered: Delivered,
+    /// Start of the bandwidth sample in ticks, and bytes delivered since.
+    sample_start: u32,
+    sample_bytes: u32,
+    /// Last and minimum round-trip time in ticks.
     rtt: u32,
     rtt_min: u32,
-    first_ack: bool,
-    reset_rtt_min: bool,
+    /// The next acknowledgement replaces the minimum by the last round-trip time.
+    forget_min: bool,
 }
 
-/// Seven eighths of the old.
-fn filter(old: u32, new: u32) -> u32 {
-    ((7 * u64::from(old) + u64::from(new)) >> 3) as u32
+/// Bandwidth in bytes per tick, smoothed by two low-pass filters in a row; 0 before the first sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Bandwidth {
+    once: u32,
+    twice: u32,
+}
+
+impl Bandwidth {
+    // paper: westwood+ - each filter keeps seven eighths of its value.
+    fn add(&mut self, sample: u32) {
+        let low_pass = |old: u32, new: u32| ((7 * u64::from(old) + u64::from(new)) / 8) as u32;
+        *self = if *self == Self::default() {
+            Self { once: sample, twice: sample }
+        } else {
+            let once = low_pass(self.once, sample);
+            Self { once, twice: low_pass(self.twice, once) }
+        };
+    }
+}
+
+/// Count of delivered bytes by acknowledgements.
+#[derive(Clone, Copy, Debug, Default)]
+struct Delivered {
+    /// Sequence number acknowledged so far; `None` before the first acknowledgement.
+    up_to: Option<u32>,
+    /// Bytes beyond it that duplicate acknowledgements have counted.
+    in_advance: u32,
+}
+
+impl Delivered {
+    /// Bytes that an acknowledgement of everything before `una` reports. A duplicate counts as a segment,
+    /// which later acknowledgements do not count again; each of them counts at least a segment.
+    // paper: westwood+ - AckedCount.
+    // deviation: Linux counts so on its slow path only - on the fast path there is nothing to subtract,
+    // except for the remainder of a recovery.
+    fn add(&mut self, una: u32, mss: u32) -> u32 {
+        match una.wrapping_sub(self.up_to.replace(una).unwrap_or(una)) {
+            0 => {
+                self.in_advance += mss;
+                mss
+            }
+            bytes if bytes <= mss => bytes,
+            bytes if bytes <= self.in_advance => {
+                self.in_advance -= bytes;
+                mss
+            }
+            bytes => bytes - core::mem::take(&mut self.in_advance),
+        }
+    }
 }
 
 impl Westwood {
-    // linux: net/ipv4/tcp_westwood.c westwood_update_window (6.1).
-    fn update_window(&mut self, sk: &CcSock) {
-        let ticks = sk.jiffies.wrapping_sub(self.rtt_win_sx);
-        // The first sequence number is known only now.
-        if core::mem::take(&mut self.first_ack) {
-            self.snd_una = sk.snd_una;
+    /// Ends the bandwidth sample if it has lasted for a round-trip time, and for 50 ms at least.
+    fn end_sample(&mut self, sk: &CcSock) {
+        let least = self.rtt.max(sk.hz / SAMPLE_MIN);
+        let ticks = sk.jiffies.wrapping_sub(self.sample_start);
+        if self.rtt == 0 || ticks as i32 <= least as i32 {
+            return;
         }
-        if self.rtt != 0 && ticks as i32 > self.rtt.max(sk.hz / SAMPLE_MIN) as i32 {
-            let sample = self.bk / ticks;
-            if self.bw_ns_est == 0 && self.bw_est == 0 {
-                (self.bw_ns_est, self.bw_est) = (sample, sample);
-            } else {
-                self.bw_ns_est = filter(self.bw_ns_est, sample);
-                self.bw_est = filter(self.bw_est, self.bw_ns_est);
-            }
-            self.bk = 0;
-            self.rtt_win_sx = sk.jiffies;
-        }
+        self.bandwidth.add(core::mem::take(&mut self.sample_bytes) / ticks);
+        self.sample_start = sk.jiffies;
     }
 
-    /// Bytes that this acknowledgement stands for: a duplicate one for a segment, to be taken off later.
-    // linux: net/ipv4/tcp_westwood.c westwood_acked_count (6.1).
-    // deviation: Linux counts so on its slow path only - on the fast path there is nothing left to take off,
-    // but for the remainder of a recovery.
-    fn acked_bytes(&mut self, sk: &CcSock) -> u32 {
-        let mss = sk.mss_cache;
-        let mut bytes = sk.snd_una.wrapping_sub(self.snd_una);
-        if bytes == 0 {
-            self.accounted += mss;
-            bytes = mss;
-        }
-        if bytes > mss {
-            if self.accounted >= bytes {
-                self.accounted -= bytes;
-                bytes = mss;
-            } else {
-                bytes -= self.accounted;
-                self.accounted = 0;
-            }
-        }
-        self.snd_una = sk.snd_una;
-        bytes
-    }
-
-    /// Segments that the path holds.
-    // linux: net/ipv4/tcp_westwood.c tcp_westwood_bw_rttmin (6.1).
+    /// Segments that the path holds: bandwidth times minimum round-trip time.
     fn pipe(&self, sk: &CcSock) -> u32 {
-        let bytes = u64::from(self.bw_est) * u64::from(self.rtt_min);
+        let bytes = u64::from(self.bandwidth.twice) * u64::from(self.rtt_min);
         ((bytes / u64::from(sk.mss_cache)) as u32).max(MIN_SSTHRESH)
     }
 }
 
 impl Controller for Westwood {
-    // linux: net/ipv4/tcp_westwood.c tcp_westwood_init (6.1).
     fn init(&mut self, sk: &mut CcSock) {
-        *self = Self {
-            rtt_win_sx: sk.jiffies,
-            snd_una: sk.snd_una,
-            rtt: INIT_RTT_S * sk.hz,
-            rtt_min: INIT_RTT_S * sk.hz,
-            first_ack: true,
-            reset_rtt_min: true,
-            ..Self::default()
-        };
+        let rtt = INIT_RTT_S * sk.hz;
+        *self = Self { sample_start: sk.jiffies, rtt, rtt_min: rtt, forget_min: true, ..Self::default() };
     }
 
     fn ssthresh(&mut self, sk: &mut CcSock) -> u32 {
@@ -112,31 +111,34 @@ impl Controller for Westwood {
         Reno.cong_avoid(sk, ack, acked);
     }
 
-    // linux: net/ipv4/tcp_westwood.c tcp_westwood_event (6.1).
+    // linux: net/ipv4/tcp_westwood.c (6.1) - the window follows the path after recovery; after a timeout only
+    // the threshold does.
     fn cwnd_event(&mut self, sk: &mut CcSock, event: CcEvent) {
         match event {
             CcEvent::CompleteCwr => {
-                sk.snd_ssthresh = self.pipe(sk);
-                sk.snd_cwnd = sk.snd_ssthresh;
+                sk.snd_cwnd = self.pipe(sk);
+                sk.snd_ssthresh = sk.snd_cwnd;
             }
             CcEvent::Loss => {
                 sk.snd_ssthresh = self.pipe(sk);
-                self.reset_rtt_min = true;
+                self.forget_min = true;
             }
             CcEvent::TxStart | CcEvent::CwndRestart | CcEvent::EcnIsCe => {}
         }
     }
 
-    // linux: net/ipv4/tcp_westwood.c tcp_westwood_ack (6.1).
+    // linux: net/ipv4/tcp_westwood.c (6.1) - an acknowledgement that ends a sample counts for the next one.
     #[inline]
     fn in_ack_event(&mut self, sk: &mut CcSock, _ece: bool) {
-        self.update_window(sk);
-        self.bk = self.bk.wrapping_add(self.acked_bytes(sk));
-        self.rtt_min =
-            if core::mem::take(&mut self.reset_rtt_min) { self.rtt } else { self.rtt_min.min(self.rtt) };
+        self.end_sample(sk);
+        let bytes = self.delivered.add(sk.snd_una, sk.mss_cache);
+        self.sample_bytes = self.sample_bytes.wrapping_add(bytes);
+        if core::mem::take(&mut self.forget_min) || self.rtt < self.rtt_min {
+            self.rtt_min = self.rtt;
+        }
     }
 
-    // linux: net/ipv4/tcp_westwood.c tcp_westwood_pkts_acked (6.1) - in ticks, rounded up.
+    // linux: net/ipv4/tcp_westwood.c (6.1) - in ticks, rounded up.
     #[inline]
     fn pkts_acked(&mut self, sk: &mut CcSock, sample: &AckSample) {
         if sample.rtt_us > 0 {
@@ -155,7 +157,7 @@ mod tests {
         let mut sk = sock();
         let mut westwood = Westwood::default();
         westwood.init(&mut sk);
-        // 1,000 segments a second for 3 s, least round-trip time 60 ms, the last 100 ms.
+        // 1,000 segments per second for 3 s; minimum RTT 60 ms, final RTT 100 ms.
         for ms in 1..=3_000 {
             set_time(&mut sk, ms * 1_000);
             sk.snd_una += MSS;
@@ -167,7 +169,7 @@ mod tests {
         westwood.cwnd_event(&mut sk, CcEvent::CompleteCwr);
         assert!((58..=60).contains(&sk.snd_cwnd), "{}", sk.snd_cwnd);
         assert_eq!(sk.snd_ssthresh, sk.snd_cwnd);
-        // A timeout forgets the least round-trip time with the next acknowledgement.
+        // After a timeout, the next ACK resets the minimum RTT.
         westwood.cwnd_event(&mut sk, CcEvent::Loss);
         assert!((58..=60).contains(&sk.snd_ssthresh));
         westwood.in_ack_event(&mut sk, false);
@@ -178,13 +180,13 @@ mod tests {
     #[test]
     fn duplicates_are_counted_once() {
         let mut sk = sock();
-        let mut westwood = Westwood { snd_una: sk.snd_una, ..Westwood::default() };
+        let mut delivered = Delivered { up_to: Some(sk.snd_una), in_advance: 0 };
         // segments by which the acknowledgement moves, segments counted
         let table =
             [(1, 1), (2, 2), (0, 1), (0, 1), (0, 1), (1, 1), (5, 2), (2, 2), (0, 1), (0, 1), (2, 1), (3, 3)];
         for (i, (moves, counted)) in table.into_iter().enumerate() {
             sk.snd_una += moves * MSS;
-            assert_eq!(westwood.acked_bytes(&sk), counted * MSS, "{i}");
+            assert_eq!(delivered.add(sk.snd_una, MSS), counted * MSS, "{i}");
         }
     }
 
@@ -192,16 +194,16 @@ mod tests {
     fn filters_twice() {
         let mut sk = sock();
         let mut westwood = Westwood { rtt: 1, ..Westwood::default() };
-        // bytes of a sample of 13 ticks, bandwidth filtered once and twice
+        // bytes in a sample of 13 ticks, bandwidth filtered once and twice
         for (bytes, once, twice) in [(13_000, 1_000, 1_000), (26_000, 1_125, 1_015), (26_000, 1_234, 1_042)] {
             sk.jiffies += 13;
-            westwood.bk = bytes;
-            westwood.update_window(&sk);
-            assert_eq!((westwood.bw_ns_est, westwood.bw_est), (once, twice));
+            westwood.sample_bytes = bytes;
+            westwood.end_sample(&sk);
+            assert_eq!(westwood.bandwidth, Bandwidth { once, twice });
         }
         // 12 ticks of 250 Hz are less than 50 ms' worth.
-        (westwood.bk, sk.jiffies) = (1, sk.jiffies + 12);
-        westwood.update_window(&sk);
-        assert_eq!(westwood.bk, 1);
+        (westwood.sample_bytes, sk.jiffies) = (1, sk.jiffies + 12);
+        westwood.end_sample(&sk);
+        assert_eq!(westwood.sample_bytes, 1);
     }
 }

@@ -1,17 +1,17 @@
-//! The maximum over a sliding window of time, from three candidates instead of all samples.
-// linux: lib/win_minmax.c minmax_running_max (6.1) - the best, and the best of what came later, twice.
+//! Maximum over a sliding time window, from three candidates instead of all samples.
+// linux: lib/win_minmax.c minmax_running_max (6.1) - keeps the best sample and two later runners-up.
 
-/// A value and when it was seen.
+/// A value and its time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Seen {
     at: u32,
     value: u32,
 }
 
-/// A windowed maximum. Time is any counter, and may wrap.
+/// A windowed maximum. Time is any counter that may wrap.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WindowedMax {
-    /// The best, the best since that, the best since that.
+    /// Candidates by age: the maximum, the maximum since then, and the maximum since that.
     best: [Seen; 3],
 }
 
@@ -21,13 +21,13 @@ impl WindowedMax {
         self.best = [Seen { at, value }; 3];
     }
 
-    /// The current maximum.
+    /// Returns the current maximum.
     #[inline]
     pub fn get(&self) -> u32 {
         self.best[0].value
     }
 
-    /// Adds a value at time `at` and forgets values older than `window`. Returns the maximum.
+    /// Adds `value` at time `at`, discards values older than `window`, and returns the maximum.
     pub fn update(&mut self, window: u32, at: u32, value: u32) -> u32 {
         let new = Seen { at, value };
         let age = |seen: Seen| at.wrapping_sub(seen.at);
@@ -44,10 +44,10 @@ impl WindowedMax {
         let [first, second, third] = self.best;
         let old = age(first);
         self.best = if old > window {
-            // The best has left the window: the next ones move up, perhaps two.
+            // The maximum has left the window: move the later candidates up, possibly by two.
             if age(second) > window { [third, new, new] } else { [second, third, new] }
         } else if second.at == first.at && old > window / 4 {
-            // A quarter of the window without a second candidate: take one from what follows.
+            // A quarter of the window passed without a second candidate: use this sample.
             [first, new, new]
         } else if third.at == second.at && old > window / 2 {
             [first, second, new]
@@ -72,7 +72,7 @@ mod tests {
         let seen: Vec<u32> = (1..=25).map(|t| max.update(10, t, if t == 3 { 100 } else { 50 - t })).collect();
         assert_eq!(seen[..2], [49, 49]);
         assert!(seen[2..13].iter().all(|&m| m == 100), "{seen:?}");
-        // What came later is known to a part of the window only: never more than the true maximum.
+        // Runners-up cover only part of the window, so the result never exceeds the true maximum.
         for (t, &m) in (14..).zip(&seen[13..]) {
             assert!((50 - t..=50 - (t - 10)).contains(&m), "{t}: {m}");
         }
@@ -91,7 +91,7 @@ mod tests {
             }
         }
 
-        /// With a sample each tick, a maximum in the newest quarter of the window is never missed.
+        /// With one sample per tick, the filter never misses a maximum in the newest quarter of the window.
         #[test]
         fn a_rising_value_is_followed(values in prop::collection::vec(0_u32..1_000, 1..200)) {
             let mut max = WindowedMax::default();

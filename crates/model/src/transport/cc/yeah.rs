@@ -1,4 +1,4 @@
-//! YeAH: Scalable TCP while queues are short, Reno that empties them while they are long.
+//! YeAH: behaves like Scalable TCP while queues are short; while they are long, like Reno, and drains them.
 // paper: yeah (Baiocchi, Castellani and Vacirca 2007) - fast and slow mode, precautionary decongestion.
 
 use crate::transport::seq::after;
@@ -9,40 +9,39 @@ use super::vegas::Rounds;
 use super::{AckSample, CaState, CcEvent, CcSock, Controller};
 
 // linux: net/ipv4/tcp_yeah.c (6.1) - constants of the paper.
-/// Segments that may be queued.
+/// Allowed number of queued segments.
 const ALPHA: u32 = 80;
-/// The queue is shortened by this part of it.
+/// Divisor of the queue for precautionary decongestion.
 const GAMMA: u32 = 1;
-/// A reduction takes an eighth at least, as a shift.
+/// Minimum reduction at a loss, as a right shift of the window.
 const DELTA: u32 = 3;
-/// Emptying the queue takes half of the window at most, as a shift.
+/// Maximum reduction by precautionary decongestion, as a right shift of the window.
 const EPSILON: u32 = 1;
-/// Queueing delay of this part of the least round-trip time is long.
+/// A queueing delay above the minimum RTT divided by this counts as long.
 const PHY: u32 = 8;
-/// Rounds as Reno after which other Reno flows are taken to be there.
+/// Rounds in Reno mode after which competing Reno flows are assumed.
 const RHO: u32 = 16;
-/// Rounds of short queues after which they are taken to have gone.
+/// Rounds of short queues after which they are assumed to be gone.
 const ZETA: u32 = 50;
 
-/// YeAH.
+/// YeAH congestion control.
 #[derive(Clone, Debug, Default)]
 pub struct Yeah {
     rounds: Rounds,
     /// Segments queued in the last round.
     last_queue: u32,
-    /// Rounds as Reno so far; 0: not as Reno.
+    /// Rounds in Reno mode; 0 in fast mode.
     doing_reno: u32,
-    /// Window that a Reno flow beside would have.
+    /// Estimated window of a competing Reno flow.
     reno_count: u32,
     /// Rounds of short queues.
     fast_count: u32,
-    /// Segments that the acknowledgement covers, where only this counts them (before 5.7).
+    /// Segments covered by the ACK, for kernels that count only here (before 5.7).
     pkts_acked: u32,
 }
 
 impl Yeah {
-    /// Congestion avoidance before 5.7: as Scalable TCP by what is covered while nothing is wrong, as Reno by
-    /// acknowledgements.
+    /// Congestion avoidance before 5.7: counts segments in fast mode, and ACKs in Reno mode.
     // linux: net/ipv4/tcp_yeah.c tcp_yeah_cong_avoid (3.10, 4.4).
     fn old_growth(&mut self, sk: &mut CcSock) {
         if self.doing_reno > 0 {
@@ -55,7 +54,7 @@ impl Yeah {
         }
     }
 
-    /// A round has been measured.
+    /// Adjusts window and mode at the end of a round.
     // linux: net/ipv4/tcp_yeah.c tcp_yeah_cong_avoid (6.1).
     fn decide(&mut self, sk: &mut CcSock) {
         let (rtt, base) = (self.rounds.min_rtt, self.rounds.base_rtt);
@@ -88,8 +87,7 @@ impl Controller for Yeah {
         sk.snd_cwnd_clamp = sk.snd_cwnd_clamp.min(u32::MAX / 128);
     }
 
-    // linux: net/ipv4/tcp_yeah.c tcp_yeah_ssthresh (6.1) - takes what was queued, while no Reno flows are
-    // about.
+    // linux: net/ipv4/tcp_yeah.c tcp_yeah_ssthresh (6.1) - subtracts the queue unless Reno flows compete.
     fn ssthresh(&mut self, sk: &mut CcSock) -> u32 {
         let half = (sk.snd_cwnd >> 1).max(2);
         let reduction =
@@ -150,16 +148,16 @@ mod tests {
 
     #[test]
     fn rounds_choose_the_mode() {
-        // window, least round-trip time of all and of the round in us, Reno's window, mode (rounds as Reno)
-        // before; window, Reno's window, mode, queue after
+        // window, minimum RTT overall and in the round in us, Reno's window, rounds in Reno mode before;
+        // window, Reno's window, rounds in Reno mode, queue after
         let table = [
-            // Short queue: Scalable.
+            // Short queue: fast mode.
             (500, 20_000, 20_100, 2, 0, 500, 2, 0, 2),
             (500, 20_000, 22_500, 30, 7, 500, 30, 0, 55),
-            // Delay above an eighth: Reno, nothing taken.
+            // Delay above 1/8 of the minimum RTT: Reno mode, no reduction.
             (500, 20_000, 22_600, 2, 0, 500, 250, 1, 57),
             (500, 20_000, 22_600, 250, 1, 500, 251, 2, 57),
-            // More than 80 segments queued: emptied, but by half of the window at most and not below Reno's.
+            // More than 80 segments queued: reduced by at most half, and not below Reno's window.
             (1_000, 20_000, 22_000, 2, 0, 910, 455, 1, 90),
             (1_000, 20_000, 80_000, 2, 0, 500, 250, 1, 750),
             (1_000, 20_000, 22_000, 950, 3, 950, 951, 4, 90),
@@ -193,7 +191,7 @@ mod tests {
 
     #[test]
     fn reductions() {
-        // window, segments queued, rounds as Reno, threshold
+        // window, segments queued, rounds in Reno mode, threshold
         let table = [
             (400, 0, 0, 350),
             (400, 70, 0, 330),
@@ -213,16 +211,16 @@ mod tests {
 
     #[test]
     fn growth() {
-        // rounds as Reno, window, after 500 acknowledged segments
+        // rounds in Reno mode, window, window after 500 acknowledged segments
         for (doing_reno, cwnd, after) in [(0, 500, 505), (1, 500, 501), (0, 50, 59)] {
-            // No round ends: the sequence number acknowledged is the first.
+            // No round ends, since the acknowledged sequence number is the first.
             assert_eq!(avoid(&mut Yeah { doing_reno, ..Yeah::default() }, cwnd, 500), after, "{cwnd}");
         }
     }
     // linux: net/ipv4/tcp_yeah.c tcp_yeah_cong_avoid (4.4).
     #[test]
-    fn as_reno_it_counts_acknowledgements_before_5_7() {
-        // rules, rounds as Reno, acknowledgements of two segments each, window after from 200
+    fn reno_mode_counts_acks_before_5_7() {
+        // rules, rounds in Reno mode, ACKs for two segments each, window after from 200
         let table = [
             (GrowthRules::Linux5_7, 0, 50, 201),
             (GrowthRules::Linux5_7, 1, 100, 201),

@@ -1,33 +1,32 @@
-//! When a receiver sends acknowledgements: every few packets, or with ACK decimation up to every ten once the
-//! connection is past its start.
+//! ACK policy of a receiver: an ACK every few packets, or with ACK decimation every ten after the start.
 // spec: quic_connection.cc MaybeQueueAck, quic_constants.h (Chromium 62) - the rules of gQUIC 39.
 // paper: bquic sec. II-B.1 - TCP_ACKING and ACK_DECIMATION.
 
 use crate::types::{Duration, Instant};
 
-/// When acknowledgements are sent.
+/// Parameters of the ACK policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AckParams {
-    /// Number of ack-eliciting packets per acknowledgement.
+    /// Number of ack-eliciting packets per ACK.
     pub every: u32,
-    /// Maximum delay of an acknowledgement (max_ack_delay).
+    /// Maximum ACK delay (max_ack_delay).
     pub max_delay: Duration,
     /// ACK decimation after the start of the connection, if enabled.
     pub decimation: Option<Decimation>,
-    /// Number of packets after a new gap that are each acknowledged at once.
+    /// Number of packets after a new gap that are each acknowledged immediately.
     pub after_gap: u64,
 }
 
-/// ACK decimation.
+/// Parameters of ACK decimation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Decimation {
-    /// Decimation applies to packet numbers above this.
+    /// Packet number above which decimation applies.
     pub gate: u64,
-    /// Number of ack-eliciting packets per acknowledgement.
+    /// Number of ack-eliciting packets per ACK.
     pub count: u32,
-    /// Maximum delay of an acknowledgement, in thousandths of the minimum round-trip time.
+    /// Maximum ACK delay, in thousandths of the minimum RTT.
     pub fraction: u32,
-    /// Minimum delay of an acknowledgement, unless another packet makes it due.
+    /// Lower bound of that delay.
     pub least: Duration,
 }
 
@@ -42,39 +41,38 @@ impl AckParams {
     };
 }
 
-/// A received packet, as seen by the acknowledgement policy.
+/// A received packet, as seen by the ACK policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PacketArrival {
     /// Packet number.
     pub number: u64,
-    /// The packet is ack-eliciting.
+    /// True if the packet is ack-eliciting.
     pub eliciting: bool,
-    /// The packet was missing: later ones were received before.
+    /// True if the packet fills a gap below a later packet.
     pub was_missing: bool,
-    /// Number of packets in a row up to the newest one, if a packet before them is missing.
+    /// Length of the contiguous run that ends at the newest packet; `None` without a gap below the run.
     pub since_gap: Option<u64>,
 }
 
-/// State of a receiver's acknowledgement policy.
+/// ACK policy state of a receiver.
 #[derive(Clone, Debug)]
 pub struct AckPolicy {
     params: AckParams,
-    /// Packets that asked for an acknowledgement since the last one.
+    /// Ack-eliciting packets received since the last ACK.
     waiting: u32,
     queued: bool,
     alarm: Option<Instant>,
 }
 
 impl AckPolicy {
-    /// State with nothing to acknowledge.
+    /// Creates a policy with nothing to acknowledge.
     pub fn new(params: AckParams) -> Self {
         Self { params, waiting: 0, queued: false, alarm: None }
     }
 
-    /// A packet was received. `min_rtt` is the receiver's own minimum round-trip time, or zero before its
-    /// first measurement.
-    // spec: quic_connection.cc MaybeQueueAck (Chromium 62) - the gate is a packet number, not a count; no
-    // sample of the round-trip time makes a delay of zero.
+    /// Processes a received packet. `min_rtt` is the receiver's own minimum RTT, or zero if unknown.
+    // spec: quic_connection.cc MaybeQueueAck (Chromium 62) - compares the gate with the packet number, not
+    // with a count; without an RTT sample the delay is zero.
     pub fn on_packet(&mut self, now: Instant, packet: PacketArrival, min_rtt: Duration) {
         if packet.was_missing {
             self.queued = true;
@@ -93,8 +91,8 @@ impl AckPolicy {
             } else if self.alarm.is_none() {
                 self.alarm = Some(now + delay);
             }
-            // spec: quic_received_packet_manager.cc HasNewMissingPackets (Chromium 62) - so many packets
-            // after a gap, so that the sender sees its loss even if an acknowledgement is lost too.
+            // spec: quic_received_packet_manager.cc HasNewMissingPackets (Chromium 62) - acknowledges several
+            // packets after a gap, so that the sender detects its loss even if an ACK is lost too.
             if packet.since_gap.is_some_and(|n| n <= self.params.after_gap) {
                 self.queued = true;
             }
@@ -104,36 +102,35 @@ impl AckPolicy {
         }
     }
 
-    /// The received packets are to be acknowledged at once.
+    /// Makes an ACK due immediately.
     pub fn at_once(&mut self) {
         (self.queued, self.alarm) = (true, None);
     }
 
-    /// The alarm may be due.
+    /// Makes the ACK due if the delay has elapsed.
     pub fn on_timer(&mut self, now: Instant) {
         if self.alarm.is_some_and(|at| at <= now) {
             (self.alarm, self.queued) = (None, true);
         }
     }
 
-    /// When an acknowledgement that waits for more packets is due.
+    /// Returns the time at which a delayed ACK is due.
     pub fn next_timer(&self) -> Option<Instant> {
         self.alarm
     }
 
-    /// Whether an acknowledgement is to be sent now, in a packet of its own if necessary.
+    /// Returns true if an ACK must be sent now, in a packet of its own if necessary.
     pub fn is_due(&self) -> bool {
         self.queued
     }
 
-    /// Whether an acknowledgement may be sent along with data.
-    // spec: quic_connection.cc ScopedPacketBundler (Chromium 62) - data takes a delayed acknowledgement
-    // along.
+    /// Returns true if an ACK may be bundled with data.
+    // spec: quic_connection.cc ScopedPacketBundler (Chromium 62) - data packets carry a delayed ACK.
     pub fn may_go_along(&self) -> bool {
         self.queued || self.alarm.is_some()
     }
 
-    /// An acknowledgement was sent.
+    /// Called after an ACK was sent.
     pub fn sent(&mut self) {
         (self.waiting, self.queued, self.alarm) = (0, false, None);
     }
@@ -147,8 +144,8 @@ mod tests {
         Instant::ZERO + Duration::from_micros(n)
     }
 
-    /// Acknowledgements sent for `n` packets that come every `gap` us from `first` on, and how many of them
-    /// the alarm sent.
+    /// Number of ACKs for `n` packets, every `gap` us and numbered from `first`, and how many the timer
+    /// triggered.
     fn acks(params: AckParams, rtt_ms: u64, first: u64, n: u64, gap: u64) -> (u32, u32) {
         let (mut policy, mut all, mut by_alarm) = (AckPolicy::new(params), 0, 0);
         for i in 0..n {
@@ -170,25 +167,25 @@ mod tests {
         (all, by_alarm)
     }
 
-    /// At a round-trip time of 8 ms the alarm is at 2 ms: it comes before the tenth packet up to 54 Mbit/s.
+    /// With an RTT of 8 ms the timer fires after 2 ms, before the tenth packet at up to 54 Mbit/s.
     #[test]
     fn the_alarm_wins_at_low_rates() {
         let decimate = AckParams::ACK_DECIMATION;
         for (gap, all, by_alarm) in [
             (10, 100, 0),    // a burst
-            (220, 100, 0),   // 49 Mbit/s: the tenth packet comes after 1.98 ms
-            (270, 124, 124), // 40 Mbit/s: one in eight packets
+            (220, 100, 0),   // 49 Mbit/s: the tenth packet arrives after 1.98 ms
+            (270, 124, 124), // 40 Mbit/s: every eighth packet
             (1_000, 499, 499),
-            (2_100, 999, 999), // 5 Mbit/s: each
+            (2_100, 999, 999), // 5 Mbit/s: every packet
         ] {
             assert_eq!(acks(decimate, 8, 1_000, 1_000, gap), (all, by_alarm), "{gap} us");
         }
         assert_eq!(acks(AckParams::TCP_ACKING, 8, 1_000, 1_000, 10), (500, 0));
-        // 25 ms between packets: the alarm of each comes when the next does.
+        // At a gap of 25 ms, each timer expires as the next packet arrives.
         assert_eq!(acks(AckParams::TCP_ACKING, 8, 1, 100, 25_000), (99, 99));
     }
 
-    /// Up to packet 100 every second one is acknowledged; the gate is the number, whatever came before.
+    /// Up to packet 100 every second packet is acknowledged. The gate compares packet numbers, not counts.
     #[test]
     fn the_gate_is_a_packet_number() {
         let decimate = AckParams::ACK_DECIMATION;
@@ -198,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_and_what_fills_them_are_acknowledged_at_once() {
+    fn gaps_and_their_fills_are_acknowledged_immediately() {
         let mut policy = AckPolicy::new(AckParams::ACK_DECIMATION);
         let packet = PacketArrival { number: 300, eliciting: true, was_missing: false, since_gap: None };
         let mut due = |packet: PacketArrival| {
@@ -213,13 +210,13 @@ mod tests {
         let after = [1, 2, 3, 4, 5].map(|n| due(PacketArrival { since_gap: Some(n), ..packet }));
         assert_eq!(after, [true, true, true, true, false]);
         assert!(due(PacketArrival { was_missing: true, ..packet }));
-        // Acknowledgements are not acknowledged, not even after a gap.
+        // Packets with only an ACK are not acknowledged, not even after a gap.
         assert!(!due(PacketArrival { eliciting: false, since_gap: Some(1), ..packet }));
     }
 
-    /// Without a sample of the round-trip time the alarm is due at once; with a floor it is not.
+    /// Without an RTT sample the delay is zero or the configured minimum.
     #[test]
-    fn no_sample_is_no_delay() {
+    fn ack_delay_without_an_rtt_sample() {
         let packet = PacketArrival { number: 101, eliciting: true, was_missing: false, since_gap: None };
         let deadline = |params: AckParams, min_rtt: u64| {
             let mut policy = AckPolicy::new(params);

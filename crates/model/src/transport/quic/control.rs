@@ -1,5 +1,4 @@
-//! Sets a sender's congestion window: the model's own rules ([`Window`]), or a TCP congestion control
-//! ([`Driven`]).
+//! Congestion control of a QUIC sender: the built-in [`Window`], or a TCP controller ([`Driven`]).
 
 use crate::types::Instant;
 use alloc::boxed::Box;
@@ -7,16 +6,16 @@ use alloc::boxed::Box;
 use super::driven::{Driven, TcpControl};
 use super::window::{Window, WindowParams};
 
-/// The one that a connection has.
+/// Congestion control of a connection.
 #[derive(Debug)]
 #[expect(
     clippy::large_enum_variant,
     reason = "the model's own is asked for each packet: no pointer is to be followed"
 )]
 pub enum Control {
-    /// The model's own rules.
+    /// Built-in window.
     Window(Window),
-    /// A TCP congestion control.
+    /// TCP congestion controller.
     Driven(Box<Driven>),
 }
 
@@ -30,8 +29,8 @@ macro_rules! each {
 }
 
 impl Control {
-    /// State before the first packet. Packets have up to `packet` bytes. `control` replaces the window's own
-    /// growth rules.
+    /// Creates the state before the first packet. Packets have up to `packet` bytes. If given, `control`
+    /// replaces the built-in window.
     pub fn new(params: WindowParams, packet: u32, control: Option<TcpControl>) -> Self {
         match control {
             None => Self::Window(Window::new(params)),
@@ -39,27 +38,27 @@ impl Control {
         }
     }
 
-    /// Congestion window in bytes.
+    /// Returns the congestion window in bytes.
     pub fn cwnd(&self) -> u64 {
         each!(self, c => c.cwnd())
     }
 
-    /// Slow-start threshold in bytes, if there is one.
+    /// Returns the slow-start threshold in bytes, or `None` before the first reduction.
     pub fn ssthresh(&self) -> Option<u64> {
         each!(self, c => c.ssthresh())
     }
 
-    /// Whether the window is below the slow-start threshold.
+    /// Returns true if the window is below the slow-start threshold.
     pub fn in_slow_start(&self) -> bool {
         each!(self, c => c.in_slow_start())
     }
 
-    /// Whether the sender is in recovery.
+    /// Returns true in recovery.
     pub fn in_recovery(&self) -> bool {
         each!(self, c => c.in_recovery())
     }
 
-    /// Pacing rate in bytes per second, if the congestion control sets it.
+    /// Returns the pacing rate in bytes per second, if the controller sets one.
     pub fn rate(&self) -> Option<u64> {
         match self {
             Self::Window(_) => None,
@@ -67,7 +66,7 @@ impl Control {
         }
     }
 
-    /// Whether more may be sent with `bytes` bytes and `packets` packets in flight.
+    /// Returns true if the window allows another packet with `bytes` bytes and `packets` packets in flight.
     pub fn can_send(&self, bytes: u64, packets: u32) -> bool {
         match self {
             Self::Window(window) => window.can_send(bytes),
@@ -75,7 +74,7 @@ impl Control {
         }
     }
 
-    /// A packet that counts as in flight was sent.
+    /// Called when a packet that counts as in flight was sent.
     pub fn on_sent(&mut self, now: Instant, number: u64, bytes: u64) {
         match self {
             Self::Window(window) => window.on_sent(number, bytes),
@@ -83,14 +82,14 @@ impl Control {
         }
     }
 
-    /// The sender has nothing to send, although the window may have room.
+    /// Called when the sender has nothing to send. The window may have room.
     pub fn on_idle(&mut self) {
         if let Self::Driven(driven) = self {
             driven.on_idle();
         }
     }
 
-    /// A retransmission timeout that was not spurious.
+    /// Called on a retransmission timeout that was not spurious.
     pub fn on_timeout(&mut self) {
         each!(self, c => c.on_timeout());
     }

@@ -1,14 +1,12 @@
-//! A congestion control of TCP's at the head of a QUIC sender: what QUIC knows of its packets, told as TCP
-//! would tell it.
+//! Adapts a TCP congestion controller to a QUIC sender by mapping packets to TCP socket state.
 //!
-//! Its window counts packets of the connection's full size. QUIC sends under new numbers what was lost, so
-//! that no packet in flight is SACKed, lost or sent twice: all that is in flight is `packets_out`. Sequence
-//! numbers are a count of bytes: `snd_una` what was delivered, `snd_nxt` with what is in flight, so that a
-//! round is over when as much has arrived as was under way at its beginning.
+//! The window counts full-size packets. QUIC retransmits under new packet numbers, so no packet in flight is
+//! SACKed, lost or retransmitted: `packets_out` is everything in flight. Sequence numbers count bytes:
+//! `snd_una` is the number of bytes delivered, and `snd_nxt` adds the bytes in flight, so that a round ends
+//! once the bytes in flight at its start are delivered.
 //
-// deviation: no reduction is undone, as QUIC declares packets lost by rules of its own, and late ones are
-// seldom; there is no CWR, as the model has no ECN; the window is not restarted after an idle time, as
-// Chromium's is not.
+// deviation: never undoes a reduction - QUIC has its own loss detection, and late packets are rare; has no
+// CWR state - the model has no ECN; does not restart the window after an idle period - as in Chromium.
 
 use alloc::collections::VecDeque;
 
@@ -22,20 +20,20 @@ use super::prr::QuicPrr;
 use super::rtt::QuicRtt;
 use super::window::{Counted, WindowParams};
 
-/// A TCP congestion control, with its kernel parameters.
+/// A TCP congestion controller and its kernel parameters.
 #[derive(Clone, Debug)]
 pub struct TcpControl {
-    /// The congestion control, in its initial state.
+    /// Controller in its initial state.
     pub cc: Cc,
     /// CONFIG_HZ: ticks per second.
     pub hz: u32,
-    /// How the window grows when one acknowledgement covers several segments.
+    /// How the window grows if one ACK covers several segments.
     pub growth: GrowthRules,
-    /// Random stream of the congestion control.
+    /// Random stream of the controller.
     pub random: RandomStream,
 }
 
-/// What was so when a packet was sent.
+/// State recorded when a packet was sent.
 // linux: net/ipv4/tcp_rate.c tcp_rate_skb_sent (6.1).
 #[derive(Clone, Copy, Debug)]
 struct Mark {
@@ -44,50 +42,50 @@ struct Mark {
     first_tx_us: u64,
     delivered_us: u64,
     delivered: u32,
-    /// Bytes in flight, with its own.
+    /// Bytes in flight, including this packet.
     in_flight: u64,
     app_limited: bool,
 }
 
-/// Total of the packets in flight.
+/// Totals of the packets in flight.
 #[derive(Clone, Copy, Debug)]
 pub struct Flight {
     /// Number of packets.
     pub packets: u32,
     /// Number of bytes.
     pub bytes: u64,
-    /// Number of the oldest packet that is not done.
+    /// Packet number of the oldest tracked packet.
     pub least: u64,
 }
 
-/// The TCP congestion control, with the socket state that it sees.
+/// A TCP congestion controller and its socket state.
 #[derive(Debug)]
 pub struct Driven {
     cc: Cc,
     sk: CcSock,
-    /// The controller sets window and rate itself.
+    /// True if the controller sets window and rate itself.
     controls: bool,
     prr: Option<QuicPrr>,
     least_cwnd: u32,
     marks: VecDeque<Mark>,
-    /// When the packet that was delivered last had been sent, in us.
+    /// Transmission time of the most recently delivered packet, in us.
     first_tx_us: u64,
     bytes_in_flight: u64,
     largest_sent: u64,
     largest_acked: u64,
-    /// The newest packet at the last reduction: losses up to it are part of that.
+    /// Newest packet sent before the last reduction. Losses up to this number do not reduce the window again.
     cutback: u64,
-    /// The window limited the sender in this round, which ends when this is acknowledged.
+    /// True if the window limited the sender in this round, and the sequence number that ends the round.
     limited: bool,
     round_end: u32,
     begun: bool,
 }
 
 impl Driven {
-    /// State before the first packet.
+    /// Creates the state before the first packet.
     pub fn new(params: WindowParams, packet: u32, control: TcpControl) -> Self {
         let packets = |bytes: u64| u32::try_from(bytes / u64::from(packet)).unwrap_or(u32::MAX).max(1);
-        // Windows are counted in segments of this size, whatever the size of packets.
+        // Window parameters are in segments of `mss`, whatever the packet size.
         let segments = |bytes: u64| u32::try_from(bytes / u64::from(params.mss)).unwrap_or(u32::MAX);
         let init_cwnd = packets(params.initial);
         let sk = CcSock {
@@ -123,32 +121,32 @@ impl Driven {
         u64::from(packets) * u64::from(self.sk.mss_cache)
     }
 
-    /// Congestion window in bytes.
+    /// Returns the congestion window in bytes.
     pub fn cwnd(&self) -> u64 {
         self.bytes(self.sk.snd_cwnd)
     }
 
-    /// Slow-start threshold in bytes, if there is one.
+    /// Returns the slow-start threshold in bytes, or `None` before the first reduction.
     pub fn ssthresh(&self) -> Option<u64> {
         (self.sk.snd_ssthresh < INFINITE_SSTHRESH).then(|| self.bytes(self.sk.snd_ssthresh))
     }
 
-    /// Whether the window is below the slow-start threshold.
+    /// Returns true if the window is below the slow-start threshold.
     pub fn in_slow_start(&self) -> bool {
         self.sk.in_slow_start()
     }
 
-    /// Whether the sender is in recovery.
+    /// Returns true in recovery.
     pub fn in_recovery(&self) -> bool {
         self.sk.ca_state >= CaState::Recovery
     }
 
-    /// Pacing rate in bytes per second, if the congestion control sets it.
+    /// Returns the pacing rate in bytes per second, if the controller sets one.
     pub fn rate(&self) -> Option<u64> {
         (self.sk.needs_pacing && self.sk.pacing_rate > 0).then_some(self.sk.pacing_rate)
     }
 
-    /// Whether more may be sent with `bytes` bytes and `packets` packets in flight.
+    /// Returns true if the window allows another packet with `bytes` bytes and `packets` packets in flight.
     pub fn can_send(&self, bytes: u64, packets: u32) -> bool {
         match &self.prr {
             Some(prr) if self.sk.ca_state == CaState::Recovery && !self.controls => {
@@ -166,12 +164,11 @@ impl Driven {
         sk.jiffies = (u128::from(now.nanos()) * u128::from(sk.hz) / 1_000_000_000) as u32;
     }
 
-    /// A packet that counts as in flight was sent.
+    /// Called when a packet that counts as in flight was sent.
     pub fn on_sent(&mut self, now: Instant, number: u64, bytes: u64) {
         self.touch(now);
         if !self.begun {
-            // The connection has no round-trip time yet, as TCP's has not where nothing of its handshake was
-            // timed.
+            // There is no RTT yet, as in TCP when no handshake segment was timed.
             self.begun = true;
             self.cc.init(&mut self.sk);
         }
@@ -201,7 +198,7 @@ impl Driven {
         self.validate();
     }
 
-    /// Whether the window is what limits the sender: once it was, for the whole round.
+    /// Updates whether the window limits the sender. Once set, the flag holds for the rest of the round.
     // linux: net/ipv4/tcp_output.c tcp_cwnd_validate (6.1).
     fn validate(&mut self) {
         let sk = &mut self.sk;
@@ -214,7 +211,7 @@ impl Driven {
         }
     }
 
-    /// The sender has nothing to send, although the window may have room. Rate samples are then
+    /// Called when the sender has nothing to send. With room in the window, rate samples become
     /// application-limited.
     // linux: net/ipv4/tcp_rate.c tcp_rate_check_app_limited (6.1).
     pub fn on_idle(&mut self) {
@@ -224,10 +221,9 @@ impl Driven {
         }
     }
 
-    /// An acknowledgement, or the timer of losses: what was acknowledged and lost, and what is in flight
-    /// after it; `rtt` if a sample was taken, `prior` bytes were in flight before.
-    // linux: net/ipv4/tcp_input.c tcp_ack (6.1) - what was acknowledged, then what is lost, then window and
-    // rate.
+    /// Processes an ACK or an expired loss timer: packets acknowledged (`landed`) and `lost`, and the flight
+    /// `after` it. `rtt` is set for a new RTT sample; `prior` bytes were in flight before.
+    // linux: net/ipv4/tcp_input.c tcp_ack (6.1) - acknowledged data, then losses, then window and rate.
     pub fn on_event(
         &mut self,
         now: Instant,
@@ -268,7 +264,7 @@ impl Driven {
         self.control(&rs);
     }
 
-    /// Counts what was delivered; what was so when the newest of it was sent.
+    /// Counts delivered packets. Returns the state recorded when the newest of them was sent.
     fn deliver(&mut self, landed: &[Counted], after: Flight) -> Option<Mark> {
         let mut newest = None;
         for packet in landed {
@@ -291,9 +287,9 @@ impl Driven {
         newest
     }
 
-    /// The rate at which packets were delivered since the newest of them was sent.
-    // linux: net/ipv4/tcp_rate.c tcp_rate_skb_delivered, tcp_rate_gen (6.1) - the slower of sending and
-    // acknowledging; an interval below the minimum round-trip time is none.
+    /// Takes a delivery rate sample over the time since the newest delivered packet was sent.
+    // linux: net/ipv4/tcp_rate.c tcp_rate_skb_delivered, tcp_rate_gen (6.1) - uses the longer of send and ACK
+    // interval; an interval below the minimum RTT invalidates the sample.
     fn sample(&mut self, rs: &mut RateSample, mark: &Mark) {
         let sk = &mut self.sk;
         if sk.app_limited != 0 && (sk.delivered.wrapping_sub(sk.app_limited) as i32) > 0 {
@@ -313,8 +309,8 @@ impl Driven {
         }
     }
 
-    /// Ends a reduction that is over, and begins one for losses of a flight that has had none.
-    // spec: rfc9002 7.3.2 - recovery is over when a packet sent during it is acknowledged.
+    /// Leaves recovery if it is over, and starts a reduction for losses in a flight without one.
+    // spec: rfc9002 7.3.2 - recovery ends when a packet sent during recovery is acknowledged.
     // linux: net/ipv4/tcp_input.c tcp_fastretrans_alert, tcp_enter_recovery, tcp_end_cwnd_reduction (6.1).
     fn repair(&mut self, lost: &[u64], prior: u64) {
         if self.in_recovery() && self.largest_acked > self.cutback {
@@ -355,10 +351,10 @@ impl Driven {
         }
     }
 
-    /// Window and rate.
+    /// Updates window and pacing rate.
     // linux: net/ipv4/tcp_input.c tcp_cong_control, tcp_update_pacing_rate (6.1).
-    // deviation: the window is the threshold at once, and where the connection has proportional rate
-    // reduction, that holds packets back as it does for the model's own windows.
+    // deviation: sets the window to the threshold immediately; if proportional rate reduction is on, it
+    // limits transmission as for the built-in window.
     fn control(&mut self, rs: &RateSample) {
         self.controls = self.cc.cong_control(&mut self.sk, rs);
         if self.controls {
@@ -381,11 +377,12 @@ impl Driven {
         }
     }
 
-    /// A retransmission timeout that was not spurious, or persistent congestion.
+    /// Called on a retransmission timeout that was not spurious, or on persistent congestion.
     // linux: net/ipv4/tcp_input.c tcp_enter_loss (6.1).
-    // spec: rfc9002 7.6.2 - the window falls to its least; Linux's to a segment more than is in flight.
+    // spec: rfc9002 7.6.2 - reduces the window to its minimum; Linux reduces it to one segment more than is
+    // in flight.
     pub fn on_timeout(&mut self) {
-        // A window that was reduced for the same flight is not reduced a second time.
+        // Do not reduce the threshold twice for the same flight.
         if self.sk.ca_state <= CaState::Disorder || self.largest_acked > self.cutback {
             self.reduce();
             self.cc.cwnd_event(&mut self.sk, CcEvent::Loss);

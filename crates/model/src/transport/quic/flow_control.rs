@@ -1,4 +1,4 @@
-//! Flow control: how much a receiver lets its peer send, and how that window grows.
+//! Flow control: the credit that a receiver grants its peer, and window auto-tuning.
 // spec: quic_flow_controller.cc (Chromium 62).
 
 use crate::types::{Duration, Instant};
@@ -16,7 +16,7 @@ pub struct FlowParams {
     pub connection_most: u64,
 }
 
-/// Flow-control credit that a receiver has given for one stream, or for the connection.
+/// Flow-control credit of a receiver for one stream or for the connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Credit {
     size: u64,
@@ -27,23 +27,23 @@ pub struct Credit {
 }
 
 impl Credit {
-    /// A window of `size` bytes that may grow to `most` bytes.
+    /// Creates a window of `size` bytes that may grow to `most` bytes.
     pub fn new(size: u64, most: u64) -> Self {
         Self { size, most, limit: size, consumed: 0, last: None }
     }
 
-    /// Limit of the bytes that the peer may send, counted from the beginning.
+    /// Returns the limit on the total bytes that the peer may send.
     pub fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// Size of the window in bytes.
+    /// Returns the window size in bytes.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// The application has read `bytes` bytes. Returns the new limit, if the peer is to be told. If this is
-    /// the second update within two round trips, the window is doubled.
+    /// Accounts for `bytes` read by the application. Returns the new limit if an update should be sent.
+    /// Doubles the window if this is the second update within two RTTs.
     pub fn consume(&mut self, bytes: u64, now: Instant, srtt: Duration) -> Option<u64> {
         self.consumed += bytes;
         let left = self.limit - self.consumed;
@@ -60,7 +60,7 @@ impl Credit {
         Some(self.limit)
     }
 
-    /// Raises the window to at least `size` bytes. Returns the new limit, if it grows.
+    /// Raises the window to at least `size` bytes. Returns the new limit if it grew.
     pub fn ensure(&mut self, size: u64) -> Option<u64> {
         let size = size.min(self.most);
         if size <= self.size {
@@ -77,15 +77,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn at_half_the_window_and_twice_as_much_if_that_was_soon() {
+    fn updates_at_half_the_window_and_doubles_if_frequent() {
         let ms = |n| Instant::ZERO + Duration::from_millis(n);
         let mut credit = Credit::new(1_000, 3_000);
         let mut read = |bytes, at| credit.consume(bytes, ms(at), Duration::from_millis(8));
         assert_eq!((read(500, 0), read(1, 1)), (None, Some(1_501)));
-        // The next 15 ms later doubles it, and one 16 ms after that does not.
+        // An update 15 ms after the previous one doubles the window; one after 16 ms does not.
         assert_eq!(read(501, 16), Some(3_002));
         assert_eq!(read(1_001, 32), Some(4_003));
-        // Not beyond the most.
+        // The window does not exceed its maximum.
         assert_eq!(read(1_001, 33), Some(6_004));
         assert_eq!((credit.size(), credit.ensure(5_000), credit.ensure(2_000)), (3_000, None, None));
     }

@@ -1,51 +1,50 @@
-//! The handshake: messages that go back and forth, with their sizes.
+//! The handshake: the sequence of messages between the endpoints, with their sizes.
 
 use alloc::vec::Vec;
 
-/// Messages of a handshake.
+/// Handshake messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HandshakeParams {
-    /// Length of each message in bytes, the client's first. The first zero ends the handshake. A datagram
-    /// with a client's message has no other content and is padded to full size.
+    /// Length of each message in bytes, starting with the client's first. The first zero ends the handshake.
+    /// A datagram with a client message has no other content and is padded to full size.
     pub messages: [u32; 4],
-    /// Number of the message with which the client can send data: once it has received or sent this message.
+    /// Index of the message after which the client can send data, whether it sends or receives that message.
     pub client_ready: u8,
-    /// Anti-amplification limit: until the client's second message, a server sends at most this many times
-    /// the bytes that it has received.
+    /// Anti-amplification limit: until the client's second message, the server sends at most this multiple of
+    /// the bytes received.
     pub amplification: Option<u64>,
 }
 
 impl HandshakeParams {
-    /// gQUIC to a server that the client has not met: hello, rejection with 4 kB of certificates, hello,
-    /// answer; the client waits for that, two round trips.
+    /// gQUIC to an unknown server: hello, rejection with 4 kB of certificates, hello, answer. The client
+    /// waits for the answer, so two round trips.
     // paper: bquic fig. 2 (unstated) - two round trips and 4 kB.
     pub const GQUIC: Self =
         Self { messages: [1_024, 4_096, 1_024, 256], client_ready: 3, amplification: None };
-    /// TLS 1.3: one round trip, but a server with 4 kB of certificates has to wait for the client's address
-    /// to be proved.
-    // spec: rfc9000 8.1 - three times what was received.
+    /// TLS 1.3: one round trip, but a server with 4 kB of certificates must wait for address validation.
+    // spec: rfc9000 8.1 - three times the bytes received.
     pub const TLS: Self = Self { messages: [280, 4_096, 36, 0], client_ready: 1, amplification: Some(3) };
 }
 
-/// Handshake state of one end.
+/// Handshake state of one endpoint.
 #[derive(Clone, Debug)]
 pub struct QuicHandshake {
     params: HandshakeParams,
     client: bool,
-    /// The next message that this end has to send, and what of it was sent.
+    /// Next message to send, and bytes of it already sent.
     step: u8,
     sent: u32,
     sending: bool,
-    /// The message that is awaited, and what of it has come.
+    /// Next message to receive, and the parts of it already received.
     awaited: u8,
     came: Vec<(u32, u32)>,
     ready: bool,
 }
 
-/// A part of a handshake message (a CRYPTO frame).
+/// A part of a handshake message (CRYPTO frame).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CryptoPart {
-    /// Number of the message.
+    /// Index of the message.
     pub step: u8,
     /// Offset of the part in bytes.
     pub offset: u32,
@@ -56,51 +55,51 @@ pub struct CryptoPart {
 }
 
 impl QuicHandshake {
-    /// A handshake that has not begun.
+    /// Creates a handshake that has not started.
     pub fn new(params: HandshakeParams, client: bool) -> Self {
         let (step, awaited) = if client { (0, 1) } else { (1, 0) };
         Self { params, client, step, sent: 0, sending: false, awaited, came: Vec::new(), ready: false }
     }
 
-    /// The client begins.
+    /// Starts the handshake at the client.
     pub fn begin(&mut self) {
         self.sending = true;
     }
 
-    /// Whether data can be sent.
+    /// Returns true once application data can be sent.
     pub fn is_ready(&self) -> bool {
         self.ready
     }
 
-    /// The server's anti-amplification factor, while the limit applies.
+    /// Returns the server's anti-amplification factor while the limit applies.
     pub fn amplification(&self) -> Option<u64> {
         self.params.amplification.filter(|_| !self.client && self.awaited < 4)
     }
 
-    /// Whether part of a message is to be sent.
+    /// Returns true if part of a message is waiting to be sent.
     pub fn has_data(&self) -> bool {
         self.sending
     }
 
-    /// Whether a datagram with this message is padded to full size.
+    /// Returns true if datagrams with this message are padded to full size.
     pub fn pads(step: u8) -> bool {
         step.is_multiple_of(2)
     }
 
-    /// Whether all datagrams are filled up: those of a client until it has the server's message, so that the
-    /// server may send as much as it has to.
+    /// Returns true if all datagrams are padded: at a client without the server's complete message, which
+    /// raises the server's amplification limit.
     // spec: rfc9000 14.1.
     pub fn pads_all(&self) -> bool {
         self.client && !self.ready && self.params.amplification.is_some()
     }
 
-    /// Whether the server may be waiting for this client: the hello is sent, the server's message has not
-    /// come whole, and the rest of that may be more than the server may send.
+    /// Returns true if the server may be blocked on this client: the hello was sent, and the server's message
+    /// is incomplete and may exceed the amplification limit.
     pub fn may_hold_up(&self) -> bool {
         self.client && self.step > 0 && self.awaited == 1 && self.params.amplification.is_some()
     }
 
-    /// The next part of a message, of at most `room` bytes.
+    /// Returns the next part of a message, at most `room` bytes.
     pub fn next_part(&mut self, room: u32) -> Option<CryptoPart> {
         if !self.sending || room == 0 {
             return None;
@@ -115,7 +114,7 @@ impl QuicHandshake {
         Some(part)
     }
 
-    /// A part of a message was received.
+    /// Processes a received part of a message.
     pub fn on_part(&mut self, part: CryptoPart) {
         if part.step != self.awaited {
             return;
@@ -124,7 +123,7 @@ impl QuicHandshake {
         if self.came.contains(&range) {
             return;
         }
-        // Parts are sent again as they were sent first, so they do not overlap.
+        // Retransmissions keep the original boundaries, so parts never overlap.
         self.came.push(range);
         if self.came.iter().map(|(from, end)| end - from).sum::<u32>() < part.of {
             return;
@@ -142,7 +141,7 @@ mod tests {
     use super::*;
     use alloc::vec;
 
-    /// Messages that pass until both ends are ready, by step; and after how many each end was.
+    /// Runs a handshake. Returns the order of messages, and how many each end needed to be ready.
     fn run(params: HandshakeParams) -> (Vec<u8>, [usize; 2]) {
         let (mut client, mut server) = (QuicHandshake::new(params, true), QuicHandshake::new(params, false));
         let (mut steps, mut ready) = (Vec::new(), [0; 2]);
@@ -167,7 +166,7 @@ mod tests {
     #[test]
     fn round_trips() {
         assert_eq!(run(HandshakeParams::GQUIC), (vec![0, 1, 2, 3], [4, 3]));
-        // A client that has met the server sends data with its second hello.
+        // A client that knows the server sends data with its second hello.
         let known = HandshakeParams { client_ready: 2, ..HandshakeParams::GQUIC };
         assert_eq!(run(known), (vec![0, 1, 2, 3], [3, 3]));
         assert_eq!(run(HandshakeParams::TLS), (vec![0, 1, 2], [2, 3]));
@@ -183,10 +182,10 @@ mod tests {
         }
         client.on_part(part(2_600, 1_300));
         assert!(client.has_data());
-        // The answer to a later message is not awaited yet.
+        // The answer to a later message is not expected yet.
         client.on_part(CryptoPart { step: 3, offset: 0, len: 256, of: 256 });
         assert!(client.is_ready());
-        // A message that came again changes nothing.
+        // A duplicate message changes nothing.
         client.next_part(1_024);
         client.on_part(part(0, 1_300));
         assert!(!client.has_data());

@@ -1,4 +1,4 @@
-//! Host of a QUIC stack: CPU time per datagram, timer granularity, and the choice of the stack.
+//! Host of a QUIC stack: CPU time per datagram, timer granularity, and the choice of stack.
 
 use crate::types::{Datagram, Duration, Instant};
 use alloc::boxed::Box;
@@ -6,20 +6,20 @@ use alloc::boxed::Box;
 use super::connection::Quic;
 use super::stack::{Connection, Read, Snapshot, Stack, StackEvent, StreamId};
 
-/// CPU cost of QUIC on a host whose process does one thing at a time.
+/// CPU cost of QUIC in a single-threaded process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct HostCost {
-    /// CPU time for each datagram sent.
+    /// CPU time per datagram sent.
     pub send: Duration,
-    /// CPU time for each datagram received.
+    /// CPU time per datagram received.
     pub receive: Duration,
-    /// Timer granularity: a timer fires after a whole number of these, at least one. Zero: timers are exact.
-    // spec: tools/epoll_server/epoll_server.cc (Chromium 62) - waits are whole milliseconds, at least one.
+    /// Timer granularity: timers fire after a whole multiple of this, at least one. Zero for exact timers.
+    // spec: tools/epoll_server/epoll_server.cc (Chromium 62) - waits for whole milliseconds, at least one.
     pub timer_granularity: Duration,
 }
 
 impl HostCost {
-    /// When a timer that is set at `now` for `at` fires.
+    /// Returns the time at which a timer set at `now` for `at` fires.
     pub fn fires(&self, now: Instant, at: Instant) -> Instant {
         if self.timer_granularity == Duration::ZERO {
             return at.max(now);
@@ -28,10 +28,10 @@ impl HostCost {
     }
 }
 
-/// The stack of one end: the built-in model, or a user's stack.
+/// Stack of one endpoint: the built-in model or a user-defined stack.
 #[derive(Debug)]
 pub enum Engine {
-    /// The built-in model, called without dynamic dispatch.
+    /// Built-in model, without dynamic dispatch.
     Model(Box<Quic>),
     /// Any other stack.
     Other(Box<dyn Stack>),

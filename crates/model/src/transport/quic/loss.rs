@@ -1,4 +1,4 @@
-//! Loss detection: by packets acknowledged after a lost one, and by time.
+//! Loss detection by packet threshold and time threshold.
 // spec: congestion_control/general_loss_algorithm.cc (Chromium 62); rfc9002 6.1 with `time`.
 // quiche: congestion_control/general_loss_algorithm.cc DetectLosses (f44fa9f) - `LossParams::QUICHE`.
 
@@ -11,27 +11,24 @@ use super::sent::SentPackets;
 /// Parameters of loss detection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LossParams {
-    /// Packet threshold: a packet is lost when a packet with a number this much higher was acknowledged.
+    /// Packet threshold: a packet is lost once a packet with a number higher by this much is acknowledged.
     pub packets: u64,
-    /// Time threshold: a packet before an acknowledged one is lost when it was sent this many eighths of a
-    /// round trip ago.
+    /// Time threshold in eighths of an RTT: an older packet is lost if a later one was acknowledged.
     pub eighths: u64,
-    /// Minimum of the time threshold.
+    /// Minimum time threshold.
     pub least: Duration,
-    /// The rule by time holds always; otherwise only when the newest packet was acknowledged (early
-    /// retransmit), and beside it the rule that what was sent a smoothed round trip before an acknowledged
-    /// packet is lost.
+    /// Always apply the time threshold. If false, it applies only once the newest packet is acknowledged
+    /// (early retransmit), and a packet sent over one smoothed RTT before an acknowledged one is lost too.
     pub time: bool,
-    /// The round trip of the time threshold is the longer of the newest sample and the smoothed value before
-    /// that sample. Otherwise the smoothed value includes the sample.
+    /// Base the time threshold on the longer of the latest RTT sample and the smoothed RTT before that
+    /// sample. If false, the smoothed RTT includes the sample.
     pub previous: bool,
-    /// A packet that is received after it was declared lost raises the packet threshold so far that it would
-    /// not have been lost.
+    /// Raise the packet threshold after a spurious loss, enough to have avoided it.
     pub adaptive: bool,
 }
 
 impl LossParams {
-    /// Chromium's: three packets, and early retransmit after 1.25 round trips.
+    /// Chromium 62: three packets, and early retransmit after 1.25 RTTs.
     pub const CHROMIUM: Self = Self {
         packets: 3,
         eighths: 10,
@@ -40,7 +37,7 @@ impl LossParams {
         previous: true,
         adaptive: false,
     };
-    /// RFC 9002's: three packets, 9/8 of a round trip.
+    /// RFC 9002: three packets, 9/8 of an RTT.
     pub const RFC9002: Self = Self {
         packets: 3,
         eighths: 9,
@@ -49,10 +46,9 @@ impl LossParams {
         previous: false,
         adaptive: false,
     };
-    /// Today's of Google's QUIC: three packets, more if that was wrong, and always 5/4 of a round trip of 1
-    /// ms at least.
+    /// Current QUICHE: three packets, adaptive, and always 5/4 of an RTT with an RTT of at least 1 ms.
     // quiche: quic_constants.h kDefaultLossDelayShift, kAlarmGranularity; general_loss_algorithm.h (f44fa9f)
-    // - the threshold adapts unless a connection option turns that off, the time does not.
+    // - adapts the packet threshold unless a connection option disables that; the time threshold is fixed.
     pub const QUICHE: Self = Self {
         packets: 3,
         eighths: 10,
@@ -67,19 +63,19 @@ impl LossParams {
 #[derive(Clone, Debug)]
 pub struct Loss {
     params: LossParams,
-    /// Packets after a lost one that show it, as they are now.
+    /// Current packet threshold.
     packets: u64,
     timeout: Option<Instant>,
 }
 
 impl Loss {
-    /// State before any loss.
+    /// Creates the state before any loss.
     pub fn new(params: LossParams) -> Self {
         Self { params, packets: params.packets, timeout: None }
     }
 
-    /// A packet that was declared lost was acknowledged. `by` is its distance from the highest number
-    /// acknowledged before.
+    /// Called when a packet declared lost is acknowledged. `by` is its distance from the largest acknowledged
+    /// number.
     // quiche: congestion_control/general_loss_algorithm.cc SpuriousLossDetected (f44fa9f).
     pub fn on_reordered(&mut self, by: u64) {
         if self.params.adaptive {
@@ -87,13 +83,13 @@ impl Loss {
         }
     }
 
-    /// When packets will be lost by the time threshold.
+    /// Returns the time at which packets exceed the time threshold.
     pub fn timeout(&self) -> Option<Instant> {
         self.timeout
     }
 
-    /// Adds the numbers of packets that are lost now to `lost`, in rising order; `newly` is the newest packet
-    /// that was just acknowledged.
+    /// Appends the numbers of packets that are now lost to `lost`, in ascending order. `newly` is the largest
+    /// packet number to compare with.
     pub fn detect(
         &mut self,
         sent: &SentPackets,
@@ -137,8 +133,7 @@ mod tests {
         Instant::ZERO + Duration::from_millis(n)
     }
 
-    /// Packets sent at the times given, of which `acked` are acknowledged: what is lost at `now`, and when to
-    /// look again.
+    /// Sends packets at `times` and acknowledges `acked`. Returns the losses at `now` and the next check.
     fn detect(params: LossParams, times: &[u64], acked: &[u64], now: u64) -> (Vec<u64>, Option<u64>) {
         let mut sent = SentPackets::default();
         let frame = QuicFrame::Ping;
@@ -166,7 +161,7 @@ mod tests {
         let c = LossParams::CHROMIUM;
         assert_eq!(detect(c, &[0, 0, 0], &[3], 8), (vec![], Some(10)));
         assert_eq!(detect(c, &[0, 0, 0], &[3], 10), (vec![1, 2], None));
-        // A packet more has been sent: packets decide.
+        // With another packet sent, only the packet threshold applies.
         assert_eq!(detect(c, &[0, 0, 0, 0], &[3], 30), (vec![], None));
     }
 
@@ -178,15 +173,14 @@ mod tests {
     }
 
     #[test]
-    fn todays_chromium_waits_five_quarters_whatever_came_last() {
+    fn quiche_always_waits_five_quarters_of_an_rtt() {
         let q = LossParams::QUICHE;
         assert_eq!(detect(q, &[0, 1, 2, 3], &[2], 8), (vec![], Some(10)));
         assert_eq!(detect(q, &[0, 1, 2, 3], &[2], 10), (vec![1], None));
         assert_eq!(detect(q, &[0, 1, 2, 3, 4], &[4], 5), (vec![1], Some(11)));
     }
 
-    /// Packets 1 to 20 at once, of which 10 is acknowledged: how many are lost after one that was had come so
-    /// much later.
+    /// Sends packets 1 to 20 together and acknowledges 10. Counts the losses after reordering by `by`.
     #[test]
     fn packets_out_of_order_raise_the_threshold() {
         let lost = |params: LossParams, by: &[u64]| {
@@ -205,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn by_the_rfc_time_counts_always() {
+    fn rfc_always_applies_the_time_threshold() {
         let r = LossParams::RFC9002;
         assert_eq!(detect(r, &[0, 1, 2, 3], &[2], 8), (vec![], Some(9)));
         assert_eq!(detect(r, &[0, 1, 2, 3], &[2], 9), (vec![1], None));

@@ -1,13 +1,13 @@
-//! QUIC: the trait that stacks implement, and a model of Chromium's.
+//! QUIC: the trait for stacks, and a model of Chromium's stack.
 //!
-//! A [`Stack`] is one end of a connection. The world hands it datagrams and the time, takes datagrams from
-//! it, and reads and writes its streams; a real library in virtual time is used in the same way as the model.
+//! A [`Stack`] is one endpoint of a connection. The simulator passes datagrams and the time to it, takes
+//! datagrams from it, and reads and writes its streams. Real libraries in virtual time use the same interface
+//! as the model.
 //!
-//! The model, [`Quic`], is made of parts that know little of each other, each with its parameters in
-//! [`QuicConfig`]: when acknowledgements are sent ([`ack_policy`]), how packets are spread ([`pacer`]), the
-//! congestion window ([`window`], with [`cubic`], [`hystart`] and [`prr`], or a congestion control of TCP's,
-//! [`TcpControl`]), how losses are found ([`loss`]) and what the timer repairs ([`timers`]), flow control and
-//! streams. [`Preset`] names sets of parameters.
+//! The model, [`Quic`], consists of loosely coupled parts whose parameters are in [`QuicConfig`]: ACK policy
+//! ([`ack_policy`]), pacing ([`pacer`]), the congestion window ([`window`], with [`cubic`], [`hystart`] and
+//! [`prr`], or a TCP congestion controller, [`TcpControl`]), loss detection ([`loss`]), timers ([`timers`]),
+//! flow control and streams. [`Preset`] names sets of parameters.
 
 pub mod ack_policy;
 pub mod config;
@@ -41,6 +41,6 @@ pub use host::{Engine, HostCost};
 pub use presets::Preset;
 pub use stack::{Connection, Read, Snapshot, Stack, StackEvent, StreamId};
 
-/// What Chromium's congestion control counts as a segment, in bytes, whatever the size of packets.
+/// Segment size of Chromium's congestion control in bytes, independent of the packet size.
 // spec: quic_constants.h kDefaultTCPMSS (Chromium 62).
 pub const MSS: u32 = 1_460;

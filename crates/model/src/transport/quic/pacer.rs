@@ -1,4 +1,4 @@
-//! The pacer: spreads packets over the round trip.
+//! The pacer: spreads packets over the RTT.
 // spec: congestion_control/pacing_sender.cc (Chromium 62); with `lumpy`, as of 2019 and later.
 // paper: bquic sec. II-B.2.
 
@@ -6,71 +6,70 @@ use crate::types::{Duration, Instant};
 
 use super::MSS;
 
-/// Parameters of the pacer.
+/// Pacer parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PacerParams {
-    /// Number of unpaced packets at the beginning, and when the connection leaves quiescence.
+    /// Number of unpaced packets at the start and on leaving quiescence.
     pub burst: u32,
-    /// A packet whose time is at most this far ahead is sent at once.
+    /// Release horizon: a packet due within this time is sent immediately.
     pub horizon: Duration,
-    /// Pacing gain in slow start, in percent of one window per round trip.
+    /// Pacing gain in slow start, in percent of one window per RTT.
     pub gain_slow_start: u32,
-    /// Pacing gain outside slow start, in percent of one window per round trip.
+    /// Pacing gain outside slow start, in percent of one window per RTT.
     pub gain: u32,
-    /// Number of packets sent together, if more than one.
+    /// Number of packets sent back to back; 1 for even pacing.
     pub lumpy: u32,
 }
 
 impl PacerParams {
-    /// Parameters of Chromium.
+    /// Chromium 62.
     pub const CHROMIUM: Self =
         Self { burst: 10, horizon: Duration::from_millis(1), gain_slow_start: 200, gain: 125, lumpy: 1 };
 }
 
-/// Least window, in lumps, that lets packets be sent together.
-// spec: pacing_sender.cc (quiche, 2019) - a lump is a quarter of the window at most.
+/// Minimum window, in lumps, for sending packets back to back.
+// spec: pacing_sender.cc (quiche, 2019) - a lump is at most a quarter of the window.
 const LUMPS_IN_WINDOW: u64 = 4;
-/// Below this rate packets are not sent together.
-// quiche: pacing_sender.cc OnPacketSent (f44fa9f) - 1.2 Mbit/s of window per round trip, not of pacing; here
-// in bytes a second.
+/// Minimum rate in bytes per second for sending packets back to back.
+// quiche: pacing_sender.cc OnPacketSent (f44fa9f) - 1.2 Mbit/s of window per RTT, not of pacing rate.
 const LUMPY_RATE: u64 = 150_000;
 
-/// State of the pacer.
+/// Pacer state.
 #[derive(Clone, Debug)]
 pub struct Pacer {
     params: PacerParams,
     tokens: u32,
     lump: u32,
-    /// When the next packet should leave.
+    /// Ideal departure time of the next packet.
     ideal: Instant,
-    /// The last one was held back, and a late alarm may be made up for.
+    /// True if the last packet was held back; a late timer may then be compensated.
     delayed: bool,
     last_delayed: Option<Instant>,
-    /// The window would have allowed another one after the last.
+    /// True if the window still had room after the last packet.
     limited: bool,
-    /// When sending goes on; until then nothing is sent that has to be acknowledged.
+    /// Time at which sending resumes. Until then no ack-eliciting packet is sent.
     alarm: Option<Instant>,
 }
 
-/// Sender state that the pacer uses.
+/// Sender state used by the pacer.
 #[derive(Clone, Copy, Debug)]
 pub struct PacerInput {
     /// Congestion window in bytes.
     pub cwnd: u64,
-    /// Smoothed round-trip time.
+    /// Smoothed RTT.
     pub srtt: Duration,
-    /// The sender is in slow start.
+    /// True in slow start.
     pub slow_start: bool,
-    /// The sender is in recovery.
+    /// True in recovery.
     pub recovery: bool,
     /// Bytes in flight before the packet.
     pub in_flight: u64,
-    /// Pacing rate in bytes per second, if the congestion control sets it.
+    /// Pacing rate in bytes per second, if the congestion controller sets one.
     pub rate: Option<u64>,
 }
 
 impl Pacer {
-    /// A pacer that has sent nothing.
+    /// Creates a pacer before the first packet.
     pub fn new(params: PacerParams) -> Self {
         Self {
             params,
@@ -84,7 +83,7 @@ impl Pacer {
         }
     }
 
-    /// Pacing rate in bytes per second.
+    /// Returns the pacing rate in bytes per second.
     pub fn rate(&self, pace: &PacerInput) -> u64 {
         if let Some(rate) = pace.rate {
             return rate;
@@ -93,10 +92,10 @@ impl Pacer {
         window_rate(pace, gain)
     }
 
-    /// Whether a packet may be sent now. If not, sets the alarm.
+    /// Returns true if a packet may be sent now. If not, sets the timer.
     pub fn can_send(&mut self, now: Instant, in_flight: u64) -> bool {
-        // spec: quic_connection.cc CanWrite (Chromium 62) - an acknowledgement does not send while the send
-        // alarm is set.
+        // spec: quic_connection.cc CanWrite (Chromium 62) - ACKs trigger no transmission while the send alarm
+        // is set.
         if self.alarm.is_some() {
             return false;
         }
@@ -111,7 +110,7 @@ impl Pacer {
         true
     }
 
-    /// An ack-eliciting packet was sent.
+    /// Called when an ack-eliciting packet was sent.
     pub fn on_sent(&mut self, now: Instant, bytes: u64, pace: &PacerInput) {
         if pace.in_flight == 0 && !pace.recovery {
             self.tokens = self.params.burst.min((pace.cwnd / u64::from(MSS)) as u32);
@@ -131,8 +130,7 @@ impl Pacer {
         }
     }
 
-    // spec: pacing_sender.cc OnPacketSent (Chromium 62) - time lost by a late alarm is made up for, unless
-    // there was nothing to send.
+    // spec: pacing_sender.cc OnPacketSent (Chromium 62) - compensates for a late alarm unless idle.
     fn one_by_one(&mut self, now: Instant, delay: Duration) {
         if self.delayed {
             self.ideal += delay;
@@ -161,31 +159,31 @@ impl Pacer {
         self.limited = pace.in_flight + bytes < pace.cwnd;
     }
 
-    /// Losses were detected: bursts end.
+    /// Ends bursts when losses are detected.
     pub fn on_lost(&mut self) {
         self.tokens = 0;
     }
 
-    /// The alarm may be due.
+    /// Clears the timer if it has expired.
     pub fn on_timer(&mut self, now: Instant) {
         if self.alarm.is_some_and(|at| at <= now) {
             self.alarm = None;
         }
     }
 
-    /// When sending may continue.
+    /// Returns the time at which sending may resume.
     pub fn next_timer(&self) -> Option<Instant> {
         self.alarm
     }
 
-    /// The congestion window forbids sending: cancels the alarm.
-    // spec: quic_connection.cc CanWrite (Chromium 62) - the alarm is cancelled when the window is full.
+    /// Cancels the timer because the congestion window is full.
+    // spec: quic_connection.cc CanWrite (Chromium 62) - cancels the alarm when the window is full.
     pub fn cancel(&mut self) {
         self.alarm = None;
     }
 }
 
-/// So many percent of the window in a round trip, in bytes a second.
+/// Returns `percent` of the window per RTT, in bytes per second.
 fn window_rate(pace: &PacerInput, percent: u32) -> u64 {
     let rtt = u128::from(pace.srtt.nanos().max(1));
     (u128::from(pace.cwnd) * u128::from(percent) * 10_000_000 / rtt) as u64
@@ -200,8 +198,7 @@ mod tests {
         Instant::ZERO + Duration::from_micros(n)
     }
 
-    /// A window of 50 packets of 1350 bytes and a round trip of 10 ms: 13.5 MB/s x 1.25 is one packet in 160
-    /// us.
+    /// A window of 50 packets of 1350 bytes and an RTT of 10 ms: 13.5 MB/s x 1.25 is one packet every 160 us.
     const PACE: PacerInput = PacerInput {
         cwnd: 67_500,
         srtt: Duration::from_millis(10),
@@ -211,7 +208,7 @@ mod tests {
         in_flight: 13_500,
     };
 
-    /// When a sender that always has data sends, in us; the alarm comes at the next whole `grain` us.
+    /// Departure times of a backlogged sender in us. Timers fire at multiples of `grain` us.
     fn times(params: PacerParams, grain: u64, n: usize) -> Vec<u64> {
         let (mut pacer, mut now, mut sent) = (Pacer::new(params), 0, Vec::new());
         let first = PacerInput { in_flight: 0, ..PACE };
@@ -241,7 +238,7 @@ mod tests {
         assert_eq!(gaps[10..], [160; 5]);
     }
 
-    /// Within a horizon of 1 ms seven packets leave together, then one whenever the first of them is due.
+    /// With a horizon of 1 ms seven packets leave together, then one whenever the first of them is due.
     #[test]
     fn the_horizon_sends_early() {
         let source = gaps(&times(PacerParams::CHROMIUM, 1, 40));
@@ -253,10 +250,10 @@ mod tests {
     }
 
     #[test]
-    fn a_late_alarm_is_made_up_for() {
+    fn late_timers_are_compensated() {
         let strict = PacerParams { horizon: Duration::ZERO, ..PacerParams::CHROMIUM };
         let sent = times(strict, 1_000, 200);
-        // Over 24 ms as many as one in 160 us.
+        // On average one packet per 160 us over 24 ms.
         let rate = sent.iter().filter(|&&at| (1_000..25_000).contains(&at)).count();
         assert!((145..=155).contains(&rate), "{rate}");
     }
@@ -271,13 +268,13 @@ mod tests {
     }
 
     #[test]
-    fn losses_end_the_burst_and_quiescence_gives_another() {
+    fn losses_end_a_burst_and_quiescence_starts_another() {
         let mut pacer = Pacer::new(PacerParams { horizon: Duration::ZERO, ..PacerParams::CHROMIUM });
         pacer.on_lost();
         pacer.on_sent(us(0), 1350, &PACE);
         assert!(!pacer.can_send(us(0), PACE.in_flight));
         assert_eq!(pacer.next_timer(), Some(us(160)));
-        // While it is set nobody sends, though the packet would be due.
+        // While the timer is set nothing is sent, even if the packet is due.
         assert!(!pacer.can_send(us(170), PACE.in_flight));
         pacer.on_timer(us(170));
         assert!(pacer.can_send(us(170), 0));
@@ -287,7 +284,7 @@ mod tests {
             pacer.on_sent(us(170), 1350, &PACE);
             can
         }));
-        // In recovery leaving quiescence gives none.
+        // Leaving quiescence in recovery allows no burst.
         let recovery = PacerInput { in_flight: 0, recovery: true, ..PACE };
         let mut pacer = Pacer::new(PacerParams { horizon: Duration::ZERO, ..PacerParams::CHROMIUM });
         pacer.on_lost();

@@ -1,5 +1,4 @@
-//! Presets: Chromium's QUIC of 2017, the paper's bursty variants of it, Chromium's of today, and QUIC by its
-//! RFCs.
+//! Presets: Chromium's QUIC of 2017, the paper's bursty variants, current Chromium, and QUIC as in its RFCs.
 
 use crate::types::Duration;
 
@@ -20,15 +19,15 @@ use super::window::{Growth, WindowParams};
 pub enum Preset {
     /// gQUIC 39 as in Chromium 62.
     Chromium39,
-    /// The same, with a pacer that sends no packet early.
+    /// gQUIC 39 with a pacer that never sends early.
     Chromium39Strict,
-    /// The paper's BQUIC: ACK decimation, and no pacing.
+    /// The paper's BQUIC: ACK decimation and no pacing.
     Bquic39,
-    /// ACK decimation only.
+    /// BQUIC's ACK decimation only.
     Bquic39Ack,
-    /// No pacing only.
+    /// BQUIC's lack of pacing only.
     Bquic39Nopace,
-    /// Chromium of today: ACK decimation always, and packets paced in pairs.
+    /// Current Chromium: ACK decimation always on, and packets paced in pairs.
     ChromiumNow,
     /// QUIC as in RFC 9000 and RFC 9002.
     Rfc9002,
@@ -37,8 +36,8 @@ pub enum Preset {
 const MB: u64 = 1 << 20;
 
 /// gQUIC 39.
-// spec: quic_constants.h, quic_sent_packet_manager.cc, tcp_cubic_sender_base.cc (Chromium 62) - each part
-// names its file.
+// spec: quic_constants.h, quic_sent_packet_manager.cc, tcp_cubic_sender_base.cc (Chromium 62) - the modules
+// name their source files.
 const CHROMIUM39: QuicConfig = QuicConfig {
     packet: 1_350,
     ack: AckParams::TCP_ACKING,
@@ -79,7 +78,7 @@ const CHROMIUM39: QuicConfig = QuicConfig {
 };
 
 impl Preset {
-    /// All presets, by name.
+    /// All presets by name.
     pub const ALL: [(&'static str, Self); 7] = [
         ("chromium39", Self::Chromium39),
         ("chromium39-strict", Self::Chromium39Strict),
@@ -90,12 +89,12 @@ impl Preset {
         ("rfc9002", Self::Rfc9002),
     ];
 
-    /// Name of the preset.
+    /// Returns the preset's name.
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(_, p)| *p == self).map_or("", |(name, _)| name)
     }
 
-    /// Configuration of the preset.
+    /// Returns the preset's configuration.
     pub const fn config(self) -> QuicConfig {
         let base = CHROMIUM39;
         match self {
@@ -109,11 +108,11 @@ impl Preset {
             Self::Bquic39Ack => QuicConfig { ack: AckParams::ACK_DECIMATION, ..base },
             Self::Bquic39Nopace => QuicConfig { pacing: None, ..base },
             // quiche: quic_received_packet_manager.cc GetMaxAckDelay, pacing_sender.cc OnPacketSent,
-            // quic_constants.h (f44fa9f) - decimation always on, delayed by 1 ms at least; lumps of two;
+            // quic_constants.h (f44fa9f) - decimation always on, with a delay of at least 1 ms; lumps of two;
             // packets of 1250 bytes.
-            // quiche: congestion_control/rtt_stats.cc UpdateRtt (f44fa9f) - a delay that leaves less than the
-            // least round trip is not believed.
-            // deviation: a connection on which five timeouts come in a row is not closed.
+            // quiche: congestion_control/rtt_stats.cc UpdateRtt (f44fa9f) - ignores an ACK delay that would
+            // leave less than the minimum RTT.
+            // deviation: does not close a connection after five consecutive timeouts.
             Self::ChromiumNow => QuicConfig {
                 packet: 1_250,
                 ack: AckParams {
@@ -130,28 +129,28 @@ impl Preset {
                 loss: LossParams::QUICHE,
                 timers: TimerParams { repair: Repair::ProbeTimeout(ProbeTimeout::QUICHE), ..base.timers },
                 ack_delay_below_min: false,
-                // quiche: quic_connection.cc OnSuccessfulVersionNegotiation - STOP_WAITING is gone in IETF
-                // versions; quic_sent_packet_manager.h largest_packet_peer_knows_is_acked.
+                // quiche: quic_connection.cc OnSuccessfulVersionNegotiation - IETF versions have no
+                // STOP_WAITING; quic_sent_packet_manager.h largest_packet_peer_knows_is_acked.
                 ack_memory: AckMemory::Acknowledged { ranges: 255, late: 0 },
                 handshake: HandshakeParams::TLS,
                 ..base
             },
-            // spec: rfc9000 13.2 - every second packet, 25 ms, at once when out of order; rfc9002 6, 7.
+            // spec: rfc9000 13.2 - every second packet, 25 ms, immediately if out of order; rfc9002 6, 7.
             Self::Rfc9002 => QuicConfig {
                 pacing: Some(PacerParams {
                     horizon: Duration::ZERO,
                     gain_slow_start: 125,
                     ..PacerParams::CHROMIUM
                 }),
-                // quinn: connection/spaces.rs MAX_ACK_BLOCKS, Dedup - 64 ranges; duplicates are found among
-                // the last 128 numbers.
+                // quinn: connection/spaces.rs MAX_ACK_BLOCKS, Dedup - 64 ranges; detects duplicates among the
+                // last 128 numbers.
                 ack_memory: AckMemory::Acknowledged { ranges: 64, late: 128 },
                 refresh: Refresh::RoundTrip,
                 window: WindowParams {
                     growth: Growth::Rfc9002,
                     connections: 1,
                     mss: 1_350,
-                    // spec: rfc9002 7.2 - ten datagrams, 14,720 bytes at most.
+                    // spec: rfc9002 7.2 - ten datagrams, at most 14,720 bytes.
                     initial: 10 * 1_350,
                     least: 2 * 1_350,
                     hystart: false,

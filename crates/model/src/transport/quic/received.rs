@@ -1,20 +1,20 @@
-//! Packet numbers that a receiver has received, as ranges.
+//! Packet numbers received, as ranges.
 
 use alloc::vec::Vec;
 
-/// How long a receiver acknowledges packet numbers that it has received.
+/// How long a receiver acknowledges received packet numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AckMemory {
-    /// Until the sender reports in a STOP_WAITING frame that it no longer waits for them; up to 255 ranges.
-    // spec: quic_framer.cc (Chromium 62) - the number of blocks is one byte.
+    /// Until a STOP_WAITING frame covers them; up to 255 ranges.
+    // spec: quic_framer.cc (Chromium 62) - encodes the number of blocks in one byte.
     StopWaiting,
-    /// Until an ACK frame that covers them has been acknowledged; up to `ranges` ranges.
+    /// Until an ACK frame that covers them is acknowledged; up to `ranges` ranges.
     // spec: rfc9000 13.2.3, 13.2.4.
     Acknowledged {
         /// Maximum number of ranges.
         ranges: usize,
-        /// Forgotten numbers are still told apart from duplicates if they are within this distance of the
-        /// newest, at most 128. Others are refused.
+        /// Late packets within this distance of the newest number are still distinguished from duplicates
+        /// after their range was dropped; at most 128. Older numbers are refused.
         late: u64,
     },
 }
@@ -22,28 +22,28 @@ pub enum AckMemory {
 /// Classification of a received packet number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Came {
-    /// The newest packet number so far.
+    /// Larger than every number so far.
     Newest,
-    /// A packet number that was missing.
+    /// Fills a gap.
     Missing,
-    /// A duplicate, or a number so old that it is no longer tracked.
+    /// A duplicate, or too old to be tracked.
     Before,
 }
 
-/// Packet numbers received, as ranges [first, end) in rising order.
+/// Packet numbers received, as ranges [first, end) in ascending order.
 #[derive(Clone, Debug)]
 pub struct Received {
     ranges: Vec<(u64, u64)>,
-    /// Numbers below are not acknowledged, and not missing.
+    /// Numbers below this are neither acknowledged nor missing.
     least: u64,
     memory: AckMemory,
-    /// Numbers received of the last 128: bit n stands for the newest less n.
+    /// Bitmap of the last 128 numbers: bit n stands for `newest - n`.
     latest: u128,
     newest: u64,
 }
 
 impl Received {
-    /// No packets yet.
+    /// Creates an empty set.
     pub fn new(memory: AckMemory) -> Self {
         Self { ranges: Vec::new(), least: 0, memory, latest: 0, newest: 0 }
     }
@@ -65,7 +65,7 @@ impl Received {
         }
     }
 
-    /// Reports whether a number below `least` is accepted: a late packet, and no duplicate.
+    /// Returns true if a number below `least` belongs to a late packet rather than a duplicate.
     fn is_late(&self, number: u64) -> bool {
         let AckMemory::Acknowledged { late, .. } = self.memory else { return false };
         let behind = self.newest - number;
@@ -127,8 +127,7 @@ impl Received {
         Came::Missing
     }
 
-    /// STOP_WAITING: the sender will not send packet numbers below `least` again. Lower numbers are neither
-    /// missing nor acknowledged.
+    /// Processes STOP_WAITING: numbers below `least` are neither missing nor acknowledged from now on.
     pub fn stop_waiting(&mut self, least: u64) {
         if least <= self.least {
             return;
@@ -140,27 +139,27 @@ impl Received {
         });
     }
 
-    /// An ACK frame with this largest number has been acknowledged. Its sender need not be told again of what
-    /// it covers; the largest number itself stays, as the acknowledgement of later packets starts from it.
+    /// Called when an ACK frame with this largest number was acknowledged. Drops the ranges that it covers,
+    /// but keeps the largest number, from which later ACKs start.
     pub fn ack_was_received(&mut self, largest: u64) {
         if matches!(self.memory, AckMemory::Acknowledged { .. }) {
             self.stop_waiting(largest);
         }
     }
 
-    /// Number of packets in a row up to the newest, if a tracked number before them is missing.
+    /// Returns the length of the contiguous run up to the newest packet, or `None` without a gap below it.
     pub fn since_gap(&self) -> Option<u64> {
         let &(first, end) = self.ranges.last()?;
         let complete = self.ranges.len() == 1 && first <= self.least.max(1);
         (!complete).then_some(end - first)
     }
 
-    /// Largest packet number received.
+    /// Returns the largest packet number received.
     pub fn largest(&self) -> Option<u64> {
         self.ranges.last().map(|r| r.1 - 1)
     }
 
-    /// The ranges, newest first.
+    /// Iterates over the ranges, newest first.
     pub fn newest_first(&self) -> impl ExactSizeIterator<Item = (u64, u64)> {
         self.ranges.iter().rev().copied()
     }
@@ -187,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_acknowledged_is_forgotten() {
+    fn acknowledged_ranges_are_forgotten() {
         let mut r = Received::new(AckMemory::Acknowledged { ranges: 3, late: 0 });
         for n in [1, 3, 5] {
             r.insert(n);
@@ -195,7 +194,7 @@ mod tests {
         r.ack_was_received(3);
         assert_eq!(r.newest_first().collect::<Vec<_>>(), [(5, 6), (3, 4)]);
         assert_eq!((r.insert(2), r.insert(4)), (Came::Before, Came::Missing));
-        // Of five ranges two are dropped. Their numbers, and those below, are not accepted again.
+        // Two of five ranges are dropped. Their numbers and lower ones are no longer accepted.
         for n in [8, 10, 12, 14] {
             r.insert(n);
         }
@@ -216,7 +215,7 @@ mod tests {
             [Before, Missing, Before, Missing, Before, Before]
         });
         assert_eq!(r.newest_first().collect::<Vec<_>>(), [(201, 203), (75, 76)]);
-        // With STOP_WAITING an acknowledged ACK frame changes nothing.
+        // With STOP_WAITING, an acknowledged ACK frame has no effect.
         let mut r = Received::new(AckMemory::StopWaiting);
         for n in [1, 3] {
             r.insert(n);
@@ -226,7 +225,7 @@ mod tests {
     }
 
     proptest! {
-        /// The same as a set.
+        /// Behaves like a set.
         #[test]
         fn as_a_set(numbers in prop::collection::vec(1_u64..120, 0..150), least in 1_u64..60) {
             let (mut r, mut set) = (Received::new(AckMemory::StopWaiting), BTreeSet::new());

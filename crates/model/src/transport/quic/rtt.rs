@@ -1,41 +1,39 @@
-//! Round-trip times: smoothed, mean deviation, minimum.
+//! RTT estimation: smoothed RTT, mean deviation and minimum.
 // spec: congestion_control/rtt_stats.cc (Chromium 62), rfc9002 5.
 
 use crate::types::Duration;
 
-/// Round-trip times measured by a sender.
+/// RTT estimates of a sender.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct QuicRtt {
-    /// Newest sample, without the acknowledgement delay.
+    /// Latest sample, excluding the ACK delay.
     pub latest: Duration,
-    /// Smoothed round-trip time; zero before the first sample.
+    /// Smoothed RTT; zero before the first sample.
     pub smoothed: Duration,
-    /// Smoothed round-trip time before the newest sample.
+    /// Smoothed RTT before the latest sample.
     pub previous: Duration,
     /// Mean deviation.
     pub deviation: Duration,
-    /// Minimum, including the acknowledgement delay; zero before the first sample.
+    /// Minimum RTT, including the ACK delay; zero before the first sample.
     pub min: Duration,
-    /// Round-trip time assumed before the first sample.
+    /// RTT assumed before the first sample.
     pub initial: Duration,
 }
 
 impl QuicRtt {
-    /// State before the first sample, with Chromium's initial value.
+    /// State before the first sample with Chromium's initial RTT.
     // spec: rtt_stats.cc (Chromium 62) - 100 ms.
     pub const INITIAL: Self = Self::new(Duration::from_millis(100));
 
-    /// State before the first sample.
+    /// Creates the state before the first sample.
     pub const fn new(initial: Duration) -> Self {
         let zero = Duration::ZERO;
         Self { latest: zero, smoothed: zero, previous: zero, deviation: zero, min: zero, initial }
     }
 
-    /// Processes a sample: the time from a packet to its acknowledgement, and the acknowledgement delay that
-    /// the receiver reports. `subtract_below_min`: the delay is subtracted even if the result is below the
-    /// minimum round-trip time.
-    // spec: rtt_stats.cc UpdateRtt (Chromium 62) - the delay is taken off whatever remains; rfc9002 5.3 -
-    // only down to min_rtt.
+    /// Processes a sample: the time from a packet to its ACK, and the ACK delay reported by the receiver.
+    /// With `subtract_below_min`, the delay is subtracted even if the result is below the minimum RTT.
+    // spec: rtt_stats.cc UpdateRtt (Chromium 62) - always subtracts the delay; rfc9002 5.3 - down to min_rtt.
     pub fn update(&mut self, sample: Duration, ack_delay: Duration, subtract_below_min: bool) {
         if sample == Duration::ZERO {
             return;
@@ -57,12 +55,12 @@ impl QuicRtt {
         }
     }
 
-    /// The smoothed round-trip time, or the initial value before the first sample.
+    /// Returns the smoothed RTT, or the initial value before the first sample.
     pub fn smoothed_or_initial(&self) -> Duration {
         if self.smoothed == Duration::ZERO { self.initial } else { self.smoothed }
     }
 
-    /// A timeout turned out to be wrong: what is newest counts, and deviation is at least that.
+    /// Called after a spurious timeout. Raises smoothed RTT and deviation to match the latest sample.
     // spec: rtt_stats.cc ExpireSmoothedMetrics (Chromium 62).
     pub fn expire(&mut self) {
         let off = self.smoothed.saturating_sub(self.latest) + self.latest.saturating_sub(self.smoothed);
@@ -80,15 +78,15 @@ mod tests {
     }
 
     #[test]
-    fn smoothing_and_the_delay_of_acknowledgements() {
+    fn smoothing_and_ack_delay() {
         let mut rtt = QuicRtt::new(ms(100));
         assert_eq!(rtt.smoothed_or_initial(), ms(100));
         rtt.update(ms(16), ms(8), true);
-        // The least one keeps the delay.
+        // The minimum includes the delay.
         assert_eq!((rtt.smoothed, rtt.deviation, rtt.min, rtt.latest), (ms(8), ms(4), ms(16), ms(8)));
         rtt.update(ms(16), Duration::ZERO, true);
         assert_eq!((rtt.smoothed, rtt.deviation, rtt.previous), (ms(9), ms(5), ms(8)));
-        // A delay longer than the sample is not believed.
+        // A delay longer than the sample is ignored.
         rtt.update(ms(17), ms(20), true);
         assert_eq!((rtt.smoothed, rtt.min), (ms(10), ms(16)));
         rtt.update(Duration::ZERO, Duration::ZERO, true);
@@ -96,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn by_the_rfc_a_delay_is_not_taken_off_below_the_least() {
+    fn rfc_never_subtracts_the_ack_delay_below_min_rtt() {
         let mut rtt = QuicRtt::new(ms(333));
         rtt.update(ms(16), ms(8), false);
         assert_eq!((rtt.latest, rtt.min), (ms(16), ms(16)));

@@ -1,4 +1,4 @@
-//! Packets that a sender has sent and that are not done, and those whose content is to be retransmitted.
+//! Sent packets that are still tracked, and those whose content must be retransmitted.
 // spec: quic_unacked_packet_map.cc, quic_sent_packet_manager.cc (Chromium 62).
 
 use alloc::collections::VecDeque;
@@ -13,45 +13,45 @@ pub struct SentPacket {
     pub time: Instant,
     /// Length of the datagram in bytes.
     pub bytes: u32,
-    /// The packet counts as in flight.
+    /// True if the packet counts as in flight.
     pub in_flight: bool,
-    /// The packet was acknowledged.
+    /// True once the packet was acknowledged.
     pub acked: bool,
-    /// The packet carries handshake data (CRYPTO frames).
+    /// True if the packet carries handshake data (CRYPTO frames).
     pub crypto: bool,
-    /// Largest number that its ACK frame acknowledges; 0 without such a frame.
+    /// Largest number acknowledged by the packet's ACK frame; 0 without one.
     acks: u64,
-    /// It is in the queue of what is sent again.
+    /// True while queued for retransmission.
     queued: bool,
-    /// Frames to be retransmitted if the packet is lost. They move to the packet that retransmits them.
+    /// Frames to retransmit if the packet is lost. A retransmission takes them over.
     pub frames: Vec<QuicFrame>,
-    /// The packet that its content was sent in again.
+    /// Number of the packet that retransmitted the content.
     again: Option<u64>,
-    /// It was declared lost, and this was the next number then.
+    /// Next packet number at the time the packet was declared lost.
     lost: Option<u64>,
 }
 
-/// Result of an acknowledgement.
+/// Result of processing an ACK frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Acked {
-    /// The newest packet acknowledged for the first time.
+    /// Newest packet acknowledged for the first time.
     pub largest: Option<u64>,
     /// Number of acknowledged packets that had been declared lost.
     pub spurious: u64,
     /// Maximum distance of such a packet from the highest number acknowledged before.
     pub reordered: u64,
-    /// Largest number that an ACK frame in an acknowledged packet covers; 0 without such a frame.
+    /// Largest number covered by an ACK frame in an acknowledged packet; 0 without one.
     pub acks: u64,
 }
 
-/// Sent packets of one sender, by packet number.
+/// Packets of one sender, by packet number.
 #[derive(Clone, Debug)]
 pub struct SentPackets {
     ring: VecDeque<SentPacket>,
-    /// Number of the first in the ring.
+    /// Number of the first packet in the ring.
     first: u64,
     largest_observed: u64,
-    /// The oldest in flight, or the next one.
+    /// Oldest packet in flight, or the next packet number.
     oldest: u64,
     in_flight: u64,
     in_flight_packets: u32,
@@ -59,9 +59,9 @@ pub struct SentPackets {
     crypto: u32,
     last_in_flight: Instant,
     last_crypto: Instant,
-    /// Packets whose content is to be sent again.
+    /// Packets whose content must be retransmitted.
     queue: VecDeque<u64>,
-    /// Lists of frames that are not used now.
+    /// Unused frame lists.
     pool: Vec<Vec<QuicFrame>>,
 }
 
@@ -85,72 +85,72 @@ impl Default for SentPackets {
 }
 
 impl SentPackets {
-    /// Packet number of the next packet.
+    /// Returns the number of the next packet.
     pub fn next_number(&self) -> u64 {
         self.first + self.ring.len() as u64
     }
 
-    /// Number of the oldest packet that is not done.
+    /// Returns the number of the oldest tracked packet.
     pub fn least(&self) -> u64 {
         self.first
     }
 
-    /// Bytes in flight.
+    /// Returns the bytes in flight.
     pub fn in_flight(&self) -> u64 {
         self.in_flight
     }
 
-    /// Packets in flight.
+    /// Returns the number of packets in flight.
     pub fn in_flight_packets(&self) -> u32 {
         self.in_flight_packets
     }
 
-    /// Whether frames were sent that are neither acknowledged nor retransmitted.
+    /// Returns true if any frames sent are neither acknowledged nor retransmitted.
     pub fn has_frames(&self) -> bool {
         self.with_frames > 0
     }
 
-    /// Whether handshake data was sent that is neither acknowledged nor retransmitted.
+    /// Returns true if any handshake data sent is neither acknowledged nor retransmitted.
     pub fn has_crypto(&self) -> bool {
         self.crypto > 0
     }
 
-    /// When the newest packet in flight was sent.
+    /// Returns the transmission time of the newest packet that counted as in flight.
     pub fn last_in_flight(&self) -> Instant {
         self.last_in_flight
     }
 
-    /// When the oldest packet in flight was sent.
+    /// Returns the transmission time of the oldest packet in flight.
     pub fn oldest_in_flight(&self) -> Instant {
         self.get(self.oldest).map_or(self.last_in_flight, |sent| sent.time)
     }
 
-    /// When the newest packet with handshake data was sent.
+    /// Returns the transmission time of the newest packet with handshake data.
     pub fn last_crypto(&self) -> Instant {
         self.last_crypto
     }
 
-    /// The packet with this number, if it is not done.
+    /// Returns the packet with this number if it is still tracked.
     pub fn get(&self, number: u64) -> Option<&SentPacket> {
         self.ring.get(number.checked_sub(self.first)? as usize)
     }
 
-    /// All packets from the oldest on, with their numbers.
+    /// Iterates over all packets with their numbers, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &SentPacket)> {
         (self.first..).zip(&self.ring)
     }
 
-    /// The packets from the oldest one in flight on, with their numbers.
+    /// Iterates over the packets from the oldest in flight, with their numbers.
     pub fn iter_in_flight(&self) -> impl Iterator<Item = (u64, &SentPacket)> {
         (self.oldest..).zip(self.ring.range((self.oldest - self.first) as usize..))
     }
 
-    /// An empty list for the frames of the next packet.
+    /// Returns an empty list for the frames of the next packet.
     pub fn frames(&mut self) -> Vec<QuicFrame> {
         self.pool.pop().unwrap_or_default()
     }
 
-    /// Keeps an unused list for later.
+    /// Returns an unused list to the pool.
     pub fn give_back(&mut self, mut frames: Vec<QuicFrame>) {
         frames.clear();
         if frames.capacity() > 0 {
@@ -159,7 +159,7 @@ impl SentPackets {
     }
 
     /// Records the next packet. It counts as in flight if it is `eliciting`. `acks` is the largest number
-    /// that its ACK frame acknowledges, or 0.
+    /// acknowledged by its ACK frame, or 0.
     pub fn push(&mut self, now: Instant, bytes: u32, frames: Vec<QuicFrame>, eliciting: bool, acks: u64) {
         let crypto = frames.iter().any(|f| matches!(f, QuicFrame::Crypto { .. }));
         if eliciting {
@@ -192,15 +192,15 @@ impl SentPackets {
         self.push(now, 0, Vec::new(), false, 0);
     }
 
-    /// The oldest in flight is looked for from where it was: what has landed does not fly again.
+    /// Advances `oldest`. Packets never return to flight, so the search resumes where it stopped.
     fn pass_landed(&mut self) {
         while self.get(self.oldest).is_some_and(|sent| !sent.in_flight) {
             self.oldest += 1;
         }
     }
 
-    /// The next content to be retransmitted, with the number of its original packet. The caller sends it now.
-    /// Packets that were acknowledged in the meantime are skipped.
+    /// Takes the next content to retransmit, with the number of the original packet. The caller must send it
+    /// now. Skips packets acknowledged in the meantime.
     pub fn take_again(&mut self) -> Option<(u64, Vec<QuicFrame>)> {
         while let Some(number) = self.queue.pop_front() {
             let next = self.next_number();
@@ -219,7 +219,7 @@ impl SentPackets {
         None
     }
 
-    /// Whether content is to be retransmitted.
+    /// Returns true if content must be retransmitted.
     pub fn has_again(&self) -> bool {
         self.queue.iter().any(|&n| self.get(n).is_some_and(|sent| !sent.frames.is_empty()))
     }
@@ -239,9 +239,9 @@ impl SentPackets {
         }
     }
 
-    /// The packet is declared lost. Until something is acknowledged that is sent from now on it is not
-    /// forgotten, as it may be late only.
-    // quiche: quic_unacked_packet_map.cc IsPacketUsefulForRetransmittableData (f44fa9f) - a round trip more.
+    /// Declares a packet lost, but tracks it until a packet sent from now on is acknowledged: it may be late.
+    // quiche: quic_unacked_packet_map.cc IsPacketUsefulForRetransmittableData (f44fa9f) - keeps it for
+    // another RTT.
     pub fn remember_lost(&mut self, number: u64) {
         let next = self.next_number();
         if let Some(sent) = self.at(number) {
@@ -249,7 +249,7 @@ impl SentPackets {
         }
     }
 
-    /// Takes a packet out of flight. Returns its bytes if it was in flight.
+    /// Takes a packet out of flight. Returns its length if it was in flight.
     pub fn land(&mut self, number: u64) -> Option<u32> {
         let sent = self.at(number)?;
         if !core::mem::replace(&mut sent.in_flight, false) {
@@ -262,8 +262,8 @@ impl SentPackets {
         Some(bytes)
     }
 
-    /// Processes the ranges of an acknowledgement, newest first. Calls `landed` with the number and bytes of
-    /// each in-flight packet that is acknowledged for the first time, in rising order.
+    /// Processes the ranges of an ACK frame, newest first. Calls `landed` with the number and length of each
+    /// in-flight packet acknowledged for the first time, in ascending order.
     pub fn acknowledge(&mut self, ranges: &[(u64, u64)], mut landed: impl FnMut(u64, u32)) -> Acked {
         let mut done = Acked::default();
         for &(from, end) in ranges.iter().rev() {
@@ -276,7 +276,7 @@ impl SentPackets {
                 done.acks = done.acks.max(sent.acks);
                 let (counted, again) = (sent.in_flight, sent.again);
                 if sent.lost.take().is_some() {
-                    // What this acknowledgement names above it is no news from before.
+                    // Compare with earlier ACKs only: higher numbers in this one do not count.
                     done.reordered = done.reordered.max(self.largest_observed.saturating_sub(number));
                 }
                 match self.land(number) {
@@ -284,7 +284,7 @@ impl SentPackets {
                     None => done.spurious += u64::from(counted || again.is_some()),
                 }
                 self.forget_frames(number);
-                // What was sent again in the meantime need not be sent a third time.
+                // Retransmissions of the content need not be repeated.
                 let mut newer = again;
                 while let Some(number) = newer {
                     newer = self.get(number).and_then(|sent| sent.again);
@@ -310,9 +310,9 @@ impl SentPackets {
         self.give_back(frames);
     }
 
-    /// Forgets the oldest packets that are done.
-    // spec: quic_unacked_packet_map.cc IsPacketUseless (Chromium 62) - of no use for the round-trip time, not
-    // in flight, and without anything to send again.
+    /// Drops the oldest packets if they need no more tracking.
+    // spec: quic_unacked_packet_map.cc IsPacketUseless (Chromium 62) - no use for RTT samples, not in flight,
+    // nothing to retransmit.
     pub fn forget_done(&mut self) {
         while let Some(sent) = self.ring.front() {
             let late = sent.lost.is_some_and(|next| next > self.largest_observed);
@@ -324,7 +324,7 @@ impl SentPackets {
         }
     }
 
-    /// Largest packet number that was acknowledged.
+    /// Returns the largest packet number acknowledged.
     pub fn largest_observed(&self) -> u64 {
         self.largest_observed
     }
@@ -339,7 +339,7 @@ mod tests {
         vec![QuicFrame::Stream { id: 5, offset, len: 100, fin: false }]
     }
 
-    /// Ten packets of 100 bytes, 1 to 10.
+    /// Ten packets of 100 bytes, numbered 1 to 10.
     fn ten() -> SentPackets {
         let mut sent = SentPackets::default();
         (0..10).for_each(|n| sent.push(Instant::from_nanos(n), 100, data(n * 100), true, 0));
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_moves_to_another_packet() {
+    fn lost_content_moves_to_another_packet() {
         let mut sent = ten();
         ack(&mut sent, &[(2, 5)]);
         assert_eq!(sent.land(1), Some(100));
@@ -378,7 +378,7 @@ mod tests {
         let (number, frames) = sent.take_again().expect("one");
         assert_eq!((number, frames.clone(), sent.take_again().is_none()), (1, data(0), true));
         sent.push(Instant::from_nanos(20), 100, frames, true, 0);
-        // The original was only late: its copy has nothing left to be sent again, but is in flight.
+        // The original was only late: its retransmission has no content left, but is in flight.
         let (landed, done) = ack(&mut sent, &[(1, 5)]);
         assert_eq!((landed, done.spurious, sent.least()), (vec![], 1, 5));
         sent.send_again(11);
@@ -386,7 +386,7 @@ mod tests {
         assert_eq!(sent.in_flight(), 700);
     }
 
-    /// One that is late is known until something is acknowledged that was sent after it was declared lost.
+    /// A late packet is tracked until a packet sent after the loss was declared is acknowledged.
     #[test]
     fn a_lost_packet_may_be_late() {
         let lost = || {
@@ -402,7 +402,7 @@ mod tests {
         };
         let mut sent = lost();
         assert_eq!(sent.least(), 1);
-        // Up to 7 had been acknowledged before.
+        // Packets up to 7 were acknowledged before.
         let (landed, done) = ack(&mut sent, &[(1, 9)]);
         assert_eq!((landed, done.reordered, done.spurious, sent.least()), (vec![8], 6, 1, 9));
         let mut sent = lost();
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn content_that_was_acknowledged_in_time_is_not_sent_again() {
+    fn content_acknowledged_in_time_is_not_retransmitted() {
         let mut sent = ten();
         ack(&mut sent, &[(2, 5)]);
         sent.land(1);
@@ -437,12 +437,12 @@ mod tests {
     }
 
     #[test]
-    fn acknowledgements_alone_are_not_in_flight() {
+    fn pure_acks_are_not_in_flight() {
         let mut sent = SentPackets::default();
         sent.push(Instant::ZERO, 30, Vec::new(), false, 0);
         sent.push(Instant::ZERO, 30, vec![QuicFrame::Ping], true, 0);
         assert_eq!((sent.in_flight(), sent.has_frames()), (30, true));
-        // Kept until a newer one is acknowledged, as its time may still be measured.
+        // Tracked until a newer packet is acknowledged, for RTT samples.
         sent.forget_done();
         assert_eq!(sent.least(), 1);
         assert_eq!(ack(&mut sent, &[(2, 3)]).0, [2]);

@@ -1,15 +1,15 @@
-//! Sizes of packets and frames in bytes.
+//! Packet and frame sizes in bytes.
 // spec: quic_framer.cc, quic_packets.cc (Chromium 62) - of gQUIC 39.
-// deviation: presets of other versions use the same sizes - they differ by a few bytes in 1350.
+// deviation: uses the same sizes for presets of other versions - they differ by a few bytes in 1350.
 
 use crate::types::QuicFrame;
 
-/// Connection identifier and flags.
+/// Flags and connection ID.
 const HEADER: u32 = 1 + 8;
-/// Tag of authenticated encryption.
+/// Authentication tag.
 const TAG: u32 = 12;
 
-/// Bytes of a packet number in a header: enough for four times what is not acknowledged.
+/// Returns the length of a packet number in a header: enough for four times the unacknowledged packets.
 pub fn number(number: u64, least: u64) -> u32 {
     match (number - least + 1) * 4 {
         0..0x100 => 1,
@@ -18,12 +18,12 @@ pub fn number(number: u64, least: u64) -> u32 {
     }
 }
 
-/// Overhead in bytes around the frames of a packet.
+/// Returns the overhead around the frames of a packet.
 pub fn around(number: u64, least: u64) -> u32 {
     HEADER + self::number(number, least) + TAG
 }
 
-/// Bytes that hold a packet number or a length of so much.
+/// Returns the number of bytes that encode a packet number or length.
 fn bytes_of(value: u64) -> u32 {
     match value {
         0..0x100 => 1,
@@ -33,8 +33,8 @@ fn bytes_of(value: u64) -> u32 {
     }
 }
 
-/// Bytes of an acknowledgement frame: type, newest packet, delay, first block, number of time stamps; with
-/// gaps a count, and each a byte and its block.
+/// Returns the length of an ACK frame: type, largest packet number, delay, first block, number of timestamps;
+/// with gaps, a count, and a byte plus a block each.
 pub fn ack(newest_first: impl ExactSizeIterator<Item = (u64, u64)>) -> u32 {
     let more = newest_first.len().saturating_sub(1) as u32;
     let (mut newest, mut longest) = (None, 0);
@@ -48,7 +48,7 @@ pub fn ack(newest_first: impl ExactSizeIterator<Item = (u64, u64)>) -> u32 {
     1 + bytes_of(newest) + 2 + block + 1 + gaps
 }
 
-/// Bytes of a STREAM frame's header: type, stream ID, offset, and length unless the frame fills the packet.
+/// Returns the header length of a STREAM frame: type, stream ID, offset, and length unless it fills a packet.
 pub fn stream_head(id: u32, offset: u64, with_length: bool) -> u32 {
     let offset = match offset {
         0 => 0,
@@ -57,7 +57,7 @@ pub fn stream_head(id: u32, offset: u64, with_length: bool) -> u32 {
     1 + bytes_of(u64::from(id)) + offset + if with_length { 2 } else { 0 }
 }
 
-/// Bytes of a frame. A STREAM frame includes its length field.
+/// Returns the length of a frame. STREAM frames include their length field.
 pub fn frame(frame: &QuicFrame) -> u32 {
     match *frame {
         QuicFrame::Stream { id, offset, len, .. } => stream_head(id, offset, true) + len,
@@ -74,11 +74,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_acknowledgement_alone_is_some_thirty_bytes() {
+    fn a_pure_ack_takes_about_thirty_bytes() {
         let alone = |ranges: &[(u64, u64)]| around(300, 200) + ack(ranges.iter().copied());
         assert_eq!(alone(&[(1, 100)]), 9 + 2 + 12 + 6);
         assert_eq!(alone(&[(1, 5_000)]), 9 + 2 + 12 + 8);
-        // A gap more costs three bytes.
+        // Each further gap takes three bytes.
         assert_eq!(alone(&[(600, 605), (1, 599)]), 9 + 2 + 12 + 8 + 1 + 3);
     }
 

@@ -2,139 +2,137 @@
 
 use crate::types::{Datagram, Duration, Instant};
 
-/// A stream of a connection; the number is defined by the stack.
+/// A stream of a connection. Numbering is up to the stack.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct StreamId(pub u64);
 
 /// Result of reading a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Read {
-    /// Bytes, in order.
+    /// Number of bytes read, in order.
     pub bytes: u64,
-    /// The stream has ended, and all its data has been read.
+    /// True if the stream has ended and all data has been read.
     pub finished: bool,
 }
 
 /// State of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Connection {
-    /// The handshake is under way, or has not begun.
+    /// The handshake has not finished.
     Handshake,
     /// Data can be sent.
     Established,
-    /// Closed.
+    /// The connection is closed.
     Closed,
 }
 
-/// State of a stack for results. `None` for values that the stack does not report.
+/// Stack state for results. Values are `None` if the stack does not report them.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Snapshot {
     /// Congestion window in bytes.
     pub cwnd: u64,
-    /// Slow-start threshold in bytes. `None` before the first, or if the stack does not report it.
+    /// Slow-start threshold in bytes. `None` before the first reduction, or if not reported.
     pub ssthresh: Option<u64>,
-    /// Whether the connection is still in its first slow start. `None` if the stack does not report it.
+    /// True during the connection's first slow start. `None` if not reported.
     pub slow_start: Option<bool>,
-    /// Bytes in flight: sent and neither acknowledged nor declared lost. `None` if the stack does not report
-    /// it.
+    /// Bytes in flight: sent and neither acknowledged nor declared lost. `None` if not reported.
     pub in_flight: Option<u64>,
-    /// Smoothed round-trip time. `None` before the first sample.
+    /// Smoothed RTT. `None` before the first sample.
     pub srtt: Option<Duration>,
-    /// Minimum round-trip time. `None` before the first sample.
+    /// Minimum RTT. `None` before the first sample.
     pub min_rtt: Option<Duration>,
-    /// Newest round-trip time sample. `None` before the first sample.
+    /// Latest RTT sample. `None` before the first sample.
     pub latest_rtt: Option<Duration>,
-    /// Pacing rate in bytes per second. `None` if the stack does not pace, or does not report it.
+    /// Pacing rate in bytes per second. `None` without pacing, or if not reported.
     pub pacing: Option<u64>,
     /// Datagrams sent.
     pub sent: u64,
     /// Packets declared lost.
     pub lost: u64,
-    /// Number of these that were acknowledged later; none if the stack does not report it.
+    /// Packets declared lost but acknowledged later. `None` if not reported.
     pub spurious: Option<u64>,
-    /// Acknowledgement frames sent. `None` if the stack does not report it.
+    /// ACK frames sent. `None` if not reported.
     pub acks_sent: Option<u64>,
-    /// Acknowledgement frames received. `None` if the stack does not report it.
+    /// ACK frames received. `None` if not reported.
     pub acks_received: Option<u64>,
-    /// Number of retransmission or probe timeouts. `None` if the stack does not report it.
+    /// Retransmission or probe timeouts. `None` if not reported.
     pub timeouts: Option<u64>,
 }
 
-/// An event of a stack, for logs and traces; packet numbers are the stack's.
+/// A stack event for logs and traces. Packet numbers are the stack's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StackEvent {
     /// A packet was declared lost.
     Lost {
-        /// The packet.
+        /// Packet number.
         number: u64,
     },
-    /// Slow start was left before any loss.
+    /// Slow start ended without a loss.
     SlowStartExit,
 }
 
-/// One end of a QUIC connection, without I/O and without a clock.
+/// One endpoint of a QUIC connection, without I/O and without a clock.
 ///
-/// Order of calls: a datagram arrives ([`Stack::on_datagram`]), a timer fires ([`Stack::on_timer`]) or the
-/// application acts. Then the application reads readable streams, [`Stack::poll_transmit`] is called until it
-/// returns false, and [`Stack::next_timer`] is called again. A deadline in the past fires at once. Instants
-/// never decrease.
+/// Call order: a datagram arrives ([`Stack::on_datagram`]), a timer fires ([`Stack::on_timer`]) or the
+/// application acts. Then the application reads readable streams, the caller invokes [`Stack::poll_transmit`]
+/// until it returns false, and finally queries [`Stack::next_timer`]. A deadline in the past fires
+/// immediately. Time never decreases.
 ///
-/// Streams carry byte counts, not bytes: no application here uses the content.
+/// Streams carry byte counts instead of data, since no application here uses the content.
 pub trait Stack: Send + core::fmt::Debug {
-    /// A client begins its handshake.
+    /// Starts the handshake of a client.
     fn connect(&mut self, now: Instant);
 
-    /// A datagram has arrived, with its current ECN bits. The stack may take the record's memory, but must
+    /// Processes a datagram, with the ECN bits on arrival. The stack may take the record's memory, but must
     /// leave the record usable.
     fn on_datagram(&mut self, now: Instant, datagram: &mut Datagram);
 
-    /// The deadline of [`Stack::next_timer`] has passed. If called too early, it does nothing.
+    /// Called when the deadline of [`Stack::next_timer`] has passed. An early call has no effect.
     fn on_timer(&mut self, now: Instant);
 
-    /// Writes the next datagram into an empty record: length, ECN bits and content. False if there is nothing
-    /// to send now.
+    /// Writes the next datagram (length, ECN bits and content) into an empty record. Returns false if there
+    /// is nothing to send now.
     fn poll_transmit(&mut self, now: Instant, out: &mut Datagram) -> bool;
 
-    /// When to call [`Stack::on_timer`] next.
+    /// Returns the time of the next call to [`Stack::on_timer`].
     fn next_timer(&self) -> Option<Instant>;
 
-    /// State of the connection.
+    /// Returns the connection state.
     fn connection(&self) -> Connection;
 
-    /// Opens a bidirectional stream; `None` while the peer's limit forbids it or the handshake is under way.
+    /// Opens a bidirectional stream. Returns `None` during the handshake or at the peer's stream limit.
     fn open(&mut self) -> Option<StreamId>;
 
-    /// Writes this many bytes to a stream and returns how many were accepted. The rest may be offered again
-    /// after the next event.
+    /// Writes `bytes` to a stream. Returns the number accepted; offer the rest again after the next event.
     fn write(&mut self, now: Instant, stream: StreamId, bytes: u64) -> u64;
 
-    /// Nothing more will be written to a stream.
+    /// Ends the sending side of a stream.
     fn finish(&mut self, now: Instant, stream: StreamId);
 
-    /// A stream with unread data or an unread end; each is returned once for each arrival of data. Streams
-    /// opened by the peer appear here first.
+    /// Returns a stream with unread data or an unread end, once per arrival of data. Streams opened by the
+    /// peer first appear here.
     fn next_readable(&mut self) -> Option<StreamId>;
 
     /// Reads all available data of a stream, in order.
     fn read(&mut self, now: Instant, stream: StreamId) -> Read;
 
-    /// Ends the connection.
+    /// Closes the connection.
     fn close(&mut self, now: Instant);
 
-    /// The stack's state.
+    /// Returns the stack's state.
     fn snapshot(&self, now: Instant) -> Snapshot;
 
-    /// The next event since the last call, if the stack reports events.
+    /// Returns the next event, if the stack reports events.
     fn poll_event(&mut self) -> Option<StackEvent> {
         None
     }
 
-    /// Number of the last packet from [`Stack::poll_transmit`], if the stack reports it.
+    /// Returns the number of the last packet from [`Stack::poll_transmit`], if the stack reports it.
     fn last_sent(&self) -> Option<u64> {
         None
     }
 
-    /// The newest packet acknowledged since the last call, if the stack reports it.
+    /// Returns the newest packet acknowledged since the last call, if the stack reports it.
     fn take_acked(&mut self) -> Option<u64> {
         None
     }

@@ -1,5 +1,4 @@
-//! Streams: data to be sent, served in turn, and received data, without head-of-line blocking between
-//! streams.
+//! Streams: round-robin scheduling, and reassembly without head-of-line blocking between streams.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -9,15 +8,15 @@ use crate::types::{Duration, Instant};
 use super::flow_control::{Credit, FlowParams};
 use super::stack::Read;
 
-/// Number of the first stream for data, and from one to the next.
-// spec: gQUIC 39 - 1 is the handshake, 3 the headers; a client's streams are odd.
+/// ID of the first data stream, and distance between stream IDs.
+// spec: gQUIC 39 - stream 1 is the handshake, 3 the headers; client streams are odd.
 const FIRST: u32 = 5;
 const STEP: u32 = 2;
-/// Bytes that a stream may send before others of its priority have their turn.
+/// Bytes that a stream may send before the next stream of its priority.
 // spec: quic_write_blocked_list.h (Chromium 62) kBatchWriteSize.
 const BATCH: u64 = 16_000;
 
-/// A part of a stream (a STREAM frame).
+/// A part of a stream (STREAM frame).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StreamChunk {
     /// Stream ID.
@@ -26,29 +25,29 @@ pub struct StreamChunk {
     pub offset: u64,
     /// Length in bytes.
     pub len: u32,
-    /// FIN: the stream ends with this part.
+    /// FIN bit: the stream ends with this part.
     pub fin: bool,
 }
 
 #[derive(Clone, Debug)]
 struct Stream {
-    /// Bytes that the application has written.
+    /// Bytes written by the application.
     written: u64,
-    /// It will write no more.
+    /// True once the application has ended the stream.
     finished: bool,
     /// Bytes sent for the first time.
     sent: u64,
     fin_sent: bool,
-    /// Bytes that the peer allows.
+    /// Flow-control limit set by the peer.
     limit: u64,
     queued: bool,
-    /// Bytes that have come in order.
+    /// Bytes received in order.
     ready: u64,
-    /// Bytes that were read.
+    /// Bytes read by the application.
     read: u64,
-    /// What has come beyond, as ranges [from, end).
+    /// Ranges [from, end) received out of order.
     ahead: Vec<(u64, u64)>,
-    /// Where it ends, if that is known.
+    /// Final size of the stream, if known.
     end: Option<u64>,
     end_read: bool,
     told: bool,
@@ -59,31 +58,31 @@ struct Stream {
 #[derive(Clone, Debug)]
 pub struct Streams {
     params: FlowParams,
-    /// What the peer allows of each new stream.
+    /// Initial flow-control limit set by the peer for each stream.
     peer_stream: u64,
     all: Vec<Stream>,
-    /// Streams with something to be sent, in turn.
+    /// Streams with data to send, in round-robin order.
     turn: VecDeque<u32>,
     batch: u64,
-    /// Streams with something to be read.
+    /// Streams with data or an end to read.
     readable: VecDeque<u32>,
-    /// Bytes sent on all for the first time, and the most that the peer allows.
+    /// Bytes sent for the first time on all streams, and the connection limit set by the peer.
     sent: u64,
     limit: u64,
     credit: Credit,
 }
 
-/// New flow-control limits to be sent to the peer, in bytes.
+/// New flow-control limits to announce to the peer, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Limits {
-    /// New limit of the stream that was read (MAX_STREAM_DATA).
+    /// New limit of the stream (MAX_STREAM_DATA).
     pub stream: Option<u64>,
     /// New limit of the connection (MAX_DATA).
     pub connection: Option<u64>,
 }
 
 impl Streams {
-    /// State without streams. `own` are the windows of this end, `peer` those of the peer.
+    /// Creates the state without streams. `own` are the windows of this endpoint, `peer` those of the peer.
     pub fn new(own: FlowParams, peer: FlowParams) -> Self {
         Self {
             params: own,
@@ -131,14 +130,14 @@ impl Streams {
         id
     }
 
-    /// The application writes `bytes` bytes.
+    /// Writes `bytes` bytes to a stream.
     pub fn write(&mut self, id: u32, bytes: u64) {
         let s = self.stream(id);
         s.written = s.written.saturating_add(bytes);
         self.queue(id);
     }
 
-    /// The application ends the stream.
+    /// Ends the sending side of a stream.
     pub fn finish(&mut self, id: u32) {
         self.stream(id).finished = true;
         self.queue(id);
@@ -152,7 +151,7 @@ impl Streams {
         }
     }
 
-    /// The peer raises a flow-control limit: of a stream, or of the connection (`None`).
+    /// Raises the flow-control limit set by the peer for a stream, or for the connection (`None`).
     pub fn allow(&mut self, id: Option<u32>, limit: u64) {
         match id {
             None => self.limit = self.limit.max(limit),
@@ -164,7 +163,7 @@ impl Streams {
         }
     }
 
-    /// Whether new data may be sent.
+    /// Returns true if new data may be sent.
     pub fn has_data(&self) -> bool {
         self.turn.front().is_some_and(|&id| {
             let s = &self.all[Self::index(id)];
@@ -172,13 +171,13 @@ impl Streams {
         })
     }
 
-    /// Bytes written on all streams and not sent yet.
+    /// Returns the bytes written but not sent on all streams.
     pub fn unsent(&self) -> u64 {
         self.all.iter().map(|s| s.written - s.sent).sum()
     }
 
-    /// The next part to be sent. `room(id, offset)` is the number of stream bytes that fit into the packet
-    /// for a part of stream `id` at `offset`. `None` if nothing may be sent, or nothing fits.
+    /// Returns the next part to send, or `None` if nothing may be sent or nothing fits. `room(id, offset)` is
+    /// the number of stream bytes that fit into the packet for a part of stream `id` at `offset`.
     pub fn next_part(&mut self, room: impl Fn(u32, u64) -> u32) -> Option<StreamChunk> {
         if !self.has_data() {
             return None;
@@ -213,7 +212,7 @@ impl Streams {
         Some(StreamChunk { id, offset, len: len as u32, fin })
     }
 
-    /// A part of a stream was received.
+    /// Processes a received part of a stream.
     pub fn on_part(&mut self, part: StreamChunk) {
         let s = self.stream(part.id);
         let end = part.offset + u64::from(part.len);
@@ -238,14 +237,14 @@ impl Streams {
         }
     }
 
-    /// A stream with data or an end to be read.
+    /// Returns a stream with data or an end to read.
     pub fn next_readable(&mut self) -> Option<u32> {
         let id = self.readable.pop_front()?;
         self.stream(id).told = false;
         Some(id)
     }
 
-    /// Reads all available data of a stream. Returns the new limits for the peer too.
+    /// Reads all available data of a stream. Also returns the new limits for the peer.
     pub fn read(&mut self, id: u32, now: Instant, srtt: Duration) -> (Read, Limits) {
         let s = self.stream(id);
         let bytes = s.ready - s.read;
@@ -254,24 +253,24 @@ impl Streams {
         s.end_read |= finished;
         let mut limits = Limits { stream: s.credit.consume(bytes, now, srtt), connection: None };
         if finished {
-            // Nothing more comes on it.
+            // A finished stream needs no more credit.
             limits.stream = None;
         }
         let size = s.credit.size();
         let consumed = self.credit.consume(bytes, now, srtt);
-        // spec: quic_session.cc / quic_flow_controller.cc (Chromium 62) - the connection's is half as much
-        // again as a stream's.
+        // spec: quic_session.cc / quic_flow_controller.cc (Chromium 62) - keeps the connection window at 1.5
+        // times the stream window.
         limits.connection = self.credit.ensure(size + size / 2).or(consumed);
         (Read { bytes, finished }, limits)
     }
 
-    /// The connection's flow-control limit: the total bytes that the peer may send.
+    /// Returns the connection's flow-control limit: the total bytes that the peer may send.
     pub fn connection_limit(&self) -> u64 {
         self.credit.limit()
     }
 }
 
-/// Adds a range to a list of disjoint ones in rising order.
+/// Inserts a range into a sorted list of disjoint ranges.
 fn insert(ranges: &mut Vec<(u64, u64)>, from: u64, end: u64) {
     let first = ranges.partition_point(|r| r.1 < from);
     let last = ranges.partition_point(|r| r.0 <= end);
@@ -312,7 +311,7 @@ mod tests {
         let turns: Vec<u32> = all.iter().map(|p| p.0).collect();
         assert_eq!((turns.iter().position(|&id| id == 7), all.len()), (Some(16), 31));
         assert_eq!(all[16], (7, 0, 500, true));
-        // The end alone is a part too.
+        // A FIN without data is a part as well.
         s.finish(5);
         assert_eq!(parts(&mut s, 9), [(5, 30_000, 0, true)]);
         assert!(!s.has_data());
@@ -350,13 +349,13 @@ mod tests {
         s.on_part(part(5, 0, 1_000, false));
         assert_eq!(s.next_readable(), Some(5));
         assert_eq!(s.read(5, now, Duration::ZERO).0, Read { bytes: 1_500, finished: true });
-        // What comes again changes nothing.
+        // Duplicates have no effect.
         s.on_part(part(5, 1_000, 500, true));
         assert_eq!(s.next_readable(), None);
     }
 
     proptest! {
-        /// Whatever order parts come in, and however often, all is read once.
+        /// All data is read exactly once, whatever the order and duplication of parts.
         #[test]
         fn in_any_order(order in prop::collection::vec((0_u64..40, 1_u64..6), 0..120)) {
             let mut s = streams();

@@ -1,5 +1,4 @@
-//! The timer that repairs what no acknowledgement repairs: handshake, tail-loss probes, retransmission
-//! timeouts; or the probe timeout of RFC 9002.
+//! The loss timer: handshake, tail loss probes and retransmission timeouts, or the PTO of RFC 9002.
 // spec: quic_sent_packet_manager.cc (Chromium 62); rfc9002 6.2.
 
 use crate::types::{Duration, Instant};
@@ -8,20 +7,20 @@ use super::loss::Loss;
 use super::rtt::QuicRtt;
 use super::sent::SentPackets;
 
-/// How long a sender waits.
+/// Parameters of the loss timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TimerParams {
-    /// What the timer does.
+    /// Recovery scheme.
     pub repair: Repair,
-    /// The peer's max_ack_delay, which is part of the probe timeout.
+    /// The peer's max_ack_delay, part of the probe timeout.
     pub max_ack_delay: Duration,
 }
 
-/// Reaction of the timer when no acknowledgement is received.
+/// Reaction to missing ACKs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Repair {
-    /// The handshake is retransmitted after one and a half round trips. For data, this many tail loss probes
-    /// are followed by retransmission timeouts.
+    /// Retransmit the handshake after one and a half RTTs. For data, send this many tail loss probes, then
+    /// use retransmission timeouts.
     TailLossProbes(u32),
     /// Probe timeouts (PTO, RFC 9002) for handshake and data.
     ProbeTimeout(ProbeTimeout),
@@ -32,15 +31,14 @@ pub enum Repair {
 pub struct ProbeTimeout {
     /// Factor of the mean deviation in the PTO.
     pub deviations: u64,
-    /// The first one for data runs from the oldest packet in flight, and ends one and a half round trips
-    /// after the newest at the earliest; otherwise from the newest.
+    /// Start the first PTO for data at the oldest packet in flight, but expire no earlier than one and a half
+    /// RTTs after the newest. If false, start at the newest.
     pub from_oldest: bool,
-    /// A packet number is skipped before a probe, so that the gap makes the receiver acknowledge at once.
+    /// Skip a packet number before a probe, so that the gap triggers an immediate ACK.
     pub skips: bool,
-    /// Persistent congestion: the window falls to its minimum when all packets sent over three PTOs are lost.
+    /// Persistent congestion: reduce the window to its minimum if all packets sent over three PTOs are lost.
     pub persistent: bool,
-    /// A client that does not know whether the server may send keeps its PTO backoff, even when packets are
-    /// acknowledged.
+    /// A client that does not know whether the server may send keeps its PTO backoff on ACKs.
     pub doubles_while_held: bool,
 }
 
@@ -49,10 +47,10 @@ impl ProbeTimeout {
     // spec: rfc9002 6.2.1, 6.2.2.1, 7.6.
     pub const RFC9002: Self =
         Self { deviations: 4, from_oldest: false, skips: false, persistent: true, doubles_while_held: true };
-    /// Google's QUIC since it supports the RFCs.
+    /// Google's QUIC with IETF versions.
     // quiche: quic_constants.h kPtoRttvarMultiplier; quic_sent_packet_manager.cc GetRetransmissionTime,
-    // PostProcessNewlyAckedPackets; quic_connection.cc OnRetransmissionAlarm (f44fa9f) - a number is left
-    // out; nothing ever tells the window of a timeout or of a persistent congestion.
+    // PostProcessNewlyAckedPackets; quic_connection.cc OnRetransmissionAlarm (f44fa9f) - skips a packet
+    // number; never reports a timeout or persistent congestion to the window.
     pub const QUICHE: Self =
         Self { deviations: 2, from_oldest: true, skips: true, persistent: false, doubles_while_held: false };
 }
@@ -62,28 +60,28 @@ impl ProbeTimeout {
 pub enum Alarm {
     /// Retransmit all handshake data.
     Handshake,
-    /// Check for losses by time.
+    /// Check for losses by the time threshold.
     Loss,
-    /// Send a probe packet to elicit an acknowledgement.
+    /// Send a probe packet to elicit an ACK.
     Probe,
-    /// Retransmission timeout: all packets are considered lost.
+    /// Retransmission timeout: retransmit the two oldest packets.
     Timeout,
 }
 
-/// Least timeout of the handshake.
+/// Minimum handshake timeout.
 const MIN_HANDSHAKE: Duration = Duration::from_millis(10);
-/// Least timeout of a probe.
+/// Minimum tail loss probe timeout.
 const MIN_PROBE: Duration = Duration::from_millis(10);
-/// Least retransmission timeout, and the one before the first sample of the round-trip time; the longest.
+/// Minimum retransmission timeout, value before the first RTT sample, and maximum.
 const RTO: (Duration, Duration, Duration) =
     (Duration::from_millis(200), Duration::from_millis(500), Duration::from_secs(60));
-/// Most doublings.
+/// Maximum number of doublings.
 const MAX_BACKOFF: u32 = 10;
-/// Granularity of the probe timeout.
-// spec: rfc9002 6.1.2 - 1 ms is recommended.
+/// Timer granularity in the PTO.
+// spec: rfc9002 6.1.2 - recommends 1 ms.
 const GRANULARITY: Duration = Duration::from_millis(1);
 
-/// How often each alarm has fired since the last acknowledgement.
+/// Number of expiries per purpose since the last ACK.
 #[derive(Clone, Debug)]
 pub struct QuicTimers {
     params: TimerParams,
@@ -93,12 +91,12 @@ pub struct QuicTimers {
 }
 
 impl QuicTimers {
-    /// State in which no alarm has fired.
+    /// Creates the state in which no timer has expired.
     pub fn new(params: TimerParams) -> Self {
         Self { params, handshakes: 0, probes: 0, timeouts: 0 }
     }
 
-    /// When the timer fires next, and for which purpose.
+    /// Returns the next expiry and its purpose.
     pub fn next(&self, sent: &SentPackets, loss: &Loss, rtt: &QuicRtt) -> Option<(Instant, Alarm)> {
         if sent.in_flight_packets() == 0 {
             return None;
@@ -127,7 +125,7 @@ impl QuicTimers {
         Some((last + self.retransmission_timeout(rtt).max(tail), Alarm::Timeout))
     }
 
-    // spec: rfc9002 6.2.1 - from the newest packet of the handshake while one is outstanding, as data has no
+    // spec: rfc9002 6.2.1 - runs from the newest handshake packet while one is outstanding, since data has no
     // timer before the handshake is confirmed.
     // quiche: quic_sent_packet_manager.cc GetRetransmissionTime (f44fa9f) - `from_oldest`.
     fn next_probe(&self, pto: &ProbeTimeout, sent: &SentPackets, rtt: &QuicRtt) -> Instant {
@@ -154,12 +152,12 @@ impl QuicTimers {
         (first.max(RTO.0) * (1 << self.timeouts.min(MAX_BACKOFF))).min(RTO.2)
     }
 
-    /// How long a probe for data waits.
+    /// Probe timeout for data.
     fn probe_timeout(&self, rtt: &QuicRtt) -> Duration {
         (self.interval(rtt) + self.params.max_ack_delay) * self.backoff()
     }
 
-    /// Probe timeout of the handshake, whose packets are acknowledged without delay.
+    /// Returns the probe timeout of the handshake, which excludes max_ack_delay.
     pub fn handshake_probe_timeout(&self, rtt: &QuicRtt) -> Duration {
         self.interval(rtt) * self.backoff()
     }
@@ -168,11 +166,10 @@ impl QuicTimers {
         1 << self.probes.min(MAX_BACKOFF)
     }
 
-    /// The probe timeout without the delay of acknowledgements.
-    // spec: rfc9002 6.2.1, 6.2.2 - three times the initial round-trip time before the first sample, by a
-    // deviation of half of it.
-    // quiche: quic_sent_packet_manager.cc GetProbeTimeoutDelay (f44fa9f) - the same, whatever the number of
-    // deviations.
+    /// Probe timeout without max_ack_delay and backoff.
+    // spec: rfc9002 6.2.1, 6.2.2 - initially three times the initial RTT, since the deviation is half of it.
+    // quiche: quic_sent_packet_manager.cc GetProbeTimeoutDelay (f44fa9f) - the same, regardless of the
+    // deviation factor.
     fn interval(&self, rtt: &QuicRtt) -> Duration {
         if rtt.smoothed == Duration::ZERO {
             return rtt.initial * 3;
@@ -180,7 +177,7 @@ impl QuicTimers {
         rtt.smoothed + (rtt.deviation * self.pto().map_or(0, |pto| pto.deviations)).max(GRANULARITY)
     }
 
-    /// Parameters of the PTO, if PTOs are used.
+    /// Returns the PTO parameters, if PTOs are used.
     pub fn pto(&self) -> Option<ProbeTimeout> {
         match self.params.repair {
             Repair::ProbeTimeout(pto) => Some(pto),
@@ -188,13 +185,13 @@ impl QuicTimers {
         }
     }
 
-    /// Duration of persistent congestion: all packets sent over this time are lost.
-    // spec: rfc9002 7.6.1 - three probe timeouts without backoff.
+    /// Returns the persistent congestion duration.
+    // spec: rfc9002 7.6.1 - three PTOs without backoff.
     pub fn persistent(&self, rtt: &QuicRtt) -> Duration {
         (self.interval(rtt) + self.params.max_ack_delay) * 3
     }
 
-    /// The timer has fired.
+    /// Called when the timer has expired.
     pub fn fired(&mut self, alarm: Alarm) {
         match alarm {
             Alarm::Handshake => self.handshakes += 1,
@@ -204,19 +201,19 @@ impl QuicTimers {
         }
     }
 
-    /// Number of timeouts since the last acknowledgement.
+    /// Returns the number of retransmission timeouts since the last ACK.
     pub fn timeouts(&self) -> u32 {
         self.timeouts
     }
 
-    /// A packet was acknowledged.
+    /// Called when a packet was acknowledged.
     pub fn reset(&mut self) {
         (self.handshakes, self.probes, self.timeouts) = (0, 0, 0);
     }
 }
 
-// spec: quic_sent_packet_manager.cc GetTailLossProbeDelay (Chromium 62) - a packet alone may wait for a
-// delayed acknowledgement, half the least timeout.
+// spec: quic_sent_packet_manager.cc GetTailLossProbeDelay (Chromium 62) - a single packet may be waiting for
+// a delayed ACK, so add half the minimum timeout.
 fn tail_delay(rtt: &QuicRtt, several: bool) -> Duration {
     let srtt = rtt.smoothed_or_initial();
     if several { (srtt * 2).max(MIN_PROBE) } else { (srtt * 2).max(srtt * 3 / 2 + RTO.0 / 2) }
@@ -265,14 +262,14 @@ mod tests {
         use Alarm::{Probe, Timeout};
         assert_eq!(seen, [(16, Probe), (16, Probe), (200, Timeout), (400, Timeout), (800, Timeout)]);
         timers.reset();
-        // One alone may wait for a delayed acknowledgement.
+        // A single packet may be waiting for a delayed ACK.
         assert_eq!(next(&timers, &RTT, &two[..1]), Some((112, Probe)));
         assert_eq!(next(&timers, &RTT, &[]), None);
         assert_eq!(next(&timers, &QuicRtt::INITIAL, &two), Some((200, Probe)));
     }
 
     #[test]
-    fn the_handshake_is_sent_again_after_one_and_a_half_round_trips() {
+    fn handshake_is_retransmitted_after_one_and_a_half_rtts() {
         let mut timers = QuicTimers::new(CHROMIUM);
         let hello = [QuicFrame::Crypto { step: 0, offset: 0, len: 1000, of: 1000 }];
         let mut at = [0; 3].map(|_| {
@@ -290,7 +287,7 @@ mod tests {
         QuicTimers::new(TimerParams { repair: Repair::ProbeTimeout(pto), max_ack_delay: ms(25) })
     }
 
-    /// Timers of three probes in a row, in ms.
+    /// Delays of three consecutive probes, in ms.
     fn three(pto: ProbeTimeout, rtt: &QuicRtt, frames: &[QuicFrame]) -> [u64; 3] {
         let mut timers = by_probes(pto);
         [0; 3].map(|_| {
@@ -301,9 +298,9 @@ mod tests {
         })
     }
 
-    // spec: rfc9002 6.2.1 - srtt + max(4 rttvar, 1 ms) + max_ack_delay; the handshake's has no max_ack_delay,
-    // and 333 ms before the first sample make 999 ms.
-    // quiche: quic_sent_packet_manager.cc GetProbeTimeoutDelay (f44fa9f) - two deviations; 100 ms make 300
+    // spec: rfc9002 6.2.1 - srtt + max(4 rttvar, 1 ms) + max_ack_delay; without max_ack_delay for the
+    // handshake; 333 ms before the first sample give 999 ms.
+    // quiche: quic_sent_packet_manager.cc GetProbeTimeoutDelay (f44fa9f) - two deviations; 100 ms give 300
     // ms.
     #[test]
     fn the_probe_timeout() {
@@ -319,8 +316,8 @@ mod tests {
         assert_eq!(by_probes(rfc).persistent(&RTT), ms(111));
     }
 
-    /// Packets at 0 and at the time given: from the oldest, but one and a half round trips after the newest;
-    /// then from that.
+    /// Packets at 0 and `newest`: the first probe runs from the oldest, but at least one and a half RTTs from
+    /// the newest; later probes run from the newest.
     #[test]
     fn the_first_probe_may_run_from_the_oldest_packet() {
         let at = |pto, newest: u64, fired: u32| {

@@ -1,4 +1,4 @@
-//! The congestion window: slow start, its end, growth after it, and what a loss or a timeout leaves.
+//! Congestion window: slow start and its exit, congestion avoidance, and reductions.
 // spec: congestion_control/tcp_cubic_sender_base.cc, tcp_cubic_sender_bytes.cc (Chromium 62); rfc9002 7
 // (`Growth::Rfc9002`).
 
@@ -10,28 +10,27 @@ use super::hystart::HybridSlowStart;
 use super::prr::QuicPrr;
 use super::rtt::QuicRtt;
 
-/// Growth of the window in congestion avoidance, and its reduction after a loss.
+/// Algorithm for congestion avoidance and for the reduction after a loss.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Growth {
     /// CUBIC in bytes.
     Cubic,
-    /// Reno as in Chromium, which counts packets.
+    /// Reno as in Chromium, counting packets.
     Reno,
-    /// NewReno of RFC 9002: the window is halved after a loss and grows by the acknowledged bytes in slow
-    /// start.
+    /// NewReno of RFC 9002: halves after a loss, and grows by the acknowledged bytes in slow start.
     Rfc9002,
 }
 
 /// Parameters of the congestion window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WindowParams {
-    /// Growth of the window.
+    /// Growth algorithm.
     pub growth: Growth,
-    /// CUBIC's rules, if `growth` is CUBIC.
+    /// CUBIC variant, if `growth` is CUBIC.
     pub cubic: CubicRules,
-    /// Number of connections that the sender emulates.
+    /// Number of emulated connections.
     pub connections: u32,
-    /// Segment size of the window in bytes. In Chromium this is not the packet size.
+    /// Segment size for the window in bytes. In Chromium this differs from the packet size.
     pub mss: u32,
     /// Initial window in bytes.
     pub initial: u64,
@@ -39,13 +38,13 @@ pub struct WindowParams {
     pub least: u64,
     /// Maximum window in bytes.
     pub most: u64,
-    /// Hybrid slow start: slow start ends when the delay increases.
+    /// Hybrid slow start: leave slow start when the delay increases.
     pub hystart: bool,
     /// Proportional rate reduction (PRR) during recovery.
     pub prr: bool,
 }
 
-/// The greatest burst that the window may leave unused and still count as the limit, in bytes.
+/// Unused window, in bytes, up to which the window still counts as the limit.
 const MAX_BURST: u64 = 3 * MSS as u64;
 
 /// A packet that was acknowledged or lost.
@@ -57,7 +56,7 @@ pub struct Counted {
     pub bytes: u64,
 }
 
-/// A sender's congestion window.
+/// Congestion window of a sender.
 #[derive(Clone, Debug)]
 pub struct Window {
     params: WindowParams,
@@ -68,16 +67,16 @@ pub struct Window {
     prr: QuicPrr,
     largest_sent: u64,
     largest_acked: u64,
-    /// The newest packet at the last reduction: losses up to it are part of that.
+    /// Newest packet sent before the last reduction. Losses up to this number do not reduce the window again.
     cutback: u64,
-    /// Packets (by Chromium) or bytes (by the RFC) acknowledged since the window grew by Reno's rule.
+    /// Packets (Chromium) or bytes (RFC 9002) acknowledged since Reno last grew the window.
     counted: u64,
-    /// Slow start was left by its delay, not yet told.
+    /// Set when delay ended slow start, until reported.
     exited: bool,
 }
 
 impl Window {
-    /// A window before the first packet.
+    /// Creates a window before the first packet.
     pub fn new(params: WindowParams) -> Self {
         Self {
             params,
@@ -94,27 +93,27 @@ impl Window {
         }
     }
 
-    /// Congestion window in bytes.
+    /// Returns the congestion window in bytes.
     pub fn cwnd(&self) -> u64 {
         self.cwnd
     }
 
-    /// Slow-start threshold in bytes, if there is one.
+    /// Returns the slow-start threshold in bytes, or `None` before the first reduction.
     pub fn ssthresh(&self) -> Option<u64> {
         (self.ssthresh != u64::MAX).then_some(self.ssthresh)
     }
 
-    /// Whether the window is below the slow-start threshold.
+    /// Returns true if the window is below the slow-start threshold.
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
     }
 
-    /// Whether the sender is in recovery.
+    /// Returns true in recovery.
     pub fn in_recovery(&self) -> bool {
         self.largest_acked <= self.cutback && self.largest_acked != 0
     }
 
-    /// Whether more may be sent with `in_flight` bytes in flight.
+    /// Returns true if the window allows another packet with `in_flight` bytes in flight.
     pub fn can_send(&self, in_flight: u64) -> bool {
         if self.params.prr && self.in_recovery() {
             return self.prr.can_send(self.cwnd, in_flight, self.ssthresh);
@@ -122,7 +121,7 @@ impl Window {
         self.cwnd > in_flight
     }
 
-    /// A packet that counts as in flight was sent.
+    /// Called when a packet that counts as in flight was sent.
     pub fn on_sent(&mut self, number: u64, bytes: u64) {
         if self.in_recovery() {
             self.prr.on_sent(bytes);
@@ -131,7 +130,7 @@ impl Window {
         self.hystart.on_sent(number);
     }
 
-    /// An acknowledgement gave a sample of the round-trip time.
+    /// Called when an ACK gave an RTT sample.
     pub fn on_rtt(&mut self, rtt: &QuicRtt) {
         let packets = self.cwnd / u64::from(self.params.mss);
         if self.params.hystart
@@ -143,12 +142,12 @@ impl Window {
         }
     }
 
-    /// Whether increased delay has ended slow start since the last call.
+    /// Returns true if increased delay has ended slow start since the last call.
     pub fn took_exit(&mut self) -> bool {
         core::mem::take(&mut self.exited)
     }
 
-    /// A packet was lost, with `in_flight` bytes in flight before the acknowledgement that revealed the loss.
+    /// Processes a lost packet. `in_flight` bytes were in flight before the ACK that revealed the loss.
     pub fn on_lost(&mut self, packet: Counted, in_flight: u64) {
         if packet.number <= self.cutback {
             return;
@@ -167,7 +166,7 @@ impl Window {
         self.counted = 0;
     }
 
-    /// A packet was acknowledged, with `in_flight` bytes in flight before.
+    /// Processes an acknowledged packet. `in_flight` bytes were in flight before the ACK.
     pub fn on_acked(&mut self, packet: Counted, in_flight: u64, min_rtt: Duration, now: Instant) {
         self.largest_acked = self.largest_acked.max(packet.number);
         if self.in_recovery() {
@@ -202,7 +201,7 @@ impl Window {
                 self.counted = 0;
                 self.cwnd + mss
             }
-            // spec: rfc9002 7.3.3 - one datagram for each window acknowledged.
+            // spec: rfc9002 7.3.3 - one datagram per acknowledged window.
             Growth::Rfc9002 => {
                 self.counted += acked;
                 if self.counted < self.cwnd {
@@ -215,14 +214,14 @@ impl Window {
         self.cwnd = grown.min(self.params.most);
     }
 
-    /// The window is what limits the sender.
+    /// Returns true if the window limits the sender.
     fn is_the_limit(&self, in_flight: u64) -> bool {
         in_flight >= self.cwnd
             || (self.in_slow_start() && in_flight > self.cwnd / 2)
             || self.cwnd - in_flight <= MAX_BURST
     }
 
-    /// A retransmission timeout that was not spurious.
+    /// Called on a retransmission timeout that was not spurious.
     pub fn on_timeout(&mut self) {
         self.cutback = 0;
         self.hystart.restart();
@@ -232,8 +231,8 @@ impl Window {
         self.cwnd = self.params.least;
     }
 
-    /// Persistent congestion.
-    // spec: rfc9002 7.6.2 - the window falls to its least.
+    /// Called on persistent congestion.
+    // spec: rfc9002 7.6.2 - reduces the window to its minimum.
     pub fn on_persistent_congestion(&mut self) {
         self.cwnd = self.params.least;
         self.cutback = self.largest_sent;
@@ -254,7 +253,7 @@ mod tests {
         Window::new(WindowParams { growth, ..Preset::Chromium39.config().window })
     }
 
-    /// Sends and acknowledges windows of packets of 1350 bytes; the window after each round trip in segments.
+    /// Sends and acknowledges full windows of 1350-byte packets. Returns the windows in segments.
     fn rounds(w: &mut Window, n: usize) -> Vec<u64> {
         let (mut number, mut now) = (w.largest_sent, Instant::from_nanos(1_000_000_000));
         let mut seen = Vec::new();
@@ -274,7 +273,7 @@ mod tests {
 
     #[test]
     fn slow_start_adds_a_segment_for_each_packet() {
-        // 32 x 1460 are 34 packets of 1350.
+        // 32 x 1460 bytes are 34 packets of 1350.
         assert_eq!(rounds(&mut window(Growth::Cubic), 4), [66, 137, 285, 593]);
         assert_eq!(rounds(&mut window(Growth::Rfc9002), 3), [63, 126, 252]);
     }
@@ -301,13 +300,13 @@ mod tests {
     }
 
     #[test]
-    fn renos_growth_and_that_of_the_rfc() {
+    fn reno_and_rfc9002_growth() {
         let after = |growth| {
             let mut w = window(growth);
             (w.cwnd, w.ssthresh) = (100 * M, 100 * M);
             rounds(&mut w, 4)
         };
-        // As two connections; by bytes one segment a round trip.
+        // Chromium emulates two connections; RFC 9002 adds one segment per RTT.
         assert_eq!(after(Growth::Reno), [102, 104, 106, 108]);
         assert_eq!(after(Growth::Rfc9002), [100, 101, 102, 103]);
     }
@@ -324,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn delay_ends_slow_start_without_a_reduction_and_a_timeout_begins_it_anew() {
+    fn delay_ends_slow_start_and_a_timeout_restarts_it() {
         let mut w = window(Growth::Cubic);
         let ms = Duration::from_millis;
         let rtt = QuicRtt { latest: ms(20), min: ms(8), ..QuicRtt::default() };

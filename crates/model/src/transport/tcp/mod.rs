@@ -1,9 +1,8 @@
-//! TCP as Linux does it.
+//! TCP as in Linux.
 //!
-//! A socket is one end of a connection: a sender, a receiver and the connection's state. A segment that comes
-//! in is handed to it; what goes out leaves by an [`Outlet`], whose answer is that of the local queueing
-//! discipline, as in the kernel. Who owns the socket asks it when to come again, and tells it of charges that
-//! have ended.
+//! A socket is one end of a connection: a sender, a receiver and the connection state. The caller passes in
+//! received segments. The socket sends segments through an [`Outlet`], which returns the result of the local
+//! qdisc as in the kernel. The owner queries the next timer and reports when charges on the socket end.
 
 pub mod config;
 pub mod info;
@@ -16,11 +15,11 @@ pub mod ticks;
 use crate::qdisc::Enqueue;
 use crate::types::{Instant, NewPacket, TcpFlags, TcpHeader};
 
-/// Exit of a socket's segments: the node's routing and the queue of its interface.
+/// Sink for a socket's segments: the node's routing and the interface's qdisc.
 pub trait Outlet {
-    /// Sends a packet of `segs` segments, which an fq below keeps until it `departs`. The answer is the local
-    /// discipline's; a packet that it refused is freed, its charge ended, and the socket still has to send
-    /// the data.
+    /// Sends a packet of `segs` segments; an fq qdisc holds it until `departs`. Returns the result of the
+    /// local qdisc. If the qdisc refuses the packet, the packet is freed and uncharged, and the socket still
+    /// has to send the data.
     fn send(
         &mut self,
         departs: Instant,
@@ -31,34 +30,34 @@ pub trait Outlet {
     ) -> Enqueue;
 }
 
-/// A packet that a sender wants to send. The socket adds addresses, acknowledgement, window and options.
+/// A packet from the sender. The socket adds addresses, acknowledgement number, window and options.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SegmentOut {
     /// Sequence number of the first byte.
     pub seq: u32,
     /// Bytes of data.
     pub payload: u32,
-    /// Bytes of data in each segment but the last.
+    /// Payload of each segment but the last, in bytes.
     pub mss: u16,
     /// Number of segments.
     pub segs: u16,
-    /// Truesize: bytes of memory that the packet is charged with.
+    /// Truesize charged for the packet, in bytes.
     pub truesize: u32,
     /// TCP flags in addition to ACK.
     pub flags: TcpFlags,
-    /// The packet is marked ECN-capable (ECT).
+    /// Set ECT on the packet.
     pub ecn_capable: bool,
-    /// Departure time: now, or later where an fq paces the socket.
+    /// Departure time: now, or later if fq paces the socket.
     pub departs: Instant,
 }
 
-/// Exit of a sender's segments on their way to the [`Outlet`].
+/// Sink for a sender's segments on their way to the [`Outlet`].
 pub trait Emit {
-    /// Sends a segment now. Returns the result of the local qdisc.
+    /// Sends a segment. Returns the result of the local qdisc.
     fn emit(&mut self, now: Instant, segment: SegmentOut) -> Enqueue;
 }
 
-/// The parts of a received segment that a sender uses.
+/// Parts of a received segment used by the sender.
 #[derive(Clone, Copy, Debug)]
 pub struct AckIn<'a> {
     /// Acknowledgement number.
@@ -69,7 +68,7 @@ pub struct AckIn<'a> {
     pub header: &'a TcpHeader,
 }
 
-/// Options that the peer offered in its SYN.
+/// Options offered in the peer's SYN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PeerOptions {
     /// Maximum segment size (MSS) in bytes, without options.
@@ -78,7 +77,7 @@ pub struct PeerOptions {
     pub sack: bool,
     /// Timestamps.
     pub timestamps: bool,
-    /// Both ends agreed on ECN.
+    /// ECN was negotiated.
     pub ecn: bool,
     /// Window scale shift.
     pub window_scale: Option<u8>,

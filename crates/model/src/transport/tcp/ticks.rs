@@ -1,44 +1,44 @@
-//! The kernel's clock of ticks, and the wheel its coarse timers turn on.
+//! The kernel's tick clock and its timer wheel.
 
 use crate::types::{Duration, Instant};
 
 const NANOS: u64 = 1_000_000_000;
 
-/// The kernel's clock (`jiffies`): CONFIG_HZ ticks a second, counted from the start of the run.
+/// The kernel's clock (`jiffies`): CONFIG_HZ ticks per second, counted from the start of the run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ticks {
     hz: u32,
 }
 
 impl Ticks {
-    /// A clock of `hz` ticks a second.
+    /// Creates a clock with `hz` ticks per second.
     pub const fn new(hz: u32) -> Self {
         Self { hz }
     }
 
-    /// Number of ticks passed at `now`.
+    /// Returns the number of ticks elapsed at `now`.
     #[inline]
     pub const fn at(self, now: Instant) -> u32 {
         (now.nanos() * self.hz as u64 / NANOS) as u32
     }
 
-    /// Number of ticks that cover duration `d`, rounded up.
-    // linux: kernel/time/time.c usecs_to_jiffies (6.1) - rounded up.
+    /// Converts a duration to ticks, rounding up.
+    // linux: kernel/time/time.c usecs_to_jiffies (6.1) - rounds up.
     #[inline]
     pub const fn cover(self, d: Duration) -> u32 {
         (d.nanos() * self.hz as u64).div_ceil(NANOS) as u32
     }
 
-    /// The instant of tick `tick`.
+    /// Returns the time of a tick.
     #[inline]
     pub const fn instant(self, tick: u32) -> Instant {
         Instant::from_nanos((tick as u64 * NANOS).div_ceil(self.hz as u64))
     }
 
-    /// When a timer that is set at `now` for tick `expires` fires.
-    // linux: kernel/time/timer.c calc_wheel_index (6.1) - a timer is put into a slot of the wheel's level
-    // that its delay falls in, always the slot after its own time, so that it never fires early: one tick
-    // late at most below 63 ticks, eight below 504, 64 below 4,032, and so on.
+    /// Returns the time at which a timer set at `now` for tick `expires` fires.
+    // linux: kernel/time/timer.c calc_wheel_index (6.1) - uses a slot of the wheel level for the delay,
+    // always the one after the expiry, so that a timer never fires early: at most one tick late below 63
+    // ticks, eight below 504, 64 below 4,032, and so on.
     pub const fn fires(self, now: Instant, expires: u32) -> Instant {
         let delay = expires.saturating_sub(self.at(now));
         let mut shift = 0;
@@ -62,7 +62,7 @@ mod tests {
             (3_999, 10, 44_000),
             (4_000, 10, 48_000),
             (0, 62, 252_000),
-            (0, 63, 256_000), // tick 63 is in slot 7 of eight ticks each: the next begins at 64
+            (0, 63, 256_000), // tick 63 is in slot 7 of eight ticks each: the next starts at 64
             (4_000, 63, 288_000),
             (0, 504, 2_048_000),
         ];

@@ -1,20 +1,19 @@
-//! A-MSDUs: several packets behind the handle of the first, which go where it goes until they are taken
-//! apart.
+//! A-MSDUs: several packets that travel behind the handle of the first until the A-MSDU is split.
 //!
-//! They are linked as in a list, and a packet is in one of both at most. Each stays a packet of its own: it
-//! has its own fate and its own charge.
+//! They are linked as in a list; a packet is in a list or in an A-MSDU, never in both. Each packet has its
+//! own fate and its own charge.
 
 use super::{Packets, Pkt, SockId};
 use alloc::vec::Vec;
 
 impl Packets {
-    /// Whether packets have been joined in this run.
+    /// Returns true if any packets were joined in this run.
     #[inline]
     pub(in crate::types) const fn joins(&self) -> bool {
         self.joins
     }
 
-    /// Number of packets behind a handle: those of an A-MSDU, or one.
+    /// Number of packets behind a handle: the size of an A-MSDU, or 1.
     #[inline]
     pub fn msdus(&self, p: Pkt) -> u8 {
         self.get(p).msdus
@@ -30,7 +29,7 @@ impl Packets {
         self.joins = true;
     }
 
-    /// The packets behind a handle, in order.
+    /// Iterates over the packets behind a handle, in order.
     #[inline]
     pub fn amsdu(&self, first: Pkt) -> impl Iterator<Item = Pkt> {
         let mut next = Some(first);
@@ -59,8 +58,8 @@ impl Packets {
         Some(rest)
     }
 
-    /// Moves the charges out of an A-MSDU's packets, which are all charged to one socket or to none. The
-    /// caller owes one [`Packets::uncharge`] of the sum.
+    /// Moves the charges out of an A-MSDU's packets, which must all be charged to the same socket or all be
+    /// uncharged. The caller owes one [`Packets::uncharge`] of the sum.
     pub fn take_charges(&mut self, first: Pkt) -> (SockId, u32) {
         let (charge, mut sum) = self.take_charge(first);
         let mut at = first;
@@ -73,7 +72,7 @@ impl Packets {
         (charge, sum)
     }
 
-    /// Splits the A-MSDUs in the list into packets, in place.
+    /// Splits the A-MSDUs in `all` into packets, in place.
     #[inline]
     pub fn split_amsdus(&mut self, all: &mut Vec<Pkt>) {
         if self.joins {
@@ -100,7 +99,7 @@ mod tests {
     use alloc::vec;
 
     #[test]
-    fn packets_go_together_and_come_apart_in_order() {
+    fn packets_are_joined_and_split_in_order() {
         let mut packets = Packets::new();
         let [a, b, c, d] = [(); 4].map(|()| packets.create(NewPacket::PLAIN));
         packets.join(b, c);
@@ -123,7 +122,7 @@ mod tests {
         let reason = Reason::RetryLimit;
         Ctx { packets: &mut packets, trace: &mut NoSink }.drop(Instant::ZERO, a, reason, PlaceId(0));
         assert_eq!((packets.live(), packets.account().dropped_total()), (0, 3));
-        // Their slots are as good as new.
+        // Reused slots start as single packets.
         let again = [(); 3].map(|()| packets.create(NewPacket::PLAIN));
         assert!(again.iter().all(|&p| packets.msdus(p) == 1));
         again.into_iter().for_each(|p| packets.free(p, Fate::Delivered));

@@ -1,10 +1,10 @@
-//! Packets of external hosts: their bytes, and the tokens that they are charged to.
+//! Packets of external hosts: their bytes and their tokens.
 
 use super::{BytesId, Fate, NewPacket, Packet, PacketKind, Packets, Pkt, SockId};
 
 impl Packets {
-    /// Creates a packet of an external host, like [`Packets::create`], with the given TTL. The bytes, from the
-    /// IP header on, are copied. Panics if they are longer than
+    /// Creates a packet of an external host, like [`Packets::create`], with the given TTL. Copies the bytes,
+    /// which start at the IP header. Panics if they are longer than
     /// [`LONGEST_PACKET`](super::super::LONGEST_PACKET).
     pub fn create_external(&mut self, p: NewPacket, ttl: u8, bytes: &[u8]) -> Pkt {
         let kept = self.buffers.keep(bytes);
@@ -13,8 +13,8 @@ impl Packets {
         pkt
     }
 
-    /// The same of a packet of several segments, whose bytes are the segments one behind the other, each with
-    /// its own headers. All but the last have the same length, `full`.
+    /// Creates a packet of several segments. `bytes` holds the segments one after another, each with its own
+    /// headers; all but the last are `full` bytes long.
     pub fn create_segments(&mut self, p: NewPacket, ttl: u8, bytes: &[u8], full: usize) -> Pkt {
         let kept = self.buffers.keep_all(bytes.chunks(full));
         let pkt = self.with_bytes(p, kept);
@@ -24,7 +24,7 @@ impl Packets {
         pkt
     }
 
-    /// Makes a packet with the bytes of another.
+    /// Creates a packet that shares the bytes of `other`.
     pub(super) fn share_bytes(&mut self, p: NewPacket, other: Pkt) -> Pkt {
         let kept = self.external[other.slot()];
         let mut one = kept;
@@ -35,8 +35,8 @@ impl Packets {
         self.with_bytes(p, kept)
     }
 
-    /// Takes the first of several segments out of a packet: a new packet without a charge, in no list, that
-    /// the caller owns.
+    /// Splits the first of several segments off. The new packet has no charge and is in no list; the caller
+    /// owns it.
     pub(crate) fn split_off(&mut self, p: Pkt) -> Pkt {
         debug_assert!(self.get(p).segs > 1, "a segment remains");
         let first = self.external[p.slot()];
@@ -57,14 +57,14 @@ impl Packets {
         segment
     }
 
-    /// The bytes of a packet of one segment, if another may be put behind them: nobody else holds them.
+    /// The bytes of a single-segment packet, if a segment may be appended because they have no other holder.
     pub(crate) fn last_bytes(&self, p: Pkt) -> Option<BytesId> {
         let bytes = self.external[p.slot()];
         (self.get(p).segs == 1 && self.buffers.has_one_holder(bytes)).then_some(bytes)
     }
 
-    /// Puts the only segment of `p`, which ends, behind the last one of `into`, which `last` is. Returns the
-    /// new last one, if another may be put behind that.
+    /// Appends the only segment of `p` to `last`, the last segment of `into`, and ends `p`. Returns the new
+    /// last segment, if another may be appended.
     pub(crate) fn put_behind(&mut self, into: Pkt, last: BytesId, p: Pkt) -> Option<BytesId> {
         let own = |hot: &Packet| (hot.t_sent, hot.seq);
         let of_first = own(self.get(into));
@@ -95,15 +95,15 @@ impl Packets {
         pkt
     }
 
-    /// The bytes of an external host's packet, from the IP header on, as received; of several segments those
+    /// The bytes of an external host's packet, from the IP header on, as received; for several segments, those
     /// of the first. Panics on a handle whose packet was freed.
     pub fn bytes(&self, p: Pkt) -> &[u8] {
         debug_assert!(self.get(p).kind == PacketKind::External, "a packet of an external host");
         self.buffers.get(self.external[p.slot()])
     }
 
-    /// Whether a packet carries TCP, modelled or in its bytes.
-    // spec: rfc791 3.1 (protocol in byte 9), rfc8200 3 (next header in byte 6; one behind extension headers
+    /// Returns true if the packet carries TCP, modelled or in its bytes.
+    // spec: rfc791 3.1 (protocol in byte 9), rfc8200 3 (next header in byte 6; TCP behind extension headers
     // is not found), rfc9293 (TCP is 6).
     pub fn carries_tcp(&self, p: Pkt) -> bool {
         match self.get(p).kind {
@@ -117,7 +117,7 @@ impl Packets {
         }
     }
 
-    /// Takes the bytes out of a packet of one segment that has reached its end. The caller owes a
+    /// Moves the bytes out of a single-segment packet that has reached its end. The caller owes a
     /// [`Packets::release`].
     pub fn take_bytes(&mut self, p: Pkt) -> BytesId {
         debug_assert!(self.get(p).segs == 1, "several segments are split first");
@@ -125,17 +125,17 @@ impl Packets {
         core::mem::replace(&mut self.external[p.slot()], BytesId::NONE)
     }
 
-    /// Bytes that were taken out of their packet.
+    /// Bytes that were moved out of their packet.
     pub fn taken(&self, bytes: BytesId) -> &[u8] {
         self.buffers.get(bytes)
     }
 
-    /// Gives back bytes that were taken out of their packet.
+    /// Releases bytes that were moved out of their packet.
     pub fn release(&mut self, bytes: BytesId) {
         self.buffers.release(bytes);
     }
 
-    /// At the end of a packet: its bytes are given back, unless they were taken out.
+    /// Releases the bytes of a packet at its end, unless they were moved out.
     #[cold]
     pub(super) fn release_bytes(&mut self, p: Pkt) {
         let mut kept = core::mem::replace(&mut self.external[p.slot()], BytesId::NONE);
@@ -148,13 +148,13 @@ impl Packets {
         }
     }
 
-    /// Whether a token with an ended charge waits to be fetched.
+    /// Returns true if [`Packets::pop_ended`] has a token to return.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         !self.ended.is_empty()
     }
 
-    /// The next token whose charge has ended, in order of ending.
+    /// Removes and returns the next token whose charge has ended, in order of ending.
     #[inline]
     pub fn pop_ended(&mut self) -> Option<u32> {
         self.ended.pop_front()
@@ -165,8 +165,8 @@ impl Packets {
         self.ended.iter().map(|&token| SockId::external(token))
     }
 
-    /// How often bytes are held by packets, or were taken out of them; and segments of packets that hold
-    /// some.
+    /// Number of holders of bytes (packets, and bytes moved out of their packet), and number of packet
+    /// segments that hold some.
     pub fn held_bytes(&self) -> (u64, u64) {
         let slots = self.external.iter().zip(&self.slots).filter(|&(&kept, _)| kept != BytesId::NONE);
         (self.buffers.holders(), slots.map(|(_, hot)| u64::from(hot.segs)).sum())
@@ -200,14 +200,14 @@ mod tests {
         assert_eq!((ps.taken(taken), ps.held_bytes()), (&[5; 100][..], (1, 0)));
         ps.release(taken);
         assert_eq!(ps.held_bytes(), (0, 0));
-        // The slot is used again by a packet of another kind, which has no bytes.
+        // A packet of another kind, without bytes, reuses the slot.
         let other = ps.create(NewPacket::PLAIN);
         ps.free(other, Fate::Delivered);
         assert_eq!((ps.held_bytes(), ps.live()), ((0, 0), 0));
     }
 
     #[test]
-    fn segments_of_a_whole_have_their_own_bytes_and_the_last_has_the_charge() {
+    fn segments_have_their_own_bytes_and_the_last_has_the_charge() {
         let mut ps = Packets::new();
         let bytes: Vec<u8> = (0..250).collect();
         let new = NewPacket {
@@ -229,7 +229,7 @@ mod tests {
             |from: u32, until: u32, last| (until - from, bytes[from as usize..until as usize].to_vec(), last);
         assert_eq!(found, [part(0, 100, false), part(100, 200, false), part(200, 250, true)]);
         assert_eq!((ps.pop_ended(), ps.pop_ended(), ps.held_bytes()), (Some(3), None, (3, 3)));
-        // The copy was not split: its bytes end with it.
+        // The copy was not split, so its bytes are released with it.
         assert_eq!((ps.get(copy).len, ps.bytes(copy)), (250, &bytes[..100]));
         ps.free(copy, Fate::Dropped(Reason::Codel, PlaceId(0)));
         assert_eq!((ps.held_bytes(), ps.live()), ((0, 0), 0));
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_end_in_their_order_and_apart_from_sockets() {
+    fn tokens_end_in_order_and_separately_from_sockets() {
         let mut ps = Packets::new();
         let [a, b, c] = [0, 7, SockId::MAX_TOKENS - 1].map(|token| create(&mut ps, Some(token), &[]));
         let socket = ps.create(NewPacket { charge: SockId(3), ..NewPacket::PLAIN });
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "tokens")]
-    fn nobodys_charge_is_no_token() {
+    fn an_uncharged_packet_has_no_token() {
         let _ = SockId::external(SockId::MAX_TOKENS);
     }
 }

@@ -1,8 +1,8 @@
-//! Packets as four-byte handles, and the three ways in which a socket charge ends.
+//! Packets as four-byte handles, and the three ways to end a socket charge.
 //!
-//! A [`Pkt`] is the number of a slot of [`Packets`]; moving a packet moves four bytes. The slot holds 64 hot
-//! bytes. The holder of the handle owns the packet and must pass it on or [`Packets::free`] it with a
-//! [`Fate`]. So no layer needs to know sockets, and each drop ends its socket's charge.
+//! A [`Pkt`] is a slot number of [`Packets`]; moving a packet moves four bytes. The slot holds 64 hot bytes.
+//! The holder of the handle owns the packet and must pass it on or [`Packets::free`] it with a [`Fate`]. No
+//! layer needs to know about sockets, and every drop ends its socket's charge.
 
 mod amsdu;
 mod external;
@@ -20,7 +20,7 @@ use super::quic::Datagram;
 use super::tcp::TcpHeader;
 use super::time::Instant;
 
-/// Handle of a packet: 24 bits of slot, 8 bits of generation, which is odd.
+/// Handle of a packet: a 24-bit slot and an 8-bit generation, which is odd.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pkt(NonZeroU32);
 
@@ -35,7 +35,7 @@ impl Pkt {
                 .expect("generations of handles are odd"),
         )
     }
-    /// Index in tables by packet. No other live packet has this index.
+    /// Index in per-packet tables. No other live packet has the same index.
     #[inline]
     pub fn slot(self) -> usize {
         (self.0.get() & SLOT_MASK) as usize
@@ -62,7 +62,7 @@ pub struct Packet {
     pub flow: FlowId,
     /// Hash of the five-tuple, computed once per flow (as `skb->hash`).
     pub flow_hash: u32,
-    /// Length in bytes from the IP header on. For a packet of several segments: the sum over the segments,
+    /// Length in bytes, including the IP header. For a packet of several segments: the sum over the segments,
     /// each with its headers (`qdisc_pkt_len`).
     pub len: u32,
     /// Memory charged for the packet, in bytes (`skb->truesize`).
@@ -70,7 +70,7 @@ pub struct Packet {
     charge: SockId,
     /// Sequence number in the flow.
     pub seq: u32,
-    /// Acknowledgement number, where the protocol has one.
+    /// Acknowledgement number, if the protocol has one.
     pub ack: u32,
     /// Source address.
     pub src: Addr,
@@ -92,11 +92,11 @@ pub struct Packet {
     pub ttl: u8,
     /// Estimated airtime below mac80211's queues, in units of 4 us (`tx_time_est`). 0 without AQL.
     pub airtime: u16,
-    /// mac80211 has joined the packet to the one before it in an A-MSDU.
+    /// True if mac80211 joined the packet to its predecessor in an A-MSDU.
     pub follows: bool,
-    /// Odd while the packet is alive, so that one comparison shows a handle to be stale.
+    /// Odd while the packet is alive, so that one comparison detects a stale handle.
     generation: u8,
-    /// Packets of the A-MSDU that this one is the first of; 1 of all others.
+    /// Number of packets in the A-MSDU that this packet heads; 1 for all other packets.
     msdus: u8,
 }
 
@@ -117,7 +117,7 @@ pub struct NewPacket {
     pub flow: FlowId,
     /// Hash of the five-tuple.
     pub flow_hash: u32,
-    /// Length in bytes from the IP header on.
+    /// Length in bytes, including the IP header.
     pub len: u32,
     /// Memory charged for the packet, in bytes.
     pub truesize: u32,
@@ -136,7 +136,7 @@ pub struct NewPacket {
 }
 
 impl NewPacket {
-    /// A full datagram of flow 0 at time zero, without a charge: a base for tests.
+    /// A full-size datagram of flow 0 at time zero, without a charge: a base for tests.
     pub const PLAIN: Self = Self {
         now: Instant::ZERO,
         flow: FlowId(0),
@@ -152,7 +152,7 @@ impl NewPacket {
     };
 }
 
-/// Size of an sk_buff in bytes, on 64-bit machines.
+/// Size of an sk_buff in bytes on 64-bit machines.
 // linux: include/linux/skbuff.h struct sk_buff, SKB_TRUESIZE (4.4).
 pub const SKB: u32 = 256;
 /// Size in bytes of the shared info (`skb_shared_info`) after a linear buffer.
@@ -160,42 +160,42 @@ pub const SKB: u32 = 256;
 pub const SHARED_INFO: u32 = 320;
 
 /// Truesize of a packet whose linear buffer has `room` bytes for headers and data.
-// linux: net/core/skbuff.c __alloc_skb, include/linux/skbuff.h SKB_TRUESIZE (4.4) - the skb itself, and the
-// room with the shared information behind it, rounded up to the allocator's next size (64-bit machines).
+// linux: net/core/skbuff.c __alloc_skb, include/linux/skbuff.h SKB_TRUESIZE (4.4) - the skb itself, plus the
+// room and its shared info, rounded up to the allocator's next size (64-bit machines).
 pub const fn buffer_truesize(room: u32) -> u32 {
     SKB + (room + SHARED_INFO).next_power_of_two()
 }
 
-/// Truesize of a datagram of `len` bytes from the IP header on, or of a received frame: 2,304 bytes for
+/// Truesize of a datagram of `len` bytes including the IP header, or of a received frame: 2,304 bytes for
 /// 1,500.
-// linux: net/ipv4/ip_output.c __ip_append_data (4.4) - the device's own headroom before it, and no more.
+// linux: net/ipv4/ip_output.c __ip_append_data (4.4) - reserves only the device's own headroom.
 pub const fn linear_truesize(len: u32) -> u32 {
     const HEADROOM: u32 = 36;
     buffer_truesize(HEADROOM + len)
 }
 
-/// The slab of all packets, the account of their fates, and the charges that ended since the last drain.
+/// The slab of all packets, the totals of their fates, and the charges that ended since the last drain.
 #[derive(Debug, Default)]
 pub struct Packets {
     slots: Vec<Packet>,
-    /// By slot: the packet behind it in its list. Not in the packet, as that of the last one in a list is
-    /// hardly in the cache when another comes.
+    /// Next packet in the list, by slot. Kept outside the packet because the tail of a list is rarely in the
+    /// cache when another packet is appended.
     links: Vec<Option<Pkt>>,
-    /// By slot: the TCP header, as far as there were TCP segments.
+    /// TCP headers by slot; as long as the highest slot that held a TCP segment.
     tcp: Vec<TcpHeader>,
-    /// By slot: the QUIC datagram, as far as there were any.
+    /// QUIC datagrams by slot; as long as the highest slot that held one.
     quic: Vec<Datagram>,
-    /// By slot: the bytes of a packet of an external host, as far as there were any.
+    /// Bytes of external hosts' packets by slot; as long as the highest slot that held one.
     external: Vec<BytesId>,
     buffers: Buffers,
     free: Vec<u32>,
     account: PacketAccount,
-    /// Packets alive in slabs whose accounts this one has taken over.
+    /// Live packets in slabs whose accounts were merged into this one.
     elsewhere: u64,
     /// Packets have been joined into A-MSDUs in this run.
     joins: bool,
     uncharged: Vec<(SockId, u32)>,
-    /// Tokens of external hosts whose charge has ended, the first one first.
+    /// Tokens of external hosts whose charge has ended, in order of ending.
     ended: VecDeque<u32>,
 }
 
@@ -212,7 +212,7 @@ impl Packets {
         self.create_with(p, 1, 0)
     }
 
-    /// The same of so many segments, with an acknowledgement number.
+    /// Creates a packet with `segs` segments and an acknowledgement number.
     #[inline(always)]
     fn create_with(&mut self, p: NewPacket, segs: u16, ack: u32) -> Pkt {
         self.account.created += 1;
@@ -256,15 +256,15 @@ impl Packets {
         pkt
     }
 
-    /// A slot has a TCP segment for the first time.
+    /// Extends the table of TCP headers up to this slot.
     #[cold]
     fn first_tcp(&mut self, pkt: Pkt, header: &TcpHeader) {
         self.tcp.resize(self.slots.len(), TcpHeader::blank(SockId::NONE));
         self.tcp[pkt.slot()] = *header;
     }
 
-    /// Creates a packet for a QUIC datagram, like [`Packets::create`]. Swaps the datagram into the packet.
-    /// `datagram` is then empty, with memory for reuse.
+    /// Creates a packet for a QUIC datagram, like [`Packets::create`]. Swaps the datagram into the packet and
+    /// leaves an empty one, with reusable memory, in `datagram`.
     pub fn create_quic(&mut self, p: NewPacket, datagram: &mut Datagram) -> Pkt {
         let pkt = self.create(p);
         if self.quic.len() <= pkt.slot() {
@@ -295,7 +295,7 @@ impl Packets {
         copy
     }
 
-    /// What a packet like this one, without its charge, is made from.
+    /// Returns the fields for a new packet like this one, without its charge.
     fn like(&self, p: Pkt) -> NewPacket {
         let like = self.get(p);
         let now = like.t_sent;
@@ -303,7 +303,7 @@ impl Packets {
         NewPacket { now, flow, flow_hash, len, truesize, charge: SockId::NONE, seq, src, dst, tos, kind }
     }
 
-    /// Gives a new packet what another has got on its way.
+    /// Copies the fields that a packet acquired on its path.
     fn copy_path(&mut self, copy: Pkt, p: Pkt) {
         let Packet { t_enqueue, segs, peer, ttl, prio, tid, .. } = *self.get(p);
         let hot = self.get_mut(copy);
@@ -312,13 +312,12 @@ impl Packets {
         (hot.prio, hot.tid) = (prio, tid);
     }
 
-    /// Where the packet behind this one in its list is kept.
+    /// The link to the next packet in the list, mutable.
     #[inline]
     pub(super) fn link(&mut self, p: Pkt) -> &mut Option<Pkt> {
         &mut self.links[p.slot()]
     }
 
-    /// The packet behind this one in its list.
     pub(super) fn linked(&self, p: Pkt) -> Option<Pkt> {
         self.links[p.slot()]
     }
@@ -353,7 +352,6 @@ impl Packets {
 
     /// Frees a packet: counts its fate, ends its charge, and invalidates the handle. The packets of an A-MSDU
     /// are freed one by one (see [`Packets::take_msdu`]).
-    // Who frees a packet mostly knows its fate.
     #[inline(always)]
     pub fn free(&mut self, p: Pkt, fate: Fate) {
         if self.get(p).kind == PacketKind::External {
@@ -387,7 +385,7 @@ impl Packets {
     }
 
     /// Charges an uncharged packet to the socket of packet `other`. The caller reduces the truesize of
-    /// `other` by this packet's truesize.
+    /// `other` by the truesize of `p`.
     #[inline]
     pub fn charge_as(&mut self, p: Pkt, other: Pkt) {
         let charge = self.charge(other);
@@ -396,7 +394,7 @@ impl Packets {
         hot.charge = charge;
     }
 
-    /// Ends a charge that was taken out of its packet.
+    /// Ends a charge that was moved out of its packet.
     #[inline]
     pub fn uncharge(&mut self, charge: SockId, truesize: u32) {
         if charge == SockId::NONE {
@@ -415,24 +413,24 @@ impl Packets {
         self.get(p).charge
     }
 
-    /// Whether charges have ended that were not drained.
+    /// Returns true if ended charges are waiting to be drained.
     #[inline(always)]
     pub fn has_uncharged(&self) -> bool {
         !self.uncharged.is_empty()
     }
 
-    /// The next ended charge. The caller drains ended charges after every event.
+    /// Removes and returns an ended charge. The caller drains ended charges after every event.
     #[inline]
     pub fn pop_uncharged(&mut self) -> Option<(SockId, u32)> {
         self.uncharged.pop()
     }
 
-    /// Number of packets alive.
+    /// Number of live packets.
     pub fn live(&self) -> u64 {
         (self.slots.len() - self.free.len()) as u64 + self.elsewhere
     }
 
-    /// Adds the account of another slab, whose packets stay there.
+    /// Adds the account of another slab, which keeps its packets.
     pub fn take_over(&mut self, other: &Self) {
         self.elsewhere += other.live();
         self.account.add(&other.account);
@@ -459,7 +457,7 @@ impl Packets {
         hot
     }
 
-    /// Whether the handle's packet has not been freed.
+    /// Returns true if the handle's packet has not been freed.
     pub fn is_alive(&self, p: Pkt) -> bool {
         let hot = &self.slots[p.slot()];
         hot.generation == p.generation()

@@ -1,4 +1,4 @@
-//! Packets: charges that end once, duplicates, memory that is used again.
+//! Packets: charges that end once, duplicates, reused memory.
 
 use super::super::fate::Reason;
 use super::*;
@@ -10,8 +10,8 @@ fn packet(charge: SockId) -> NewPacket {
     NewPacket { charge, ..NewPacket::PLAIN }
 }
 
-// linux: net/tipc/msg.c - measured on 64 bits by a kernel's developers: buffers of 1,536 bytes and their 192
-// bytes of headroom weigh 2,304, of one more 4,352, and so on at 512 and 3,584.
+// linux: net/tipc/msg.c - measured on 64 bits by kernel developers: 1,536-byte buffers with their 192 bytes
+// of headroom weigh 2,304, one more byte 4,352, and similarly at 512 and 3,584.
 #[test]
 fn buffers_are_rounded_up_to_the_allocators_sizes() {
     let tipc = [512, 513, 1536, 1537, 3584, 3585].map(|len| buffer_truesize(192 + len));
@@ -44,7 +44,7 @@ fn every_end_of_a_charge_is_reported_once() {
 }
 
 #[test]
-fn a_duplicate_is_charged_to_nobody() {
+fn a_duplicate_is_not_charged() {
     let mut ps = Packets::new();
     let header = TcpHeader { payload: 2896, mss: 1448, ..TcpHeader::blank(SockId(9)) };
     let p = ps.create_tcp(NewPacket { kind: PacketKind::Tcp, ..packet(SockId(3)) }, 2, 77, &header);
@@ -61,7 +61,7 @@ fn a_duplicate_is_charged_to_nobody() {
 }
 
 #[test]
-fn a_datagram_travels_in_its_packet_and_its_memory_is_used_again() {
+fn a_datagram_travels_in_its_packet_and_its_memory_is_reused() {
     let mut ps = Packets::new();
     let new = NewPacket { kind: PacketKind::Quic, ..packet(SockId::NONE) };
     let mut datagram = Datagram { len: 1350, ecn: 2, bytes: vec![7; 1350], ..Datagram::default() };
@@ -72,7 +72,7 @@ fn a_datagram_travels_in_its_packet_and_its_memory_is_used_again() {
     ps.take_quic(p, &mut taken);
     assert_eq!((taken.len, taken.ecn, taken.bytes.len(), ps.quic(copy).len), (1350, 2, 1350, 1350));
     ps.free(p, Fate::Delivered);
-    // The next packet in that place hands back what was left there.
+    // The next packet in that slot returns the memory left there.
     taken.clear();
     ps.create_quic(new, &mut taken);
     assert_eq!(taken.bytes.capacity(), 2000);

@@ -1,29 +1,28 @@
-//! Which radios of a channel hear each other.
+//! Audibility: the radios of a channel that each radio can hear.
 
 use alloc::vec::Vec;
 
-/// How a radio hears another.
+/// Degree to which a radio hears another one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Hearing {
-    /// The radio does not hear the other at all. The other's transmissions neither disturb reception nor make
-    /// the medium busy.
+    /// Not at all. The other radio's transmissions neither disturb reception nor make the medium busy.
     Nothing,
-    /// The radio senses the other's transmissions, and they disturb reception, but the radio cannot decode
+    /// The radio senses the other radio's transmissions, and they disturb its reception, but it cannot decode
     /// them.
     Faint,
-    /// The radio senses and decodes the other's transmissions.
+    /// The radio senses and decodes the other radio's transmissions.
     Clear,
 }
 
 /// For each radio of a channel, the radios that hear it.
 #[derive(Clone, Debug)]
 pub struct Audibility {
-    /// By radio: who hears it, and whether clearly.
+    /// Listeners by sender, with true for those that decode the sender.
     listeners: Vec<Vec<(u16, bool)>>,
 }
 
 impl Audibility {
-    /// Builds the table for `radios` radios. `hearing(a, b)` says how radio `b` hears radio `a`.
+    /// Builds the table for `radios` radios. `hearing(a, b)` returns how radio `b` hears radio `a`.
     pub fn new(radios: usize, hearing: impl Fn(usize, usize) -> Hearing) -> Self {
         let of = |from: usize| {
             let listener = |to: usize| match hearing(from, to) {
@@ -36,7 +35,7 @@ impl Audibility {
     }
 
     /// Builds the table for `radios` radios that hear each other clearly, except for `pairs`. If a pair has
-    /// several entries, the last one counts.
+    /// several entries, the last one applies.
     pub fn but_for(radios: usize, pairs: impl Iterator<Item = (usize, usize, Hearing)>) -> Self {
         let mut others: Vec<Vec<(u16, Hearing)>> = alloc::vec![Vec::new(); radios];
         for (a, b, hearing) in pairs {
@@ -55,12 +54,12 @@ impl Audibility {
         Self { listeners: others.into_iter().enumerate().map(&mut listeners).collect() }
     }
 
-    /// Number of radios.
+    /// Returns the number of radios.
     pub fn radios(&self) -> usize {
         self.listeners.len()
     }
 
-    /// The radios that hear radio `from`, by number, each with whether the radio hears it clearly.
+    /// Returns the radios that hear radio `from`, in ascending order, with true for those that decode it.
     #[inline]
     pub fn listeners(&self, from: usize) -> &[(u16, bool)] {
         &self.listeners[from]
@@ -73,7 +72,8 @@ mod tests {
 
     #[test]
     fn a_row_of_three() {
-        // Each clearly by its neighbours; the first faintly by the last, which it does not hear itself.
+        // Neighbours hear each other clearly. The last radio hears the first faintly; the first does not hear
+        // the last.
         let row = Audibility::new(3, |from, to| match from.abs_diff(to) {
             0 | 1 => Hearing::Clear,
             _ if from == 0 => Hearing::Faint,
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_that_do_not_hear_each_other_as_others_do() {
+    fn exceptions_by_pair() {
         let pairs = [(0, 3, Hearing::Faint), (2, 1, Hearing::Faint), (3, 0, Hearing::Nothing)];
         let some = Audibility::but_for(4, pairs.into_iter());
         assert_eq!(some.listeners(0), [(1, true), (2, true)]);

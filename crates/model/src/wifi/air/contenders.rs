@@ -1,24 +1,24 @@
-//! EDCA functions that wait for the medium, ordered so that the cost of an exchange does not grow with their
+//! EDCA functions waiting for the medium, ordered so that the cost of an exchange does not grow with their
 //! number.
 //!
-//! While the medium is busy all backoffs are frozen. While it is idle, the backoffs of all functions with the
-//! same AIFSN count down together, so their order does not change. So each AIFSN is a class with a heap,
-//! ordered by the slot boundary at which a backoff ends on the class's own clock. An exchange changes only
+//! While the medium is busy, all backoffs are frozen. While the medium is idle, the backoffs of all functions
+//! with the same AIFSN count down together, so their order does not change. Each AIFSN is therefore a class
+//! with a heap, ordered by the slot boundary of the class at which a backoff ends. An exchange changes only
 //! the entries of the transmitters.
 
 use alloc::vec::Vec;
 
-/// Number of a contention function on its medium.
+/// Number of an EDCA function on its medium.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EdcafId(pub u16);
 
-/// Arbitration numbers are 0 to 15.
+/// AIFSN is 0 to 15.
 pub(super) const CLASSES: usize = 16;
 
 const ABSENT: u32 = u32::MAX;
 
-/// When a back-off ends and whose it is in one number, the function in the lower bits: one comparison orders
-/// both.
+/// End of a backoff and number of its function, packed so that a single comparison orders both. The function
+/// is in the lower bits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Key(u64);
 
@@ -37,19 +37,18 @@ impl Key {
     }
 }
 
-/// The functions that wait.
 #[derive(Debug, Default)]
 pub(super) struct Contenders {
-    /// Binary heaps, least key first.
+    /// Binary min-heaps.
     heaps: [Vec<Key>; CLASSES],
-    /// Bit n: class n is not empty.
+    /// Bit n is set if class n is not empty.
     waiting: u16,
-    /// By function: where it is in its class's heap, or [`ABSENT`].
+    /// Index in the heap of its class, or [`ABSENT`], by function.
     places: Vec<u32>,
 }
 
 impl Contenders {
-    /// Makes room for one more function.
+    /// Adds a function that does not wait.
     pub(super) fn add(&mut self) {
         self.places.push(ABSENT);
     }
@@ -64,7 +63,7 @@ impl Contenders {
         self.places[usize::from(f.0)] != ABSENT
     }
 
-    /// The classes in which somebody waits, each with the boundary at which its first back-off ends.
+    /// Returns the nonempty classes, each with the boundary at which its first backoff ends.
     #[inline]
     pub(super) fn firsts(&self) -> impl Iterator<Item = (u8, u64)> {
         let mut left = self.waiting;
@@ -75,7 +74,7 @@ impl Contenders {
         })
     }
 
-    /// Appends the functions of a class whose back-offs end by the boundary `until`.
+    /// Appends the functions of a class whose backoffs end at or before the boundary `until`.
     pub(super) fn due(&self, class: u8, until: u64, into: &mut Vec<EdcafId>) {
         self.gather(&self.heaps[usize::from(class)], 0, until, into);
     }
@@ -88,7 +87,7 @@ impl Contenders {
         }
     }
 
-    /// A function that does not wait begins to: its back-off ends at boundary `expires` of its class.
+    /// Adds a waiting function whose backoff ends at boundary `expires` of its class.
     #[inline]
     pub(super) fn insert(&mut self, class: u8, f: EdcafId, expires: u64) {
         let heap = &mut self.heaps[usize::from(class)];
@@ -98,7 +97,7 @@ impl Contenders {
         self.settle(class, at);
     }
 
-    /// A function that waits has drawn a new back-off.
+    /// Sets a new backoff for a waiting function.
     #[inline]
     pub(super) fn change(&mut self, class: u8, f: EdcafId, expires: u64) {
         let at = self.places[usize::from(f.0)] as usize;
@@ -106,7 +105,7 @@ impl Contenders {
         self.settle(class, at);
     }
 
-    /// A function that waits waits no more.
+    /// Removes a waiting function.
     #[inline]
     pub(super) fn remove(&mut self, class: u8, f: EdcafId) {
         let heap = &mut self.heaps[usize::from(class)];
@@ -120,7 +119,7 @@ impl Contenders {
         }
     }
 
-    /// Moves the key at `at`, which may have changed, to where it belongs.
+    /// Restores the heap order after the key at `at` has changed.
     #[inline]
     fn settle(&mut self, class: u8, mut at: usize) {
         let (heap, places) = (&mut self.heaps[usize::from(class)], &mut self.places);
@@ -155,9 +154,9 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// The same as by a look at every function.
+        /// Agrees with a scan of all functions.
         #[test]
-        fn as_by_a_scan(ops in prop::collection::vec((0_u16..24, 0_u64..30, any::<bool>()), 0..300)) {
+        fn agrees_with_a_scan(ops in prop::collection::vec((0_u16..24, 0_u64..30, any::<bool>()), 0..300)) {
             let (mut contenders, mut expires) = (Contenders::default(), vec![None; 24]);
             (0..24).for_each(|_| contenders.add());
             let class = |f: u16| (f % 3) as u8;

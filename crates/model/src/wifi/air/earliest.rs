@@ -1,26 +1,25 @@
-//! The earliest of many instants, one for each radio; few of them change at a time.
+//! The earliest of many instants, one per radio. Few of them change at a time.
 
 use crate::types::Instant;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A tournament: below the radios' own instants, above each two the earlier one. [`Instant::NEVER`] is none.
+/// Tournament tree: the leaves are the radios' instants, each inner node is the earlier of its two children.
+/// [`Instant::NEVER`] means no instant.
 #[derive(Debug)]
 pub(super) struct Earliest {
-    /// The winner at 1, below each node its two at twice its place; the last `leaves` are the radios', in
-    /// order.
+    /// Root at 1, children of `n` at `2n` and `2n + 1`; the last `leaves` nodes are the radios in order.
     nodes: Vec<Instant>,
     leaves: usize,
 }
 
 impl Earliest {
-    /// None for any of this many radios.
     pub(super) fn new(radios: usize) -> Self {
         let leaves = radios.next_power_of_two();
         Self { nodes: vec![Instant::NEVER; 2 * leaves], leaves }
     }
 
-    /// That of a radio is another; costs as many steps as there are winners that change by it.
+    /// Sets a radio's instant. Updates only the ancestors whose minimum changes.
     #[inline]
     pub(super) fn set(&mut self, radio: usize, at: Instant) {
         let (mut node, mut at) = (self.leaves + radio, at);
@@ -34,18 +33,18 @@ impl Earliest {
         }
     }
 
-    /// The earliest of all.
     #[inline]
     pub(super) fn first(&self) -> Instant {
         self.nodes[1]
     }
 
-    /// The first radio from `from` on whose instant is not after `until`: by few steps, whoever is between.
+    /// Returns the first radio at or after `from` whose instant is not after `until`, in logarithmic time.
     pub(super) fn next_due(&self, from: usize, until: Instant) -> Option<usize> {
         if from >= self.leaves {
             return None;
         }
-        // Up while this subtree has none and to the right, then down to the first in it.
+        // Climb while this subtree has no due instant, moving right, then descend to the first one in the
+        // subtree.
         let mut node = self.leaves + from;
         while self.nodes[node] > until {
             while node % 2 == 1 {
@@ -71,9 +70,9 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// The same as by a look at each.
+        /// Agrees with a scan of all radios.
         #[test]
-        fn as_by_a_scan(radios in 1_usize..40, ops in prop::collection::vec((0_usize..40, 0_u64..12), 0..100)) {
+        fn agrees_with_a_scan(radios in 1_usize..40, ops in prop::collection::vec((0_usize..40, 0_u64..12), 0..100)) {
             let (mut earliest, mut all) = (Earliest::new(radios), vec![Instant::NEVER; radios]);
             for (radio, at) in ops {
                 let (radio, at) = (radio % radios, if at > 9 { Instant::NEVER } else { Instant::from_nanos(at) });

@@ -1,12 +1,12 @@
-//! The destination filter of Atheros hardware: after a PPDU has failed in all its attempts, other PPDUs of
-//! its queue to the same station return to the driver unsent, until a PPDU clears the filter.
+//! Destination filter of Atheros hardware. After a PPDU has failed in all its tries, other PPDUs in its queue
+//! to the same station return to the driver unsent, until a PPDU clears the filter.
 // linux: drivers/net/wireless/ath/ath9k/ar9003_mac.c AR_DestIdxValid, AR_ClrDestMask, ATH9K_TXERR_FILT (4.4);
-// main.c ath9k_sta_add, xmit.c setup_frame_info (4.4) - data of an access point has an index of its station,
-// other data that of its key, if there is one.
+// main.c ath9k_sta_add, xmit.c setup_frame_info (4.4) - data frames of an access point carry the index of
+// their station, other data frames that of their key, if any.
 // linux: drivers/net/wireless/ath/ath9k/mac.c ath9k_hw_set_tx_filter (4.4), ath5k/reg.h
-// AR5K_DCU_TX_FILTER_0_BASE (4.4) - each queue has a mask of its own, of 128 destinations.
-// deviation: a failure sets the bit of its own queue alone - no source says which, but the driver writes each
-// queue's by itself.
+// AR5K_DCU_TX_FILTER_0_BASE (4.4) - each queue has its own mask of 128 destinations.
+// deviation: a failure sets the bit of its own queue only - no source documents this, but the driver writes
+// each queue's mask separately.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -15,43 +15,43 @@ use alloc::vec::Vec;
 use crate::types::{Ac, DevId, PeerId};
 use crate::wifi::air::ppdu::{Content, Header, Ppdu};
 
-/// What happens to PPDUs that ath9k hardware returns unsent because a PPDU to the same destination has failed
-/// in all its tries ([`Filter`]), and what clears the hardware's filter.
-// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4, 4.11) - frames of a session are
-// sent again by the driver, and count one try more.
+/// Handling of PPDUs that ath9k hardware returns unsent because a PPDU to the same destination has failed in
+/// all its tries ([`Filter`]), and the conditions that clear the hardware's filter.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4, 4.11) - the driver retries frames
+// of a session and counts one more try.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DestinationFilter {
-    /// Linux before 4.9. mac80211 sends a single frame once more, which clears the filter, and drops the
-    /// frame the second time. When a PPDU of a Block Ack session failed or was returned, the session's next
-    /// PPDU clears the filter. A single frame that failed does not.
+    /// Linux before 4.9. mac80211 retries a single frame once, which clears the filter, and drops the frame
+    /// the second time. After a failed or returned PPDU of a Block Ack session, the session's next PPDU
+    /// clears the filter. A failed single frame does not.
     // linux: net/mac80211/status.c ieee80211_handle_filtered_frame, tx.c ieee80211_tx_pending_skb,
-    // ieee80211_tx_prepare (4.4) - what is sent again is processed anew, which takes the mark that the filter
-    // is to be lifted; ath9k/xmit.c ath_tx_start (4.4) - heeds it.
+    // ieee80211_tx_prepare (4.4) - a retried frame passes the TX handlers again, which take the clear-filter
+    // flag of the station; ath9k/xmit.c ath_tx_start (4.4) - honours the flag.
     SentAgain,
     /// Linux 4.9 and later. The driver frees single frames. The next PPDU of a TID with a failed or returned
     /// PPDU clears the filter.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_status, ath_tx_process_buffer (4.11) - a frame is
-    // handed back to mac80211 only if its status was asked for; two patches of August 2016.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_status, ath_tx_process_buffer (4.11) - returns a
+    // frame to mac80211 only if its status was requested; two patches of August 2016.
     Dropped,
 }
 
-/// The destinations that a radio's filter blocks, and the PPDUs that the radio has returned unsent.
+/// Destinations blocked by a radio's filter, and the PPDUs that the radio has returned unsent.
 #[derive(Debug, Default)]
 pub struct Filter {
-    /// By device and its peer: in which category.
+    /// Blocked device, peer and access category.
     set: Vec<(DevId, PeerId, Ac)>,
-    /// PPDUs that the driver has not been told of.
+    /// Returned PPDUs that the driver has not processed.
     pub(super) returned: VecDeque<Box<Ppdu>>,
 }
 
 impl Filter {
-    /// Whether anything is filtered at all.
+    /// Returns true if any destination is blocked.
     #[inline]
     pub(super) fn is_set(&self) -> bool {
         !self.set.is_empty()
     }
 
-    /// A PPDU has failed in all its tries.
+    /// Blocks the destination of a PPDU that has failed in all its tries.
     pub(super) fn set(&mut self, header: &Header) {
         let whom = (header.dev, header.peer, header.ac);
         if matches!(header.content, Content::Data { .. }) && !self.set.contains(&whom) {
@@ -59,7 +59,8 @@ impl Filter {
         }
     }
 
-    /// Whether a PPDU at the head of its queue is returned; one that lifts the filter does so.
+    /// Reports whether the filter stops the PPDU at the head of its queue. Clears the filter if the PPDU does
+    /// so.
     pub(super) fn stops(&mut self, ppdu: &Ppdu) -> bool {
         let header = &ppdu.header;
         let whom = (header.dev, header.peer, header.ac);

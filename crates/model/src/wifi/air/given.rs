@@ -1,4 +1,4 @@
-//! Configured frame error rates of data frames: one for all rates, or one for each rate.
+//! Configured frame error rates of data frames: one for all rates, or one per rate.
 
 use crate::types::{RandomStream, RateCode};
 use crate::wifi::air::ppdu::Ppdu;
@@ -8,7 +8,7 @@ use crate::wifi::timeline::Timeline;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// Probability that a data frame is received broken.
+/// Probability that a data frame is received with errors.
 #[derive(Clone, PartialEq, Debug)]
 pub enum FrameErrors {
     /// The same probability for all rates and lengths.
@@ -17,7 +17,7 @@ pub enum FrameErrors {
     ByRate(Box<Timeline<RateErrors>>),
 }
 
-/// Probability that frames sent at one rate are broken.
+/// Frame error probability at one rate.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RateError {
     /// The rate.
@@ -25,21 +25,20 @@ pub struct RateError {
     /// Probability, 0 to 1.
     pub chance: f64,
     /// Frame length that `chance` refers to, in bytes from the MAC header to the FCS. Errors are equally
-    /// likely in each byte, so longer frames break more often. `None` applies `chance` to frames of all
-    /// lengths.
+    /// likely in each byte, so longer frames fail more often. `None`: `chance` applies to all lengths.
     pub bytes: Option<u32>,
 }
 
-/// Frame error probabilities by rate. Frames at a rate without an entry are never broken.
+/// Frame error probabilities by rate. Frames at rates without an entry never fail.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RateErrors {
-    /// In order of the codes: the natural logarithm of the chance that a frame is whole, as a part for each
-    /// frame and one for each byte.
+    /// In order of codes: natural logarithm of the success probability, as a part per frame and a part per
+    /// byte.
     rates: Vec<(RateCode, f64, f64)>,
 }
 
 impl RateErrors {
-    /// Builds a table. If a rate has several entries, the last one counts.
+    /// Builds a table. If a rate has several entries, the last one applies.
     pub fn new(given: &[RateError]) -> Self {
         let mut rates: Vec<(RateCode, f64, f64)> = Vec::with_capacity(given.len());
         for error in given {
@@ -55,7 +54,7 @@ impl RateErrors {
         Self { rates }
     }
 
-    /// Probability that a frame of `bytes` bytes at `rate` is broken.
+    /// Returns the probability that a frame of `bytes` bytes at `rate` fails.
     pub fn broken(&self, rate: PhyRate, bytes: u32) -> f64 {
         self.of(rate).map_or(0.0, |parts| chance(parts, bytes))
     }
@@ -65,7 +64,7 @@ impl RateErrors {
         Some((self.rates[at].1, self.rates[at].2))
     }
 
-    /// Draws which frames of a PPDU come whole.
+    /// Draws the frames of a PPDU that are received without error.
     pub(super) fn whole(&self, ppdu: &Ppdu, stream: &mut RandomStream) -> Marks {
         let Some(parts) = self.of(ppdu.rate()) else { return ppdu.all() };
         // Most frames of an aggregate have the same length.
@@ -100,13 +99,12 @@ mod tests {
         RateError { rate: PhyRate::parse(name).unwrap(), chance, bytes }
     }
 
-    /// In millionths, so that a reader can check them.
     fn millionths(table: &RateErrors, name: &str, bytes: u32) -> u32 {
         (1e6 * table.broken(PhyRate::parse(name).unwrap(), bytes)).round() as u32
     }
 
     #[test]
-    fn chances_by_rate_and_length() {
+    fn probabilities_by_rate_and_length() {
         let table = RateErrors::new(&[
             error("ht20-mcs7-sgi", 0.9, None),
             error("ht20-mcs5-lgi", 0.5, Some(1_538)),
@@ -114,13 +112,13 @@ mod tests {
             error("ht20-mcs7-sgi", 0.25, None),
         ]);
         assert_eq!([38, 1_538].map(|n| millionths(&table, "ht20-mcs7-sgi", n)), [250_000, 250_000]);
-        // Half of the length: the root of a half is whole. Twice: a quarter.
+        // Half the length succeeds with the square root of one half, twice the length with a quarter.
         assert_eq!(
             [769, 1_538, 3_076].map(|n| millionths(&table, "ht20-mcs5-lgi", n)),
             [292_893, 500_000, 750_000]
         );
         assert_eq!([14, 1_538].map(|n| millionths(&table, "ofdm-6", n)), [1_000_000, 1_000_000]);
-        // The same MCS with the other guard interval is another rate.
+        // The other guard interval is a different rate.
         assert_eq!(millionths(&table, "ht20-mcs7-lgi", 1_538), 0);
     }
 

@@ -1,6 +1,6 @@
-//! Reception of a frame under non-Wi-Fi interference: each part of the frame has the SINR of its time.
-// paper: Pei and Henderson, "Validation of OFDM error rate model in ns-3" (Boeing, 2010) - a frame comes
-// whole if each stretch of it with the same noise does.
+//! Reception under non-Wi-Fi interference: each part of a frame has the SINR of its time.
+// paper: Pei and Henderson, "Validation of OFDM error rate model in ns-3" (Boeing, 2010) - a frame is
+// received if every stretch of it with constant noise is.
 
 use super::interference::Stretch;
 use crate::types::{Duration, Instant, RandomStream};
@@ -11,16 +11,16 @@ use crate::wifi::phy::errors::{Snr, byte_is_right, unheard};
 use crate::wifi::phy::frame::DELIMITER;
 use crate::wifi::phy::{PhyRate, ppdu_duration_without_extension};
 
-/// A frame that was received under interference.
+/// A frame received under interference.
 #[derive(Clone, Copy, Debug)]
 pub struct Interfered<'a> {
     /// Signal-to-noise ratio without the interference.
     pub snr: Snr,
-    /// When the frame began.
+    /// Start of the frame.
     pub start: Instant,
     /// Duration of the frame.
     pub took: Duration,
-    /// The interference between the start and the end of the frame.
+    /// Interference between the start and the end of the frame.
     pub stretches: &'a [Stretch],
 }
 
@@ -29,7 +29,7 @@ impl Interfered<'_> {
         Snr(self.snr.0 - lower)
     }
 
-    /// Its parts with the same ratio between two instants of it.
+    /// Parts of the frame with constant ratio between two instants.
     fn parts(&self, from: Instant, until: Instant) -> impl Iterator<Item = (Snr, Duration)> + '_ {
         let mut begins = self.start;
         self.stretches.iter().filter_map(move |&(end, lower)| {
@@ -39,19 +39,19 @@ impl Interfered<'_> {
         })
     }
 
-    /// When its first byte begins.
+    /// Start of the first byte.
     fn body(&self, rate: PhyRate) -> Instant {
         self.start + ppdu_duration_without_extension(rate, 0).min(self.took)
     }
 
-    /// Draws whether its preamble is understood, by the worst ratio in it.
-    // deviation: a preamble that is hit in part is hit in its signal field.
+    /// Draws whether the preamble is decoded, from the worst ratio in it.
+    // deviation: interference with any part of the preamble counts as interference with its signal field.
     fn is_heard(&self, rate: PhyRate, stream: &mut RandomStream) -> bool {
         let worst = self.parts(self.start, self.body(rate)).map(|(snr, _)| snr).min().unwrap_or(self.snr);
         !stream.chance(unheard(rate, worst))
     }
 
-    /// Chance that `bytes` which are on the air between two instants are not all right.
+    /// Error probability of `bytes` bytes on the air between two instants.
     fn broken(&self, rate: PhyRate, bytes: u32, from: Instant, until: Instant) -> f64 {
         let all = (until - from).nanos().max(1) as f64;
         let share = |(snr, part): (Snr, Duration)| part.nanos() as f64 / all * byte_is_right(rate, snr);
@@ -64,8 +64,8 @@ impl Interfered<'_> {
         self.is_heard(rate, stream) && !stream.chance(self.broken(rate, bytes, self.body(rate), end))
     }
 
-    /// Draws which frames of a PPDU are received.
-    // deviation: a frame's place is that of its bytes in the whole PPDU, as where others overlap.
+    /// Draws the frames of a PPDU that are received.
+    // deviation: locates a frame in time by its bytes in the whole PPDU, as for overlapping frames.
     pub fn receive(&self, ppdu: &Ppdu, stream: &mut RandomStream) -> RxOutcome {
         let rate = ppdu.rate();
         if !self.is_heard(rate, stream) {
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn the_part_of_a_frame_that_is_hit_decides() {
+    fn each_part_of_a_frame_has_its_own_ratio() {
         let rate = PhyRate::parse("ht20-mcs7-lgi").unwrap();
         let of = |stretches: &[Stretch], from, until| {
             let frame =
@@ -120,19 +120,19 @@ mod tests {
         };
         let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
         let table = |db| ErrorTable::new(Snr(1_000 * db)).broken(rate, 1_000);
-        // As by the table where the ratio is the same throughout.
+        // Matches the table if the ratio is constant.
         assert!(near(of(&[(us(1_000), 0)], 100, 900), table(24)));
         assert!(near(of(&[(us(1_000), 3_000)], 100, 900), table(21)));
-        // A quarter with the worse: the chance that all is right is the product of both parts'.
+        // A quarter of the frame has the lower ratio: the success probability is the product of both parts.
         let whole = libm::pow(1.0 - table(24), 0.75) * libm::pow(1.0 - table(21), 0.25);
         assert!(near(of(&[(us(300), 3_000), (us(1_000), 0)], 100, 900), 1.0 - whole));
         assert!(near(of(&[(us(700), 0), (us(1_000), 3_000)], 100, 900), 1.0 - whole));
-        // What it hits elsewhere does not count.
+        // Interference outside the interval does not count.
         assert!(near(of(&[(us(100), 30_000), (us(900), 0), (us(1_000), 30_000)], 100, 900), table(24)));
     }
 
     #[test]
-    fn an_aggregate_loses_the_frames_that_are_hit() {
+    fn an_aggregate_loses_only_disturbed_frames() {
         let mut packets = Packets::new();
         let mut ppdu = ppdu(&mut packets, 0..4);
         let rate = PhyRate::parse("ht20-mcs7-lgi").unwrap();
@@ -146,7 +146,7 @@ mod tests {
             (got.whole.words()[0], got.readable.words()[0])
         };
         let end = us(0) + took;
-        // Frames of 190 us begin after 40 us of head; nothing is right 10 dB below the noise.
+        // 190 us per frame after a 40 us preamble; nothing is received at 10 dB below the noise.
         assert_eq!(got(&[(end, 10_000)]), (0b1111, 0b1111));
         assert_eq!(got(&[(us(300), 0), (us(310), 60_000), (end, 0)]), (0b1101, 0b1111));
         assert_eq!(got(&[(us(300), 0), (us(430), 60_000), (end, 0)]), (0b1001, 0b1011));

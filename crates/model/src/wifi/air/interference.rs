@@ -1,69 +1,69 @@
-//! Non-Wi-Fi interference on a channel: when each source is on, and its power at each radio.
+//! Non-Wi-Fi interference on a channel: activity of each source, and its power at each radio.
 //!
-//! A source does not defer. A radio senses the medium busy where the energy of the active sources reaches the
-//! threshold (energy detection). Their power adds to the noise of frames that the radio receives meanwhile.
-// deviation: a source's power is spread evenly over the channel and is the same while it is on - a microwave
-// oven's sweeps, and a frequency hopper has a few subcarriers at a time.
+//! A source does not defer. The medium is busy for a radio while the total power of active sources there
+//! reaches the energy-detection threshold. Their power also adds to the noise of frames that the radio
+//! receives.
+// deviation: a source's power is constant while it is on, and spread evenly over the channel - a microwave
+// oven sweeps, and a frequency hopper occupies a few subcarriers at a time.
 
 use crate::types::{Duration, Instant, RandomStream};
 use crate::wifi::timeline::Timeline;
 use alloc::vec::Vec;
 use libm::{log10, pow, round};
 
-/// When a source is on, between its start and its stop.
+/// Activity of a source between its start and its stop.
 #[derive(Clone, Debug)]
 pub enum Pattern {
-    /// Always.
+    /// Always on.
     Always,
-    /// Periodic: on for the first part of each period. The first period begins `phase` after the source
-    /// starts.
+    /// Periodic: on for the first part of each period. The first period starts `phase` after the source.
     Cycle {
-        /// Time on in each period.
+        /// Time on per period.
         on: Duration,
         /// Length of a period, longer than `on`.
         period: Duration,
         /// Delay from the source's start to the first period, less than `period`.
         phase: Duration,
     },
-    /// On and off for exponentially distributed times with these means.
+    /// Exponentially distributed times on and off.
     Random {
         /// Mean time on.
         on: Duration,
         /// Mean time off.
         off: Duration,
-        /// Random stream for the times.
+        /// Random stream of the times.
         stream: RandomStream,
     },
-    /// On and off as a recording says.
+    /// On and off as recorded.
     Recorded(Timeline<bool>),
 }
 
-/// One source of interference.
+/// A source of interference.
 #[derive(Clone, Debug)]
 pub struct Source {
     pattern: Pattern,
     start: Instant,
     stop: Instant,
     on: bool,
-    /// When it is on or off next, or its pattern asks to be looked at.
+    /// Next change, or next time to evaluate the pattern.
     next: Instant,
 }
 
-/// No time that is drawn is shorter.
+/// Lower limit of random times.
 const SHORTEST: Duration = Duration::from_micros(1);
 
 impl Source {
-    /// A source that works from `start` to `stop`.
+    /// Creates a source that is active from `start` to `stop`.
     pub fn new(pattern: Pattern, start: Instant, stop: Instant) -> Self {
         Self { pattern, start, stop, on: false, next: start }
     }
 
-    /// The next instant at which [`Self::turn`] is due.
+    /// Returns the next instant at which [`Self::turn`] is due.
     pub fn next(&self) -> Instant {
         self.next
     }
 
-    /// Runs the change that is due at `now`. Returns whether the source is on from `now` on.
+    /// Applies the change due at `now`. Returns true if the source is on from `now`.
     pub fn turn(&mut self, now: Instant) -> bool {
         if now >= self.stop {
             (self.on, self.next) = (false, Instant::NEVER);
@@ -78,7 +78,7 @@ impl Source {
                 (_, false) => (true, now + *on),
             },
             Pattern::Random { on, off, stream } => {
-                // What the times have no memory of need not be before the start either.
+                // The times are memoryless, so the source may already be on at its start.
                 let share = on.nanos() as f64 / (on.nanos() + off.nanos()) as f64;
                 let is_on = if begins { stream.chance(share) } else { !self.on };
                 let mean = if is_on { *on } else { *off };
@@ -96,16 +96,16 @@ impl Source {
     }
 }
 
-/// Maximum number of sources on a channel.
+/// Maximum number of sources per channel.
 pub const MOST_SOURCES: usize = 4;
 const SETS: usize = 1 << MOST_SOURCES;
 
-/// What the sources are at one radio, by which of them are on.
+/// Effect of the sources at one radio, by the set of active sources.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct At {
-    /// By how much they lower the ratio of signal to noise, in thousandths of a decibel.
+    /// Reduction of the signal-to-noise ratio, in thousandths of a dB.
     penalty: [i32; SETS],
-    /// Bit n: with set n the medium is busy.
+    /// Bit n is set if set n makes the medium busy.
     busy: u16,
 }
 
@@ -113,29 +113,27 @@ struct At {
 #[derive(Clone, Debug)]
 pub struct Interference {
     sources: Vec<Source>,
-    /// Bit n: source n is on.
+    /// Bit n is set while source n is on.
     on: u8,
-    /// By radio.
+    /// Effects of the sources, by radio.
     at: Vec<At>,
-    /// Which were on from when on, the oldest first.
+    /// Past sets of active sources and their start, oldest first.
     past: Vec<(Instant, u8)>,
-    /// The stretches of a frame that was looked at last.
+    /// Stretches returned by the last call of `stretches`.
     stretches: Vec<Stretch>,
 }
 
-/// The end of a stretch of time, and the reduction of the signal-to-noise ratio during it in thousandths of a
-/// dB.
+/// End of a stretch of time, and the reduction of the signal-to-noise ratio during it in thousandths of a dB.
 pub type Stretch = (Instant, i32);
 
-/// How long ago no frame that is still looked at has begun.
-// spec: ieee80211-2016 - the longest PPDU, of 4095 bytes at 1 Mbit/s, takes 33 ms.
+/// Frames that are still evaluated started no longer ago than this.
+// spec: ieee80211-2016 - the longest PPDU, 4095 bytes at 1 Mbit/s, takes 33 ms.
 const PAST: Duration = Duration::from_millis(50);
 
 impl Interference {
-    /// Builds the interference at `radios` radios from at most [`MOST_SOURCES`] sources.
-    /// `level(source, radio)` is the level of a source at a radio in 20 MHz. `noise` is the noise level
-    /// without the sources. The medium is busy from level `busy_from` on. All three are in thousandths of a
-    /// dBm.
+    /// Builds the interference at `radios` radios from at most [`MOST_SOURCES`] sources. `level(source,
+    /// radio)` is the level of a source at a radio in 20 MHz, `noise` the noise level without the sources,
+    /// and `busy_from` the level from which the medium is busy. All three are in thousandths of a dBm.
     // spec: ieee80211-2016 17.3.10.6, 19.3.19.5.2 and 21.3.18.5.2 - any signal of -62 dBm or more in the
     // primary 20 MHz makes the medium busy.
     pub fn new(
@@ -152,7 +150,7 @@ impl Interference {
                 let on = (0..sources.len()).filter(|n| set >> n & 1 == 1);
                 let sum: f64 = on.filter_map(|n| level(n, radio)).map(milliwatts).sum();
                 at.penalty[set] = round(10_000.0 * log10(1.0 + sum / milliwatts(noise))) as i32;
-                // Half a thousandth of a decibel, so that what is as loud as the threshold reaches it.
+                // Adds 0.0005 dB, so that a level equal to the threshold reaches it despite rounding.
                 let reaches = sum > 0.0 && 10_000.0 * log10(sum) + 0.5 >= f64::from(busy_from);
                 at.busy |= u16::from(reaches) << set;
             }
@@ -162,22 +160,22 @@ impl Interference {
         Self { sources, on: 0, at, past: Vec::new(), stretches: Vec::new() }
     }
 
-    /// The next instant at which a source turns on or off.
+    /// Returns the next instant at which a source turns on or off.
     pub fn next(&self) -> Option<Instant> {
         self.sources.iter().map(Source::next).min().filter(|at| *at != Instant::NEVER)
     }
 
-    /// Runs the changes that are due at `now`. Returns whether the set of active sources has changed.
+    /// Applies the changes due at `now`. Returns true if the set of active sources has changed.
     pub fn turn(&mut self, now: Instant) -> bool {
         let before = self.on;
         for (n, source) in self.sources.iter_mut().enumerate() {
-            // What a pattern asks for may be due at once.
+            // The next evaluation of a pattern may be due immediately.
             while source.next() <= now {
                 self.on = self.on & !(1 << n) | u8::from(source.turn(now)) << n;
             }
         }
         if self.on != before {
-            // The last of those before the time that is of interest still holds then.
+            // The last of the old sets remains in effect at the start of the period of interest.
             let old = self.past.iter().take_while(|(at, _)| *at + PAST < now).count();
             self.past.drain(..old.saturating_sub(1));
             self.past.push((now, self.on));
@@ -185,13 +183,13 @@ impl Interference {
         self.on != before
     }
 
-    /// Whether interference makes the medium busy for radio `radio`.
+    /// Returns true if interference makes the medium busy for radio `radio`.
     pub fn is_busy(&self, radio: usize) -> bool {
         self.at[radio].busy >> self.on & 1 == 1
     }
 
-    /// Reduction of the signal-to-noise ratio at a radio between two past instants, as consecutive stretches.
-    /// Empty if there was no reduction.
+    /// Returns the reduction of the signal-to-noise ratio at a radio between two past instants, as
+    /// consecutive stretches. Empty if there was no reduction.
     pub fn stretches(&mut self, radio: usize, from: Instant, until: Instant) -> &[Stretch] {
         self.stretches.clear();
         let At { penalty, .. } = &self.at[radio];
@@ -228,7 +226,7 @@ mod tests {
         Duration::from_micros(us)
     }
 
-    /// When a source is on or off, in us, up to `end`.
+    /// Changes of a source in us, up to `end`.
     fn edges(mut source: Source, end: u64) -> Vec<(u64, bool)> {
         let (mut seen, mut was) = (Vec::new(), false);
         while source.next() < us(end) {
@@ -271,7 +269,8 @@ mod tests {
 
     #[test]
     fn powers_add_up() {
-        // Two sources of -65 dBm make -62; at the second radio there is only the first, as loud as the noise.
+        // Two sources of -65 dBm add up to -62. The second radio receives only the first source, at the level
+        // of the noise.
         let sources = (0..2).map(|n| Source::new(Pattern::Always, us(10 * n), us(100))).collect();
         let level = |source, radio| match (source, radio) {
             (_, 0) => Some(-65_000),
@@ -291,7 +290,7 @@ mod tests {
         assert_eq!(all.stretches(1, us(12), us(20)), [(us(20), 3_010)]);
         assert!(all.turn(us(100)));
         assert_eq!(all.stretches(0, us(95), us(120)), [(us(100), 33_012), (us(120), 0)]);
-        // Nothing where nothing was on.
+        // Empty after the sources have stopped.
         assert!(all.stretches(0, us(100), us(120)).is_empty());
         assert_eq!(all.next(), None);
         let alone = Source::new(Pattern::Always, us(10), us(100));

@@ -1,5 +1,5 @@
-//! Hardware and air: PPDUs in a radio's hardware queues, the contention of its EDCA functions, and the
-//! airtime account.
+//! Hardware and medium: PPDUs in a radio's hardware queues, contention of its EDCA functions, reception, and
+//! airtime accounting.
 
 pub mod account;
 pub mod audibility;

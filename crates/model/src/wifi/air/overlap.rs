@@ -7,18 +7,18 @@ use crate::wifi::marks::Marks;
 use crate::wifi::phy::frame::{DELIMITER, QOS_HEADER};
 use crate::wifi::phy::ppdu_duration_without_extension;
 
-/// What is received of a PPDU from `start` for `took`, while other transmissions were heard in the stretches
-/// `noise`. Frames that overlap with a stretch are broken. If a stretch overlaps with the preamble, nothing
-/// is received.
-// spec: ieee80211-2016 9.7.1 - each frame of an A-MPDU has its own delimiter and check sequence.
-// deviation: a frame's place is that of its bytes in the whole PPDU; the symbol that it shares with the next
-// one, at most 4 us, counts for one of them.
+/// Returns the frames received of a PPDU from `start` for `took`, while other transmissions were heard in the
+/// stretches `noise`. Frames that overlap with a stretch are lost. If a stretch overlaps with the preamble,
+/// the whole PPDU is lost.
+// spec: ieee80211-2016 9.7.1 - each frame of an A-MPDU has its own delimiter and FCS.
+// deviation: locates a frame in time by its bytes in the whole PPDU - a symbol shared by two frames, at most
+// 4 us, counts for one of them.
 pub fn spared(ppdu: &Ppdu, start: Instant, took: Duration, noise: &[(Instant, Instant)]) -> RxOutcome {
     if noise.is_empty() {
         let all = Marks::first(ppdu.mpdus.len().max(1));
         return RxOutcome { whole: all, readable: all };
     }
-    // With the symbol that begins with the SERVICE field.
+    // Includes the symbol that starts with the SERVICE field.
     let head = ppdu_duration_without_extension(ppdu.rate(), 0).min(took);
     let hit = |from: Instant, until: Instant| noise.iter().any(|&(a, b)| a < until && from < b);
     if hit(start, start + head) {
@@ -57,7 +57,7 @@ mod tests {
         Instant::from_nanos(1_000 * n)
     }
 
-    /// Which of `frames` frames come whole and which can be read, as bits, of a PPDU that begins at 1000 us.
+    /// Bits of the intact and the readable frames, of `frames` frames in a PPDU that starts at 1000 us.
     fn of(frames: u16, rate: &str, noise: &[(u64, u64)]) -> (u64, u64) {
         let mut packets = Packets::new();
         let mut ppdu = ppdu(&mut packets, 0..frames);
@@ -71,22 +71,22 @@ mod tests {
     }
 
     #[test]
-    fn what_overlaps_is_broken() {
-        // Frames of 1540 bytes at 65 Mbit/s begin after 40 us of head, one every 190 us.
+    fn overlapped_frames_are_lost() {
+        // 1540-byte frames at 65 Mbit/s: one every 190 us after a 40 us preamble.
         for (noise, whole, readable) in [
             (&[][..], 0b1111, 0b1111),
-            // Before and after it.
+            // Noise before and after the PPDU.
             (&[(900, 2_000)], 0b1111, 0b1111),
             (&[(0, 1)], 0, 0),
             (&[(35, 36)], 0, 0),
-            // In the middle of the second frame, whose header was read; from its first byte on.
+            // In the middle of the second frame, after its header; from its first byte on.
             (&[(300, 310)], 0b1101, 0b1111),
             (&[(231, 235)], 0b1101, 0b1101),
-            // From the second into the third, which is not found.
+            // From the second frame into the third, whose delimiter is lost.
             (&[(300, 430)], 0b1001, 0b1011),
-            // From somewhere in the second to the end.
+            // From the middle of the second frame to the end.
             (&[(300, 2_000)], 0b0001, 0b0011),
-            // Two others.
+            // Two stretches.
             (&[(100, 101), (700, 701)], 0b0110, 0b1111),
         ] {
             assert_eq!(of(4, "ht20-mcs7-lgi", noise), (whole, readable), "{noise:?}");
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_alone_is_read_and_broken() {
+    fn an_overlapped_single_frame_is_readable() {
         assert_eq!(of(1, "ofdm-54", &[]), (1, 1));
         assert_eq!(of(1, "ofdm-54", &[(19, 30)]), (0, 0));
         assert_eq!(of(1, "ofdm-54", &[(100, 130)]), (0, 1));

@@ -17,16 +17,16 @@ pub enum Protection {
 }
 
 impl Protection {
-    /// Protection before the next try of a PPDU. `cts` is set if stations without OFDM (802.11b) are present,
-    /// and is a rate that they understand.
-    // spec: ieee80211-2016 10.26.1 - while stations of 802.11b are there, OFDM and HT are protected by frames
-    // that these understand.
+    /// Returns the protection of a PPDU's next try. `cts` is a rate that stations without OFDM (802.11b)
+    /// understand, if any are present.
+    // spec: ieee80211-2016 10.26.1 - while 802.11b stations are present, OFDM and HT are protected by frames
+    // that these stations understand.
     #[inline]
     pub fn of(ppdu: &Ppdu, cts: Option<PhyRate>) -> Self {
         let old = cts.map(|rate| understood(rate, ppdu.rate()));
         if ppdu.asks_for_rts() {
-            // deviation: an RTS without 802.11b about goes at the rate of the standard's control frames -
-            // that of ath9k would go as slowly for HT as `understood` has it.
+            // deviation: without 802.11b stations, an RTS uses the control rate of the standard - ath9k would
+            // send it before HT as slowly as in `understood`.
             return Self::RtsCts(old.unwrap_or(control_rate(ppdu.rate())));
         }
         match old {
@@ -39,7 +39,7 @@ impl Protection {
         }
     }
 
-    /// Time from the start of the protection to the start of the PPDU.
+    /// Returns the time from the start of the protection to the start of the PPDU.
     #[inline]
     pub fn duration(self, timing: Timing) -> Duration {
         match self {
@@ -51,7 +51,7 @@ impl Protection {
         }
     }
 
-    /// Duration of the first protection frame.
+    /// Returns the duration of the first protection frame.
     pub fn first(self, timing: Timing) -> Duration {
         match self {
             Self::None => Duration::ZERO,
@@ -60,13 +60,13 @@ impl Protection {
         }
     }
 
-    /// Time from the start of the protection to the end of a CTS that does not come.
+    /// Returns the time from the start of the protection to the end of a missing CTS.
     pub fn unanswered(self, timing: Timing) -> Duration {
         self.duration(timing) - timing.sifs
     }
 
-    /// How long the sender is on the air in a collision, with a PPDU of duration `ppdu`. Without a CTS it
-    /// does not send the PPDU.
+    /// Returns the time that the sender is on the air in a collision, with a PPDU of duration `ppdu`. Without
+    /// a CTS, the sender does not send the PPDU.
     #[inline]
     pub fn collided(self, timing: Timing, ppdu: Duration) -> Duration {
         match self {
@@ -76,9 +76,10 @@ impl Protection {
     }
 }
 
-/// What protects a frame at `data`, if `fastest` is the fastest rate that all understand.
-// linux: net/mac80211/rate.c rate_fixup_ratelist (4.4) - the fastest basic rate that is not above the frame's
-// own, but for HT and VHT nobody sets it, so that it stays the first of the band.
+/// Rate of the protection of a frame at `data`, where `fastest` is the fastest rate that all stations
+/// understand.
+// linux: net/mac80211/rate.c rate_fixup_ratelist (4.4) - uses the fastest basic rate that does not exceed the
+// frame's rate. For HT and VHT the index is never set and stays at the band's first rate.
 const fn understood(fastest: PhyRate, data: PhyRate) -> PhyRate {
     match (data, fastest) {
         (PhyRate::Dsss(..) | PhyRate::Ofdm(_), _) => fastest,
@@ -95,7 +96,7 @@ mod tests {
     use crate::wifi::testing::ppdu;
 
     #[test]
-    fn what_goes_before_what() {
+    fn protection_by_rate() {
         let mut packets = Packets::new();
         let rate = |name: &str| PhyRate::parse(name).unwrap();
         let mut of = |name: &str, rts, cts: Option<&str>| {
@@ -110,16 +111,16 @@ mod tests {
                 .map(|d| d.nanos() / 1_000)
         };
         assert_eq!(us(of("ht20-mcs15-sgi", false, None), high), [0, 0, 1_000]);
-        // At 24 Mbit/s an RTS lasts 28 us, as does a CTS; SIFS is 16 us.
+        // At 24 Mbit/s, RTS and CTS last 28 us each; SIFS is 16 us.
         assert_eq!(us(of("ht20-mcs15-sgi", true, None), high), [28 + 16 + 28 + 16, 28, 28]);
         // A CTS at 11 Mbit/s lasts 203 us.
         assert_eq!(us(of("ofdm-54", false, Some("cck-11")), low), [213, 203, 1_213]);
         assert_eq!(of("cck-11", false, Some("cck-11")), Protection::None);
         assert_eq!(us(of("ofdm-54", true, Some("cck-11")), low), [207 + 10 + 203 + 10, 207, 207]);
-        // Before HT it goes at 1 Mbit/s: 192 us of preamble and 112, an RTS 160.
+        // Before HT, at 1 Mbit/s: 192 us of preamble plus 112 us for the CTS or 160 us for the RTS.
         assert_eq!(us(of("ht20-mcs15-sgi", false, Some("cck-11")), low), [314, 304, 1_314]);
         assert_eq!(us(of("ht20-mcs15-sgi", true, Some("cck-11")), low), [352 + 10 + 304 + 10, 352, 352]);
-        // At 5 GHz at 6: 20 us and 114 bits in five symbols or seven.
+        // At 5 GHz at 6 Mbit/s: 20 us plus 24 us; the CTS has 134 bits in six symbols.
         assert_eq!(us(of("he20-mcs11-nss1-gi0.8", false, Some("ofdm-24")), high), [44 + 16, 44, 1_060]);
     }
 }

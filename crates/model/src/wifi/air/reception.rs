@@ -1,4 +1,4 @@
-//! Reception of a PPDU's frames, and of the response.
+//! Reception of a PPDU's frames and of the response.
 
 use crate::types::{Instant, RandomStream};
 use crate::wifi::air::given::FrameErrors;
@@ -11,23 +11,23 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-/// Errors on the path to a neighbour.
+/// Errors on the path to a peer.
 #[derive(Clone, Debug)]
 pub enum PathErrors {
     /// Configured probabilities.
-    // deviation: a given chance is that of data frames - management frames and Block Ack requests go at the
-    // lowest basic rate and come through; only their acknowledgements may be lost.
+    // deviation: configured probabilities apply to data frames only - management frames and Block Ack
+    // requests use the lowest basic rate and always arrive; only their acknowledgements may be lost.
     Given {
-        /// Probability that nothing of a data PPDU is received.
+        /// Probability that a whole data PPDU is lost.
         unheard: f64,
-        /// Probability that a frame is broken.
+        /// Probability that a frame is received with errors.
         frame: FrameErrors,
         /// Probability that a response is lost.
         answer: f64,
     },
-    /// Noise, with the same ratio in both directions.
+    /// Noise with the same ratio in both directions.
     Noise(Box<Noise>),
-    /// Probability that a data frame is broken, from a trace. At 1, nothing is received.
+    /// Probability from a trace that a data frame is received with errors. At 1, the whole PPDU is lost.
     Traced(Box<Timeline<f64>>),
 }
 
@@ -36,17 +36,17 @@ pub enum PathErrors {
 pub struct Noise {
     steps: Vec<(Instant, Arc<ErrorTable>)>,
     ratios: Vec<Snr>,
-    /// Which of them holds.
+    /// Index of the current step.
     at: usize,
 }
 
-/// What the receiver's hardware received of one try.
+/// Frames that the receiver's hardware received in one try.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RxOutcome {
-    /// Frames received without error. Frame 0 stands for the frame of a PPDU without data frames.
+    /// Frames received without error. Frame 0 represents a PPDU without data frames.
     pub whole: Marks,
-    /// Frames whose length and sequence number could be read, perhaps in a broken frame. Empty if the
-    /// preamble was not decoded.
+    /// Frames with a readable length and sequence number, including frames with errors. Empty if the preamble
+    /// was not decoded.
     pub readable: Marks,
 }
 
@@ -54,18 +54,19 @@ impl RxOutcome {
     /// Nothing was received.
     pub const NOTHING: Self = Self { whole: Marks::NONE, readable: Marks::NONE };
 
-    /// Whether a frame of the PPDU was received broken.
+    /// Returns true if a frame of the PPDU was received with errors.
     pub fn broken(&self, ppdu: &Ppdu) -> bool {
         (self.readable & !self.whole & ppdu.all()).any()
     }
 
-    /// Frames that were received without error for the first time, before their packets are taken.
+    /// Returns the frames received without error for the first time. Call this before their packets are
+    /// taken.
     pub fn first_of<'a>(&'a self, ppdu: &'a Ppdu) -> impl Iterator<Item = &'a Mpdu> {
         let mpdus = ppdu.mpdus.iter().enumerate();
         mpdus.filter(|(n, mpdu)| self.whole.has(*n) && mpdu.pkt.is_some()).map(|(_, mpdu)| mpdu)
     }
 
-    /// Whether nothing of the PPDU was decoded. A frame received without error is also readable.
+    /// Returns true if nothing of the PPDU was decoded. Frames received without error are also readable.
     #[inline]
     pub const fn is_nothing(&self) -> bool {
         !self.readable.any()
@@ -73,14 +74,14 @@ impl RxOutcome {
 }
 
 impl Noise {
-    /// Builds the noise from its ratio in each stretch of time. The first stretch begins at the start of the
-    /// run. `None` if `steps` is empty.
+    /// Builds the noise from the ratio of each stretch of time. The first stretch starts with the run.
+    /// Returns `None` if `steps` is empty.
     pub fn new(steps: &[(Instant, Snr)]) -> Option<Self> {
         Self::with_tables(steps, |snr| Arc::new(ErrorTable::new(snr)))
     }
 
-    /// The same with shared error tables. A table takes about 0.1 ms to build, and many paths have the same
-    /// ratio.
+    /// Builds the noise with shared error tables. A table takes about 0.1 ms to build, and many paths have
+    /// the same ratio.
     pub fn with_tables(
         steps: &[(Instant, Snr)],
         mut table: impl FnMut(Snr) -> Arc<ErrorTable>,
@@ -90,7 +91,7 @@ impl Noise {
         (!steps.is_empty()).then_some(Self { steps, ratios, at: 0 })
     }
 
-    /// What is lost now; time does not go back.
+    /// Error table at `now`. Calls must not go back in time.
     #[inline]
     fn table(&mut self, now: Instant) -> &ErrorTable {
         while self.steps.get(self.at + 1).is_some_and(|&(from, _)| from <= now) {
@@ -99,7 +100,7 @@ impl Noise {
         &self.steps[self.at].1
     }
 
-    /// The ratio at `now`. Calls must not go back in time.
+    /// Returns the ratio at `now`. Calls must not go back in time.
     pub fn ratio(&mut self, now: Instant) -> Snr {
         self.table(now);
         self.ratios[self.at]
@@ -110,7 +111,7 @@ impl PathErrors {
     /// A path without loss.
     pub const NONE: Self = Self::Given { unheard: 0.0, frame: FrameErrors::Same(0.0), answer: 0.0 };
 
-    /// Draws which frames of a PPDU's next try are received.
+    /// Draws the frames received of a PPDU's next try.
     #[inline]
     pub fn receive(&mut self, now: Instant, ppdu: &Ppdu, stream: &mut RandomStream) -> RxOutcome {
         let frames = ppdu.mpdus.len().max(1);
@@ -145,7 +146,7 @@ impl PathErrors {
     }
 
     /// Draws whether an RTS or CTS at `rate` is received. Configured and traced probabilities apply to data
-    /// frames only. An RTS or CTS is lost only if that probability is 1, where nothing is received.
+    /// frames only: RTS and CTS are lost only if the probability of losing the whole PPDU is 1.
     #[inline]
     pub fn guard_comes(
         &mut self,
@@ -173,7 +174,7 @@ impl PathErrors {
 }
 
 impl ErrorTable {
-    /// Draws whether a single short frame comes whole.
+    /// Draws whether a single short frame is received without error.
     #[inline]
     fn short_comes(&self, rate: PhyRate, bytes: u32, stream: &mut RandomStream) -> bool {
         !stream.chance(self.unheard(rate)) && !stream.chance(self.broken(rate, bytes))
@@ -199,7 +200,7 @@ impl ErrorTable {
                 if mpdu.len != len {
                     (len, broken) = (mpdu.len, self.broken(rate, u32::from(mpdu.len)));
                 }
-                // spec: ieee80211-2016 9.7.1 - without its delimiter a frame is not found.
+                // spec: ieee80211-2016 9.7.1 - a frame without its delimiter is not found.
                 let readable = !aggregate || !stream.chance(unreadable);
                 found |= u64::from(readable) << n;
                 whole |= u64::from(readable && !stream.chance(broken)) << n;
@@ -221,7 +222,7 @@ mod tests {
         Seed { seed: 3, run: 0 }.stream("errors")
     }
 
-    /// Of a thousand PPDUs of 32 full frames at MCS 7: not heard, frames found, frames whole.
+    /// Lost PPDUs, readable frames and intact frames among 1,000 PPDUs of 32 full frames at MCS 7.
     fn thousand(errors: &mut PathErrors) -> (u32, u32, u32) {
         let (mut packets, mut stream) = (Packets::new(), stream());
         let ppdu = ppdu(&mut packets, 0..32);
@@ -234,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn two_kinds_of_loss() {
+    fn lost_ppdus_and_lost_frames() {
         let mut none = PathErrors::NONE;
         assert_eq!(thousand(&mut none), (0, 32_000, 32_000));
         let (unheard, readable, whole) =
@@ -245,17 +246,17 @@ mod tests {
     }
 
     #[test]
-    fn noise_breaks_frames_and_hides_few() {
+    fn noise_corrupts_frames_but_most_stay_readable() {
         let noise = |db: i32| {
             let noise = Noise::new(&[(Instant::ZERO, Snr(1_000 * db))]).expect("one step");
             thousand(&mut PathErrors::Noise(Box::new(noise)))
         };
         assert_eq!(noise(40), (0, 32_000, 32_000));
-        // MCS 7 is in its slope: half of the frames are broken, but nearly all could be read.
+        // MCS 7 is on its slope: half of the frames have errors, but nearly all are readable.
         let (unheard, readable, whole) = noise(23);
         assert_eq!(unheard, 0);
         assert!(readable > 31_000 && (8_000..30_000).contains(&whole), "{readable} {whole}");
-        // Below zero not even the preamble is understood.
+        // Below 0 dB not even the preamble is decoded.
         assert_eq!(noise(-6), (1_000, 0, 0));
     }
 

@@ -1,5 +1,5 @@
-//! The filter by destination: two stations at an access point, PPDU by PPDU, with frames named by station and
-//! number. The air is a table.
+//! Destination filter: two stations at an access point, PPDU by PPDU, with frames identified by station and
+//! number. A table determines the outcome of each try.
 
 use alloc::format;
 use alloc::string::String;
@@ -16,12 +16,12 @@ use crate::wifi::testing::{Rig, ms, peer};
 const BE: u8 = 0;
 const VO: u8 = 6;
 
-/// An access point with such a rule, and a radio whose filter this module works as the simulation does.
+/// An access point with a filter rule. The bench operates the radio's filter as the simulation does.
 struct Bench {
     rig: Rig,
     dev: WifiDev,
     acked: u64,
-    /// The driver looks for room only when it has got back all that was returned.
+    /// Let the driver fill the hardware only after it has processed all returned PPDUs.
     held: bool,
 }
 
@@ -38,7 +38,7 @@ impl Bench {
         Self::new(Some(filter), DriverConfig::Legacy(LegacyParams::default()))
     }
 
-    /// Packets, numbered as they come, to these stations.
+    /// Pushes packets to these stations, numbered in order.
     fn push(&mut self, tid: u8, to: &[u16]) {
         for &station in to {
             let p: Pkt = self.rig.packet(TidIndex::new(PeerId(station), tid), 1500);
@@ -48,7 +48,7 @@ impl Bench {
         self.take_back();
     }
 
-    /// What the hardware has returned unsent goes to the driver.
+    /// Passes PPDUs that the hardware has returned unsent to the driver.
     fn take_back(&mut self) -> String {
         let mut what = String::new();
         while let Some(mut ppdu) = self.rig.radio.take_returned() {
@@ -63,8 +63,9 @@ impl Bench {
         what
     }
 
-    /// The head of a category's queue is sent and comes, or fails in all its tries: what that is, what comes
-    /// back unsent, and how many frames were dropped so far as they failed, and as they came back.
+    /// Sends the head of a category's queue, which is received (`comes`) or fails in all its tries. Returns
+    /// the PPDU, the PPDUs returned unsent, and the total numbers of frames dropped after failing and after
+    /// being returned.
     fn step(&mut self, ac: Ac, comes: bool) -> String {
         let mut ppdu = self.rig.radio.pop(ac.index()).expect("a PPDU");
         let mut what = frames(&self.rig, &ppdu);
@@ -97,7 +98,6 @@ impl Bench {
         format!("{what} | drop {} {}", dropped(Reason::RetryLimit), dropped(Reason::Filtered))
     }
 
-    /// The same of whatever is there, a Block Ack request among it.
     fn step_any(&mut self, ac: Ac, comes: bool) {
         let _ = self.step(ac, comes);
         let _ = self.rig.uncharged();
@@ -109,7 +109,7 @@ impl Bench {
         }
     }
 
-    /// A session of Excellent Effort opens, unless it is open, whatever is on its way.
+    /// Opens a session of Excellent Effort, unless it is open, regardless of frames in flight.
     fn open(&mut self, station: u16) {
         let tid = TidIndex::new(PeerId(station), 3);
         if self.dev.tx.tids[tid.index()].session != BlockAckSession::Open {
@@ -121,7 +121,8 @@ impl Bench {
         }
     }
 
-    /// Every packet has come or was dropped, nothing waits, and no session waits for the fate of a number.
+    /// Asserts that every packet was delivered or dropped, nothing waits, and no session waits for the fate
+    /// of a number.
     fn closes(&mut self, pushed: u64) {
         let _ = self.rig.uncharged();
         let held = (
@@ -137,7 +138,7 @@ impl Bench {
     }
 }
 
-/// Station, `*` if it lifts the filter, and packets of a PPDU.
+/// Station, `*` if the PPDU clears the filter, and packets of the PPDU.
 fn frames(rig: &Rig, ppdu: &Ppdu) -> String {
     let numbers = ppdu.mpdus.iter().filter_map(|m| m.pkt).map(|p| format!(" {}", rig.packets.get(p).seq));
     let lifts = if ppdu.lifts { "*" } else { "" };
@@ -146,22 +147,22 @@ fn frames(rig: &Rig, ppdu: &Ppdu) -> String {
 
 // linux: net/mac80211/status.c ieee80211_handle_filtered_frame (4.4).
 #[test]
-fn before_4_9_a_single_frame_is_sent_once_more_and_lifts_the_filter() {
+fn before_4_9_a_single_frame_is_retried_once_and_clears_the_filter() {
     let mut bench = Bench::legacy(DestinationFilter::SentAgain);
     bench.push(VO, &[0, 0, 1, 0]);
     bench.walk(
         Ac::Vo,
         &[
-            // A single frame that fails is dropped. The next one comes back before the other station's is
-            // sent.
+            // A failed single frame is dropped. The next one is returned before the frame to the other
+            // station is sent.
             (false, "to 0: 0 back to 0: 1 | drop 1 0"),
             (true, "to 1: 2 back to 0: 3 | drop 1 0"),
             (true, "to 0*: 1 | drop 1 0"),
             (true, "to 0*: 3 | drop 1 0"),
         ],
     );
-    // A single frame that fails lifts nothing: the next ones find an idle queue, come back, and are sent at
-    // once.
+    // A failed single frame clears nothing: the next frames arrive at an idle queue, are returned, and are
+    // retried immediately.
     bench.push(VO, &[0]);
     bench.walk(Ac::Vo, &[(false, "to 0: 4 | drop 2 0")]);
     bench.push(VO, &[0, 0]);
@@ -170,12 +171,12 @@ fn before_4_9_a_single_frame_is_sent_once_more_and_lifts_the_filter() {
 }
 
 #[test]
-fn before_4_9_what_comes_back_twice_is_dropped() {
+fn before_4_9_a_frame_returned_twice_is_dropped() {
     let mut bench = Bench::legacy(DestinationFilter::SentAgain);
     bench.rig.set_depth(HardwareDepth { singles: 3, ..HardwareDepth::default() });
     bench.push(VO, &[0, 0, 0]);
-    // The hardware has no room before both have come back: they go together, and the first one alone lifts
-    // the filter.
+    // The hardware has no room before both frames have been returned. They are retried together, and only the
+    // first one clears the filter.
     bench.held = true;
     bench.walk(Ac::Vo, &[(false, "to 0: 0 back to 0: 1 back to 0: 2 | drop 1 0")]);
     bench.held = false;
@@ -185,7 +186,7 @@ fn before_4_9_what_comes_back_twice_is_dropped() {
 
 // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_status, ath_tx_process_buffer (4.11).
 #[test]
-fn since_4_9_a_single_frame_is_dropped_and_the_next_lifts_the_filter() {
+fn since_4_9_a_single_frame_is_dropped_and_the_next_clears_the_filter() {
     let mut bench = Bench::legacy(DestinationFilter::Dropped);
     bench.push(VO, &[0, 0, 1, 0]);
     bench.walk(
@@ -199,7 +200,7 @@ fn since_4_9_a_single_frame_is_dropped_and_the_next_lifts_the_filter() {
 
 // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4, 4.11).
 #[test]
-fn frames_of_a_session_are_sent_again_by_the_driver() {
+fn session_frames_are_retried_by_the_driver() {
     for filter in [DestinationFilter::SentAgain, DestinationFilter::Dropped] {
         let mut bench = Bench::legacy(filter);
         bench.push(BE, &[0, 0, 0, 0, 0]);
@@ -217,7 +218,7 @@ fn frames_of_a_session_are_sent_again_by_the_driver() {
 }
 
 #[test]
-fn a_frame_that_comes_back_has_one_try_more() {
+fn a_returned_frame_counts_one_more_try() {
     let mut bench = Bench::legacy(DestinationFilter::Dropped);
     bench.push(BE, &[0, 0]);
     let tries =
@@ -227,7 +228,7 @@ fn a_frame_that_comes_back_has_one_try_more() {
 }
 
 #[test]
-fn another_category_goes_on() {
+fn other_categories_are_not_filtered() {
     let mut bench = Bench::legacy(DestinationFilter::Dropped);
     bench.push(BE, &[0, 0]);
     bench.push(VO, &[0]);
@@ -245,7 +246,7 @@ fn hardware_without_a_filter_sends_everything() {
 
 proptest! {
     #[test]
-    fn accounts_close_whatever_fails(
+    fn accounts_close_after_any_failures(
         rule in 0_usize..2,
         fq in any::<bool>(),
         singles in 1_u32..6,

@@ -1,4 +1,4 @@
-//! A Wi-Fi device: the MAC of one wireless interface, access point and station alike.
+//! A Wi-Fi device: the MAC of one wireless interface, of an access point or a station.
 
 mod options;
 mod power;
@@ -34,33 +34,31 @@ pub struct WifiDev {
     driver: Driver,
     rx: Vec<RxTid>,
     place: PlaceId,
-    /// Frames that are being given up; kept to be used again.
+    /// Buffer for frames that are given up, reused to avoid allocation.
     lost: Vec<Mpdu>,
     /// mac80211 stops its queues while a Block Ack session is negotiated.
     stops_queues: bool,
-    /// A frame of a session that fails is given up if it had so many hardware tries before, in earlier PPDUs.
+    /// Hardware tries in earlier PPDUs at which a failed session frame is given up.
     retry_limit: u8,
     /// Tries that count towards this limit.
     counts: RetryCount,
-    /// Rate control gets a report of each PPDU, even if all frames are sent again.
+    /// Rate control gets a report of each PPDU, even if all frames are retried.
     reports_failed: bool,
-    /// That limit is lower at low rates.
+    /// Lower `retry_limit` at low rates.
     limit_by_rate: bool,
-    /// Pseudo retry-out of what it receives, with the smoothed data rate of each peer.
+    /// Pseudo retry-out of received frames, with the smoothed data rate of each peer.
     retry_out: Option<(RetryOutParams, Vec<SmoothedRate>)>,
-    /// By peer, a bit for each TID: its session may be closed. What most packets ask is answered by few
-    /// bytes.
+    /// One bit per TID, by peer: the TID's session may be closed. Compact, because every packet checks it.
     closed: Vec<u8>,
-    /// Packets of frames that the host has not been told of, if its device waits with that.
+    /// Received packets waiting for an interrupt of the device, if it delays interrupts.
     held_back: Option<HeldBack>,
-    /// Packets of frames that are on their way to a host behind USB.
+    /// Received packets in transfer to a host behind USB.
     transfers: Option<Box<Transfers>>,
-    /// Of buffers that hold frames, by TID, behind them of sessions that wait for an answer, and last of what
-    /// is held back.
+    /// Deadlines of reorder buffers by TID, followed by those of session requests by TID and of `held_back`.
     deadlines: Deadlines,
-    /// Its power save, or that of its stations.
+    /// Power save of the station, or of the access point's stations.
     power: Option<Box<Power>>,
-    /// Others than those of its deadlines may be due: its driver's, or those of power save.
+    /// The driver or power save has timers besides `deadlines`.
     timed: bool,
     /// The device receives nothing: it sleeps, or is on another channel.
     pub deaf: bool,
@@ -69,7 +67,7 @@ pub struct WifiDev {
 }
 
 impl WifiDev {
-    /// A device with all its peers. Drops are recorded at `place`.
+    /// Creates a device with all its peers. Drops are recorded at `place`.
     pub fn new(radio: RadioId, mut tx: Transmitter, driver: Driver, retry_limit: u8, place: PlaceId) -> Self {
         if !matches!(driver, Driver::Fq(_)) {
             tx.looks_before_it_takes();
@@ -120,7 +118,7 @@ impl WifiDev {
         }
     }
 
-    /// Takes a packet from the interface. The packet is always accepted.
+    /// Takes a packet from the interface. Always accepts the packet.
     pub fn push<S: Sink>(&mut self, now: Instant, p: Pkt, hw: &mut Hardware<'_>, ctx: &mut Ctx<'_, S>) {
         let hot = ctx.packets.get(p);
         let tid = TidIndex::new(hot.peer, hot.tid);
@@ -134,8 +132,8 @@ impl WifiDev {
     // linux: net/mac80211/tx.c ieee80211_aggr_check, __ieee80211_subif_start_xmit (6.12),
     // rc80211_minstrel_ht.c minstrel_aggr_check (4.11) - the packet only queues the work that stops the TID's
     // queue, and has left that queue before the work runs.
-    // deviation: the work starts right after this packet; packets of the same softirq would pass as well.
-    // Where a driver holds the frames, the packet itself waits too.
+    // deviation: the work runs right after this packet - packets of the same softirq would pass as well. If a
+    // driver holds the frames, this packet waits, too.
     #[inline(never)]
     fn push_external<S: Sink>(
         &mut self,
@@ -169,20 +167,20 @@ impl WifiDev {
         }
     }
 
-    /// Returns the reason why the TID sends no new frame now. `None` if only the hardware or the scheduler
+    /// Returns the reason why the TID sends no new frame now, or `None` if only the hardware or the scheduler
     /// can delay the next frame.
     pub fn blocked(&self, peer: PeerId, tid: u8) -> Option<Blocked> {
         self.tx.tids[TidIndex::new(peer, tid).index()].blocked()
     }
 
-    /// Whether the interface's queue for this access category is stopped.
+    /// Returns true if the interface's queue for this access category is stopped.
     #[inline]
     pub fn is_stopped(&self, ac: Ac) -> bool {
         self.driver.is_stopped(ac)
     }
 
-    /// The hardware has reported a PPDU: frees acknowledged frames, keeps the others for retransmission or
-    /// gives them up at the retry limit, charges the airtime, and fills the hardware again.
+    /// Handles a PPDU that the hardware has reported: frees acknowledged frames, keeps the others for
+    /// retransmission or gives them up at the retry limit, charges the airtime, and fills the hardware again.
     pub fn tx_status<S: Sink>(
         &mut self,
         now: Instant,
@@ -208,7 +206,7 @@ impl WifiDev {
         let header = ppdu.header;
         let mut woken = Woken::default();
         match header.content {
-            // Frames to a group have a rate that learns nothing.
+            // Rate control ignores group-addressed frames.
             Content::Data { .. } | Content::Group => {
                 let learns = self.tx.peers[header.peer.index()].rate.learns() && self.is_reported(&ppdu);
                 if learns && self.tx.learn(now, &ppdu, hw.radio) {
@@ -220,8 +218,8 @@ impl WifiDev {
             Content::Bar { start } if !ppdu.acknowledged => {
                 self.tx.tids[TidIndex::new(header.peer, header.tid).index()].bar_lost(start)
             }
-            // linux: net/mac80211/agg-tx.c sta_addba_resp_timer_expired (4.4) - a request that fails is not
-            // noticed before the time for its answer is over.
+            // linux: net/mac80211/agg-tx.c sta_addba_resp_timer_expired (4.4) - a failed request is only
+            // noticed when the response times out.
             _ => {}
         }
         let (acknowledged, ends) = (ppdu.acknowledged, ppdu.ends);
@@ -232,8 +230,8 @@ impl WifiDev {
         woken
     }
 
-    /// Fills the hardware after a PPDU with this header has left it. The PPDU may be of another device on the
-    /// same radio.
+    /// Fills the hardware after a PPDU with this header has left it. The PPDU may belong to another device on
+    /// the same radio.
     pub fn refill<S: Sink>(
         &mut self,
         now: Instant,
@@ -242,7 +240,7 @@ impl WifiDev {
         ctx: &mut Ctx<'_, S>,
     ) {
         if header.content == Content::Group {
-            // The limit of frames to groups is one for all categories.
+            // The limit for group-addressed frames is shared by all categories.
             return Ac::ALL.iter().for_each(|&ac| self.driver.fill(now, ac, &mut self.tx, hw, ctx));
         }
         self.driver.fill(now, header.ac, &mut self.tx, hw, ctx);
@@ -252,9 +250,9 @@ impl WifiDev {
         }
     }
 
-    /// The hardware received one try of a PPDU from `peer` at `rate`: frames without errors and broken ones,
-    /// which the driver also sees. Packets that can go up are appended to `up`. Of an A-MSDU, only the first
-    /// packet is appended.
+    /// Handles one try of a PPDU from `peer` at `rate`: frames received without error, and frames with
+    /// errors, which the driver also sees. Appends packets ready for delivery to `up`; of an A-MSDU, only the
+    /// first packet.
     #[expect(clippy::too_many_arguments, reason = "the air's report to the receiver, each part of it needed")]
     pub fn receive<S: Sink>(
         &mut self,
@@ -288,10 +286,11 @@ impl WifiDev {
                 self.note(tid.index());
             }
             Content::AddbaRequest { start, frames } => {
-                // A repeat after a lost ACK is known by its sequence number, and not answered again.
+                // The sequence number identifies a retransmission after a lost ACK, which is not answered
+                // again.
                 if !core::mem::replace(&mut ppdu.taken, true) {
-                    // linux: net/mac80211/agg-rx.c __ieee80211_start_rx_ba_session (6.12) - what is asked
-                    // for, within one's own limit.
+                    // linux: net/mac80211/agg-rx.c __ieee80211_start_rx_ba_session (6.12) - grants the
+                    // requested size up to its own limit.
                     let frames = frames.min(self.tx.peers[peer.index()].windows.grants);
                     self.rx[tid.index()].open(start, frames, self.place, up);
                     if self.retry_out.is_some() {
@@ -303,8 +302,8 @@ impl WifiDev {
             }
             Content::AddbaResponse { frames } => {
                 if matches!(self.tx.tids[tid.index()].session, BlockAckSession::Asked(_)) {
-                    // linux: net/mac80211/agg-tx.c ieee80211_process_addba_resp (6.12) - what is granted,
-                    // within one's own limit.
+                    // linux: net/mac80211/agg-tx.c ieee80211_process_addba_resp (6.12) - uses the granted
+                    // size up to its own limit.
                     let frames = frames.min(self.tx.peers[peer.index()].windows.asks);
                     self.tx.tids[tid.index()].open(frames);
                     self.driver.restart(now, tid);
@@ -312,9 +311,9 @@ impl WifiDev {
                     self.driver.fill(now, tid.ac(), &mut self.tx, hw, ctx);
                 }
             }
-            // What was asked for once is not asked for again by a repeat.
+            // A retransmission is not a new request.
             Content::Null { .. } | Content::QosNull { .. } | Content::PsPoll => ppdu.taken = true,
-            // What came is copied for each that heard it, and the rest is not for the device.
+            // Each receiver of a group-addressed frame gets a copy elsewhere; beacons need no handling here.
             Content::Beacon | Content::Group => {}
         }
         ctx.each_step(now, up.iter().copied(), |p| Step::InOrder { p });
@@ -330,11 +329,11 @@ impl WifiDev {
         }
     }
 
-    /// A PPDU has been received, by this device or by another on its radio. Packets in `up` wait for the
-    /// interrupt. A broken frame raises an interrupt by itself.
-    // linux: drivers/net/wireless/ath/ath9k/mac.c ath9k_hw_set_interrupts (4.4) - RXERR stays a reason where
-    // RXOK is none.
-    // deviation: frames behind the broken one have another wait; most of them wait for it in the reorder
+    /// Handles a PPDU received by this device or by another on its radio. Packets in `up` wait for the
+    /// interrupt. A frame with errors raises an interrupt immediately.
+    // linux: drivers/net/wireless/ath/ath9k/mac.c ath9k_hw_set_interrupts (4.4) - RXERR stays enabled when
+    // interrupt mitigation disables RXOK.
+    // deviation: frames after the one with errors wait separately - most of them wait for it in the reorder
     // buffer anyway.
     pub fn hold_back(&mut self, now: Instant, broken: bool, up: &mut Vec<Pkt>) {
         let Some(held_back) = &mut self.held_back else { return };
@@ -345,13 +344,13 @@ impl WifiDev {
         self.note(self.rx.len() + self.tx.tids.len());
     }
 
-    /// Whether received packets wait for the interrupt.
+    /// Returns true if received packets wait for the interrupt.
     #[inline]
     pub fn holds_back(&self) -> bool {
         self.held_back.as_ref().is_some_and(|held_back| held_back.due().is_some())
     }
 
-    /// An interrupt of another kind: the host also handles the received packets.
+    /// Handles an interrupt with another cause: the host also processes the received packets.
     #[inline]
     pub fn interrupt(&mut self, now: Instant, up: &mut Vec<Pkt>) {
         let Some(held_back) = &mut self.held_back else { return };
@@ -362,14 +361,14 @@ impl WifiDev {
         }
     }
 
-    /// A part of the device may have a deadline, or an earlier one than before.
+    /// Notes that a part may have a new or earlier deadline.
     fn note(&mut self, part: usize) {
         if let Some(at) = deadline(&self.rx, &self.tx, self.held_back.as_ref(), part) {
             self.deadlines.note(part, at);
         }
     }
 
-    /// When to call [`WifiDev::on_timer`], if at all; the time may be past.
+    /// Returns when to call [`WifiDev::on_timer`], if needed. The time may be in the past.
     #[inline]
     pub fn next_timer(&mut self) -> Option<Instant> {
         let Self { deadlines, rx, tx, held_back, .. } = self;
@@ -382,8 +381,8 @@ impl WifiDev {
         first
     }
 
-    /// Gives up holes in reorder buffers and unanswered requests, and hands up packets that were held back.
-    /// Returns the queues above that are woken by USB reports.
+    /// Releases frames behind holes in reorder buffers, times out session requests, and delivers packets that
+    /// waited for an interrupt. Returns the queues above that are woken.
     pub fn on_timer<S: Sink>(
         &mut self,
         now: Instant,
@@ -396,7 +395,7 @@ impl WifiDev {
             && at <= now
         {
             if let Some(rx) = rx.get_mut(part) {
-                // What has come before goes up before it.
+                // Packets received earlier are delivered first.
                 held_back.iter_mut().for_each(|held_back| held_back.hand_up(up));
                 rx.on_timeout(now, up);
                 ctx.each_step(now, up.iter().copied(), |p| Step::InOrder { p });
@@ -432,13 +431,13 @@ impl WifiDev {
         woken
     }
 
-    /// Frames with a sequence number that wait to be sent or retried.
+    /// Returns frames with a sequence number that wait to be sent or retried.
     pub fn waiting(&self) -> impl Iterator<Item = &Mpdu> {
         self.tx.tids.iter().flat_map(|t| t.waiting())
     }
 
-    /// Packets in the device, except those in its radio: queued, waiting for a retry, or received and not
-    /// handed up.
+    /// Returns the number of packets in the device, except those in its radio: queued, waiting for a retry,
+    /// or received but not delivered.
     pub fn held(&self, packets: &Packets) -> u64 {
         let waiting: u64 = self.waiting().map(Mpdu::held).sum();
         let received: u64 = self.received().map(|p| u64::from(packets.msdus(p))).sum();
@@ -446,43 +445,42 @@ impl WifiDev {
         self.driver.queued() + waiting + received + kept
     }
 
-    /// Packets in the driver's queues, and their bytes with Ethernet headers.
+    /// Returns the number of packets in the driver's queues, and their bytes with Ethernet headers.
     pub fn queued(&self) -> (u64, u64) {
         let kept = self.sleepers().map_or((0, 0), |sleepers| (sleepers.packets(), sleepers.bytes()));
         (self.driver.queued() + kept.0, self.driver.queued_bytes() + kept.1)
     }
 
-    /// Packets received and not handed up: in reorder buffers, or waiting for the interrupt. Of an A-MSDU,
-    /// only the first packet.
+    /// Returns packets received but not delivered: in reorder buffers, or waiting for the interrupt. Of an
+    /// A-MSDU, only the first packet.
     pub fn received(&self) -> impl Iterator<Item = Pkt> {
         let held_back = self.held_back.iter().flat_map(HeldBack::packets);
         let moving = self.transfers.iter().flat_map(|transfers| transfers.packets());
         self.rx.iter().flat_map(|r| r.held()).chain(held_back).chain(moving)
     }
 
-    /// Charges of frames that are done and that the host has not been told of.
+    /// Returns the charges of completed frames that are not yet reported to the host.
     pub fn unheard_charges(&self) -> impl Iterator<Item = (SockId, u32)> {
         self.driver.charges()
     }
 
-    /// The place at which the device's drops are recorded.
+    /// Returns the place at which the device's drops are recorded.
     pub const fn place(&self) -> PlaceId {
         self.place
     }
 
-    /// Number of duplicate frames received from all peers.
+    /// Returns the number of duplicate frames received from all peers.
     pub fn duplicates(&self) -> u64 {
         self.rx.iter().map(|r| r.duplicates).sum()
     }
 
-    /// Receive state of a peer's TID.
+    /// Returns the receive state of a peer's TID.
     pub fn rx(&self, peer: PeerId, tid: u8) -> &RxTid {
         &self.rx[peer.index() * TIDS + usize::from(tid)]
     }
 }
 
-/// The deadline of one part of a device: its receiving TIDs come first, then the sending ones, last what is
-/// held back.
+/// Deadline of one part of a device: receiving TIDs first, then sending TIDs, then `held_back`.
 #[inline]
 fn deadline(rx: &[RxTid], tx: &Transmitter, held_back: Option<&HeldBack>, part: usize) -> Option<Instant> {
     match rx.get(part) {

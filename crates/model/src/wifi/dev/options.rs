@@ -13,15 +13,15 @@ use alloc::boxed::Box;
 use alloc::vec;
 
 impl WifiDev {
-    /// Enables a lower limit of tries at low rates (the station's earlier remedy).
+    /// Lowers the limit of tries at low rates (the station-side remedy of the earlier paper).
     #[must_use]
     pub const fn with_limit_by_rate(mut self) -> Self {
         self.limit_by_rate = true;
         self
     }
 
-    /// Sets whether rate control gets a report of a PPDU whose frames are all sent again. Default: as the
-    /// driver does.
+    /// Sets whether rate control gets a report of a PPDU whose frames are all retried. Default: as the driver
+    /// does.
     #[must_use]
     pub const fn with_failed_ppdus_reported(mut self, reported: bool) -> Self {
         self.reports_failed = reported;

@@ -1,4 +1,4 @@
-//! What becomes of the frames of a PPDU that has come back from the hardware.
+//! Fate of the frames of a PPDU that the hardware has reported.
 
 use super::{WifiDev, Woken};
 use crate::types::{Ctx, Instant, Reason, Sink};
@@ -11,22 +11,23 @@ use crate::wifi::tx::transmitter::{Hardware, TidIndex};
 impl WifiDev {
     /// Retry limit of the PPDU's frames.
     fn limit(&self, ppdu: &Ppdu) -> u8 {
-        // paper: retry-out 2.2 (2) - a lower limit below 100 Mbit/s, of 2 to 8.
-        // deviation: by the rate that the PPDU begins with and as Table I, since the earlier paper's own
-        // table is not at hand.
+        // paper: retry-out 2.2 (2) - a lower limit of 2 to 8 below 100 Mbit/s.
+        // deviation: uses the PPDU's first rate and Table I - the table of the earlier paper is not
+        // available.
         let by_rate = self.limit_by_rate.then(|| table(ppdu.chain.entries()[0].rate.rate())).flatten();
         by_rate.map_or(self.retry_limit, |limit| limit.min(self.retry_limit))
     }
 
-    /// Returns true if rate control gets a report of a data PPDU. Under ath9k a PPDU of a session is reported
-    /// only if a frame is done: acknowledged, or tried too often (see
+    /// Returns true if rate control gets a report of a data PPDU. Under ath9k, a session PPDU is reported
+    /// only if one of its frames is done: acknowledged, or at the retry limit (see
     /// [`DriverConfig::reports_failed_ppdus`](crate::wifi::config::DriverConfig::reports_failed_ppdus)).
     pub(super) fn is_reported(&self, ppdu: &Ppdu) -> bool {
         let limit = self.limit(ppdu);
         let header = ppdu.header;
         if ppdu.filtered && !header.in_session {
-            // linux: net/mac80211/status.c ieee80211_tx_status (4.4) - what is sent again was not tried;
-            // ath9k/xmit.c ath_tx_rc_status, ath_tx_status (4.11) - what the driver frees counts as tried.
+            // linux: net/mac80211/status.c ieee80211_tx_status (4.4) - a filtered frame that is retried does
+            // not count as tried; ath9k/xmit.c ath_tx_rc_status, ath_tx_status (4.11) - a frame that the
+            // driver frees does.
             return self.tx.filter == Some(DestinationFilter::Dropped);
         }
         !header.in_session
@@ -35,10 +36,10 @@ impl WifiDev {
             || ppdu.mpdus.iter().any(|mpdu| mpdu.tries >= limit)
     }
 
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4) - frames outside a session are
-    // not sent again by software.
-    // deviation: where all tries count, a PPDU is not cut short within its retry chain, and a frame may have
-    // some tries more than the limit.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4) - software does not retry
+    // frames outside a session.
+    // deviation: if all tries count, a PPDU still completes its retry chain, so a frame may exceed the limit
+    // by some tries.
     pub(super) fn data_status<S: Sink>(
         &mut self,
         now: Instant,
@@ -52,7 +53,7 @@ impl WifiDev {
         let mut gave_up = None;
         let limit = self.limit(ppdu);
         let (acknowledged, filtered) = (ppdu.acknowledged, ppdu.filtered);
-        // What this PPDU adds to a frame's count, and what of that counts already now.
+        // Tries that this PPDU adds to a frame's count, and the part of them that already counts now.
         let (adds, spent) = match self.counts {
             RetryCount::EarlierTries => (ppdu.tries, 0),
             RetryCount::EarlierPpdus => (1, 0),
@@ -90,8 +91,8 @@ impl WifiDev {
         {
             self.tx.send_management(now, tid, header.ac, Content::Bar { start }, hw);
         }
-        // linux: net/mac80211/tx.c ieee80211_next_txq (6.12) - the queue of groups has no station, and so no
-        // deficit.
+        // linux: net/mac80211/tx.c ieee80211_next_txq (6.12) - the queue of group-addressed frames has no
+        // station, and so no deficit.
         if header.content != Content::Group {
             self.driver.charge_tx(now, tid, ppdu.airtime);
         }
@@ -101,15 +102,14 @@ impl WifiDev {
         woken
     }
 
-    /// Whether a single frame that the hardware has returned unsent is sent once more.
+    /// Returns true if a single frame that the hardware has returned unsent is retried.
     fn goes_once_more(&self, mpdu: Mpdu) -> bool {
         self.tx.filter == Some(DestinationFilter::SentAgain) && mpdu.returned != Returned::Once
     }
 
-    /// A PPDU has failed or was returned unsent: what its driver makes of that decides which one lifts the
-    /// hardware's filter.
-    // deviation: before 4.9 by TID, and with each that was returned - Linux has one mark for a station's two
-    // of a category, and the first of those returned together takes it.
+    /// Decides, after a PPDU failed or was returned unsent, if the next PPDU clears the hardware's filter.
+    // deviation: before 4.9, sets the flag per TID and for each returned frame - Linux has one flag for both
+    // TIDs of a station's category, and the first of the frames returned together takes the flag.
     #[cold]
     fn lift_filter(&mut self, tid: TidIndex, ppdu: &Ppdu) {
         let t = &mut self.tx.tids[tid.index()];
@@ -121,8 +121,8 @@ impl WifiDev {
         };
     }
 
-    /// A frame's fate is known: what it still holds is freed, its number is done with, its place in the
-    /// driver is free.
+    /// Ends a frame whose fate is known: frees its packet, completes its sequence number and frees its place
+    /// in the driver.
     #[expect(clippy::too_many_arguments, reason = "a frame's whole fate")]
     #[inline(always)]
     pub(super) fn end_of<S: Sink>(

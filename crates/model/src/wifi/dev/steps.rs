@@ -1,5 +1,5 @@
-//! What the hardware tries, what its driver does with the rest, what the receiver makes of it, and which
-//! Block Ack requests follow: step by step, between two devices whose air is a table.
+//! Step-by-step exchange between two devices: hardware tries, driver retries, reordering and Block Ack
+//! requests. A table determines the outcome of each try.
 
 use super::*;
 use crate::types::{DevId, Duration, Fate, PeerId};
@@ -15,8 +15,7 @@ use alloc::vec::Vec;
 
 const BE: TidIndex = TidIndex::new(PeerId(0), 0);
 
-/// So many tries a frame must have had in earlier PPDUs to be given up, instead of ath9k's 30: tables are
-/// shorter.
+/// Tries in earlier PPDUs at which a frame is given up, instead of ath9k's 30, to keep tables short.
 const LIMIT: u8 = 10;
 
 fn device(tx: Transmitter) -> WifiDev {
@@ -24,17 +23,16 @@ fn device(tx: Transmitter) -> WifiDev {
     WifiDev::new(RadioId(0), tx, driver, LIMIT, PlaceId(0))
 }
 
-/// A sender whose chain is MCS 15, 7 and 4, two tries each, with a session to a receiver.
+/// A sender with a chain of MCS 15, 7 and 4, two tries each, and a session to a receiver.
 struct Bench {
     rig: Rig,
     sender: WifiDev,
     receiver: WifiDev,
-    /// The receiver's hardware, which has nothing to send here but answers.
+    /// The receiver's hardware, which only sends responses here.
     its: (crate::wifi::air::medium::Medium, Radio),
 }
 
 impl Bench {
-    /// With so many packets to be sent.
     fn new(packets: u32) -> Self {
         let chain = ["ht20-mcs15-sgi", "ht20-mcs7-sgi", "ht20-mcs4-sgi"];
         let mut rig = Rig::in_session([peer(&chain, 4)]);
@@ -56,9 +54,9 @@ impl Bench {
         }
     }
 
-    /// One try of a PPDU. `.`: its preamble is not heard; otherwise a digit for each frame: `1` comes whole,
-    /// `0` broken, `_` is not found. With `?` at the end the answer is lost. Packets that go up are told by
-    /// number. Whether there is to be another try.
+    /// Performs one try of a PPDU. `.`: the preamble is lost. Otherwise one character per frame: `1`
+    /// received, `0` received with errors, `_` not found. A trailing `?` loses the response. Appends the
+    /// numbers of delivered packets to `up`. Returns true if there is another try.
     fn air(&mut self, ppdu: &mut Ppdu, outcome: &str, up: &mut Vec<u32>) -> bool {
         let acknowledged = outcome.contains('1') && !outcome.ends_with('?');
         let rate = ppdu.rate();
@@ -80,11 +78,10 @@ impl Bench {
         again
     }
 
-    /// What becomes of the PPDU at the head of the hardware's queue, if each of its tries comes out as told:
-    /// what it is, with the numbers of its frames; the MCS of each try (`b` is the lowest basic rate); `up`,
-    /// packets that leave the receiver's buffer; `free`, those whose memory is no longer charged to their
-    /// socket afterwards; `drop`, how many were dropped so far, and `again`, how many came to the receiver a
-    /// second time.
+    /// Sends the PPDU at the head of the hardware queue with the given outcome of each try. Returns its kind
+    /// and the numbers of its frames; the MCS of each try (`b` is the lowest basic rate); `up`, the packets
+    /// that leave the receiver's buffer; `free`, the packets whose charge to their socket has ended; `drop`,
+    /// the total number of drops; and `again`, the total number of duplicates received.
     fn step(&mut self, outcomes: &str) -> String {
         let mut ppdu = self.rig.pop(ms(0), Ac::Be);
         let what = match ppdu.header.content {
@@ -128,7 +125,7 @@ impl Bench {
         }
     }
 
-    /// Nothing waits in the hardware or in the driver, and no memory is charged.
+    /// Returns true if the hardware and the driver are empty and no memory is charged.
     fn is_done(&mut self) -> bool {
         self.rig.hardware(Ac::Be).is_empty()
             && self.sender.held(&self.rig.packets) == 0
@@ -137,17 +134,16 @@ impl Bench {
 }
 
 #[test]
-fn the_chain_is_walked_try_by_try() {
-    // The first two packets find room in the hardware and go as they come.
+fn tries_follow_the_chain() {
+    // The hardware has room for the first two packets, which are sent singly.
     let mut bench = Bench::new(6);
     bench.walk(&[
-        // Nobody hears it, and the chain is used up: the driver has the frame back, and its memory stays
-        // charged.
+        // Lost in all tries of the chain: the driver gets the frame back, and its memory stays charged.
         (". . . . . .", "single 0 | 15 15 7 7 4 4 | up | free | drop 0 | again 0"),
-        // The first try that is answered is the last. Packet 1 waits for packet 0.
+        // The first answered try is the last. Packet 1 waits for packet 0.
         (". . 1", "single 1 | 15 15 7 | up | free 1 | drop 0 | again 0"),
-        // What failed goes before what is new. Unheard, broken, or with no delimiter that can be read:
-        // without a whole frame there is no answer.
+        // Retries precede new frames. Lost, with errors, or without a readable delimiter: without an intact
+        // frame there is no response.
         (
             ". 0000 ____ 0_0_ 1111",
             "aggregate 0 2 3 4 | 15 15 7 7 4 | up 0 1 2 3 4 | free 0 2 3 4 | drop 0 | again 0",
@@ -158,15 +154,15 @@ fn the_chain_is_walked_try_by_try() {
 }
 
 #[test]
-fn a_block_ack_says_which_frames_go_again() {
+fn a_block_ack_selects_the_frames_to_retry() {
     let mut bench = Bench::new(10);
     bench.walk(&[
         ("1", "single 0 | 15 | up 0 | free 0 | drop 0 | again 0"),
         ("1", "single 1 | 15 | up 1 | free 1 | drop 0 | again 0"),
-        // One is lost: it goes again in the next PPDU that is made, while another is in the hardware already.
+        // One frame is lost. It is retried in the next PPDU built, while another is already in the hardware.
         ("1011", "aggregate 2 3 4 5 | 15 | up 2 | free 2 4 5 | drop 0 | again 0"),
         ("0111", "aggregate 6 7 8 9 | 15 | up | free 7 8 9 | drop 0 | again 0"),
-        // What was held goes up with what it waited for.
+        // Frames in the reorder buffer are delivered with the one that they waited for.
         (". 1", "single 3 | 15 15 | up 3 4 5 | free 3 | drop 0 | again 0"),
         ("1", "single 6 | 15 | up 6 7 8 9 | free 6 | drop 0 | again 0"),
     ]);
@@ -177,43 +173,42 @@ fn a_block_ack_says_which_frames_go_again() {
 fn a_lost_block_ack_makes_duplicates() {
     let mut bench = Bench::new(6);
     bench.walk(&[
-        // A lost ACK: the frame comes again, and does not go up again.
+        // A lost ACK: the duplicate is not delivered.
         ("1? 1", "single 0 | 15 15 | up 0 | free 0 | drop 0 | again 1"),
         ("1", "single 1 | 15 | up 1 | free 1 | drop 0 | again 1"),
-        // The second Block Ack speaks of what the first had spoken of too: frame 4, whole only then, needs
-        // not come a third time.
+        // The second Block Ack also covers the first one's frames: frame 4 is not sent a third time.
         ("1010? 0100", "aggregate 2 3 4 5 | 15 15 | up 2 3 4 | free 2 3 4 | drop 0 | again 1"),
-        // No answer comes through at all: two of the six tries had brought it, five were in vain.
+        // No response arrives: two of the six tries delivered the frame, but none was acknowledged.
         ("0 1? . 1? 0 .", "single 5 | 15 15 7 7 4 4 | up 5 | free | drop 0 | again 2"),
-        // The sender does not know, and sends it again.
+        // The sender is unaware and sends it again.
         ("1", "single 5 | 15 | up | free 5 | drop 0 | again 3"),
     ]);
     assert!(bench.is_done());
 }
 
-// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr, ath_tx_set_retry (4.4) - a frame that
-// failed counts the tries of the hardware, all of them in the PPDU that was answered too; what is compared
-// with the limit is the count of earlier PPDUs.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr, ath_tx_set_retry (4.4) - a failed frame
+// counts all hardware tries of its PPDU, even if that was answered; the limit is compared with the count of
+// earlier PPDUs.
 #[test]
-fn a_frame_is_given_up_and_the_receiver_told() {
+fn a_frame_is_given_up_with_a_block_ack_request() {
     let mut bench = Bench::new(5);
     bench.walk(&[
         (". . . . . .", "single 0 | 15 15 7 7 4 4 | up | free | drop 0 | again 0"),
         ("1", "single 1 | 15 | up | free 1 | drop 0 | again 0"),
-        // It had six tries before. The PPDU that leaves it out is the ninth: nine are fewer than ten.
+        // The frame had six tries before. This PPDU raises the count to nine, below ten.
         (". . 0111", "aggregate 0 2 3 4 | 15 15 7 | up | free 2 3 4 | drop 0 | again 0"),
-        // Still nine when it fails once more: it is tried again, with fifteen.
+        // Still nine when it fails once more: it is retried, with a count of fifteen.
         (". . . . . .", "single 0 | 15 15 7 7 4 4 | up | free | drop 0 | again 0"),
-        // Fifteen are too many, whatever this PPDU adds.
+        // Fifteen exceed the limit, regardless of the tries of this PPDU.
         (". . . . . .", "single 0 | 15 15 7 7 4 4 | up | free 0 | drop 1 | again 0"),
-        // The receiver is told to wait no longer, and passes on what it holds.
+        // The receiver stops waiting and delivers the frames that it holds.
         (". . 1", "request from 1 | b b b | up 1 2 3 4 | free | drop 1 | again 0"),
     ]);
     assert!(bench.is_done());
 }
 
 #[test]
-fn what_was_received_is_not_dropped_when_it_is_given_up() {
+fn received_frames_that_are_given_up_are_not_dropped() {
     let mut bench = Bench::new(1);
     bench.walk(&[
         ("1? . . . . .", "single 0 | 15 15 7 7 4 4 | up 0 | free | drop 0 | again 0"),
@@ -224,8 +219,8 @@ fn what_was_received_is_not_dropped_when_it_is_given_up() {
     assert!(bench.is_done());
 }
 
-// linux: net/mac80211/status.c ieee80211_tx_status, ieee80211_check_pending_bar (4.4) - a request that was
-// not answered is made again when a frame of its TID is acknowledged.
+// linux: net/mac80211/status.c ieee80211_tx_status, ieee80211_check_pending_bar (4.4) - repeats an unanswered
+// request when a frame of its TID is acknowledged.
 #[test]
 fn a_lost_request_is_repeated() {
     let mut bench = Bench::new(2);
@@ -234,23 +229,23 @@ fn a_lost_request_is_repeated() {
         ("1", "single 1 | 15 | up | free 1 | drop 0 | again 0"),
         (". . . . . .", "single 0 | 15 15 7 7 4 4 | up | free | drop 0 | again 0"),
         (". . . . . .", "single 0 | 15 15 7 7 4 4 | up | free 0 | drop 1 | again 0"),
-        // Ten tries at the lowest basic rate, and nothing more until the receiver answers something.
+        // Ten tries at the lowest basic rate, and no more until the receiver acknowledges a frame.
         (". . . . . . . . . .", "request from 1 | b b b b b b b b b b | up | free | drop 1 | again 0"),
     ]);
     assert!(bench.is_done());
     bench.push(3);
     bench.walk(&[
         (". . . . . .", "single 2 | 15 15 7 7 4 4 | up | free | drop 1 | again 0"),
-        // The answer to this calls for the request, which goes behind what the hardware has already.
+        // This acknowledgement triggers the request, which is queued behind the PPDU in the hardware.
         ("1", "single 3 | 15 | up | free 3 | drop 1 | again 0"),
         ("11", "aggregate 2 4 | 15 | up | free 2 4 | drop 1 | again 0"),
-        // Its own answer is lost: the receiver has moved its window, and the sender does not know.
+        // Its response is lost: the receiver has moved its window without the sender knowing.
         (
             "1? . . . . . . . . .",
             "request from 1 | b b b b b b b b b b | up 1 2 3 4 | free | drop 1 | again 0",
         ),
     ]);
-    // So it repeats what moves nothing any more.
+    // The sender repeats the request, which has no effect.
     bench.push(1);
     bench.walk(&[
         ("1", "single 5 | 15 | up 5 | free 5 | drop 1 | again 0"),
@@ -260,7 +255,7 @@ fn a_lost_request_is_repeated() {
 }
 
 #[test]
-fn older_frames_go_with_the_one_that_is_given_up() {
+fn older_frames_are_given_up_together() {
     let mut bench = Bench::new(10);
     bench.walk(&[
         ("1", "single 0 | 15 | up 0 | free 0 | drop 0 | again 0"),
@@ -269,8 +264,7 @@ fn older_frames_go_with_the_one_that_is_given_up() {
         ("0111", "aggregate 6 7 8 9 | 15 | up | free 7 8 9 | drop 0 | again 0"),
         (". . . . . .", "aggregate 2 3 4 5 | 15 15 7 7 4 4 | up | free | drop 0 | again 0"),
         (". . . . . .", "single 6 | 15 15 7 7 4 4 | up | free | drop 0 | again 0"),
-        // Twelve tries: those that fail now are given up, all of them at once, and one request is for them
-        // all.
+        // Twelve tries: the frames that fail now are given up together, with a single request.
         ("0010", "aggregate 2 3 4 5 | 15 | up | free 2 3 4 5 | drop 3 | again 0"),
         ("1", "single 6 | 15 | up | free 6 | drop 3 | again 0"),
         ("1", "request from 6 | b | up 4 6 7 8 9 | free | drop 3 | again 0"),

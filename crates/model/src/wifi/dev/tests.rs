@@ -21,7 +21,7 @@ fn push(dev: &mut WifiDev, rig: &mut Rig, tid: TidIndex) {
 }
 
 #[test]
-fn both_directions_are_charged_with_all_tries() {
+fn both_directions_are_charged_for_all_tries() {
     let mut rig = Rig::new([peer(&["ht20-mcs15-sgi"], 32)]);
     let mut dev = device(
         &mut rig,
@@ -37,8 +37,8 @@ fn both_directions_are_charged_with_all_tries() {
     let (_, mut hw, mut ctx) = rig.parts();
     assert!(!dev.complete(ms(1), ppdu, &mut hw, &mut ctx).any());
     assert_eq!(deficit(&dev), 300 - 700);
-    // Each frame is charged as if it had come alone, at MCS 7: 36 us and 48 symbols of 260 bits. What did not
-    // come whole is not charged, nor is a management frame.
+    // Each frame is charged as if sent alone, at MCS 7: 36 us and 48 symbols of 260 bits. Frames with errors
+    // and management frames are not charged.
     let mut data = crate::wifi::testing::ppdu(&mut rig.packets, [0, 1, 2]);
     data.header.tid = 6;
     let mut bar = crate::wifi::testing::ppdu(&mut rig.packets, []);
@@ -62,18 +62,19 @@ fn both_directions_are_charged_with_all_tries() {
 }
 
 #[test]
-fn frames_are_freed_one_by_one_and_one_of_them_wakes_the_queue() {
+fn frames_are_freed_individually_and_one_wakes_the_queue() {
     let mut rig = Rig::in_session([peer(&["ht20-mcs15-sgi"], 4)]);
     let be = TidIndex::new(PeerId(0), 0);
     let mut dev = device(&mut rig, DriverConfig::Legacy(LegacyParams { qlen: 9 }));
     (0..10).for_each(|_| push(&mut dev, &mut rig, be));
     assert!(dev.is_stopped(Ac::Be) && !dev.is_stopped(Ac::Vi));
-    // Two left alone at once; then aggregates of four. What comes back: frames, bits acknowledged, woken.
+    // Two single frames are sent first, then aggregates of four. Columns: frames, acknowledged bits, woken,
+    // sockets with ended charges.
     for (frames, acked, woken, uncharged) in [
-        (1, 0b1, false, vec![0]), // 9 are not below 9
-        (1, 0b0, false, vec![]),  // to be sent again: still counted and charged
+        (1, 0b1, false, vec![0]), // 9 is not below 9
+        (1, 0b0, false, vec![]),  // retried: still counted and charged
         (4, 0b1011, true, vec![2, 3, 5]),
-        (4, 0b1111, false, vec![1, 6, 7, 8]), // 1 first, then those that are new
+        (4, 0b1111, false, vec![1, 6, 7, 8]), // 1 first, then new frames
     ] {
         let mut ppdu = rig.pop(ms(0), Ac::Be);
         ppdu.tried(Duration::from_micros(100), true, true);
@@ -92,7 +93,7 @@ fn frames_are_freed_one_by_one_and_one_of_them_wakes_the_queue() {
 
 #[test]
 fn a_slow_peer_is_known_from_the_start() {
-    // What a station's CoDel parameters are is the driver's matter; that it is told is the device's.
+    // The driver sets the CoDel parameters of a station; the device passes it the expected throughput.
     let mut slow = peer(&["ht20-mcs0-sgi"], 2);
     slow.expected = Rate::from_mbps(6);
     let mut rig = Rig::new([slow, peer(&["ht20-mcs15-sgi"], 32)]);

@@ -1,5 +1,5 @@
-//! Round robin over the TIDs with frames, for each access category: the order of ath9k before the airtime
-//! scheduler, and of ath9k_htc's firmware.
+//! Round robin over the TIDs with frames, per access category: the order of ath9k before the airtime
+//! scheduler, and of the ath9k_htc firmware.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -8,7 +8,7 @@ use crate::types::{Ac, Fifo};
 use crate::wifi::config::WhenFull;
 use crate::wifi::tx::transmitter::{Attempt, TidIndex};
 
-/// TIDs in their turn.
+/// TIDs in round-robin order.
 #[derive(Debug)]
 pub(super) struct ActiveTids {
     listed: Vec<bool>,
@@ -16,7 +16,7 @@ pub(super) struct ActiveTids {
     when_full: WhenFull,
 }
 
-/// A look round the TIDs: where the round ends, and whether anything was sent in it.
+/// A scheduling pass: the TID that ends the round, and whether anything was sent in it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Look {
     last: Option<TidIndex>,
@@ -24,12 +24,11 @@ pub(super) struct Look {
 }
 
 impl ActiveTids {
-    /// For a device with so many TIDs.
     pub(super) fn new(tids: usize, when_full: WhenFull) -> Self {
         Self { listed: vec![false; tids], turns: Default::default(), when_full }
     }
 
-    /// The TID has frames: it joins the round at its end, if it is not in it.
+    /// Appends a TID with frames to the round, unless it is listed.
     #[inline]
     pub(super) fn schedule(&mut self, tid: TidIndex) {
         if !core::mem::replace(&mut self.listed[tid.index()], true) {
@@ -37,8 +36,8 @@ impl ActiveTids {
         }
     }
 
-    /// Goes round the TIDs until the hardware is full, or nothing was sent in a whole round. `serve` tries to
-    /// send an aggregate, and says whether more is left that may be sent.
+    /// Serves the TIDs until the hardware is full, or nothing was sent in a whole round. `serve` tries to
+    /// send an aggregate, and returns true if more frames may be sent.
     #[inline]
     pub(super) fn go_round(&mut self, ac: Ac, mut serve: impl FnMut(TidIndex) -> (Attempt, bool)) {
         let mut look = self.look(ac);
@@ -50,13 +49,12 @@ impl ActiveTids {
         }
     }
 
-    /// A look round the TIDs begins.
     #[inline]
     pub(super) fn look(&self, ac: Ac) -> Look {
         Look { last: self.turns[ac.index()].last(), sent: false }
     }
 
-    /// Takes the TID whose turn it is out of the round.
+    /// Removes the TID whose turn it is from the round.
     #[inline]
     pub(super) fn take(&mut self, ac: Ac) -> Option<TidIndex> {
         let tid = self.turns[ac.index()].pop()?;
@@ -64,8 +62,8 @@ impl ActiveTids {
         Some(tid)
     }
 
-    /// What became of the turn of a TID that was taken; it joins the round again if it has more. False if the
-    /// look is over: the hardware is full, or nothing was sent in a whole round.
+    /// Handles the result of a removed TID's turn; the TID rejoins the round if it has more frames. Returns
+    /// false at the end of the pass: the hardware is full, or nothing was sent in a whole round.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.4, 4.10).
     #[inline(always)]
     pub(super) fn done(&mut self, look: &mut Look, tid: TidIndex, attempt: Attempt, more: bool) -> bool {
@@ -91,7 +89,7 @@ impl ActiveTids {
         true
     }
 
-    /// The TID whose turn it was goes to the end of the round.
+    /// Moves the TID whose turn it was to the end of the round.
     #[inline]
     pub(super) fn rotate(&mut self, ac: Ac) {
         let turns = &mut self.turns[ac.index()];
@@ -102,13 +100,12 @@ impl ActiveTids {
         }
     }
 
-    /// The TID whose turn it is.
     #[inline]
     pub(super) fn first(&self, ac: Ac) -> Option<TidIndex> {
         self.turns[ac.index()].first()
     }
 
-    /// The TID whose turn it is, which may send, has found the hardware full; `more` says whether it has
+    /// Handles a full hardware queue at the turn of a TID that may send. `more` returns true if the TID has
     /// frames.
     #[inline]
     pub(super) fn found_full(&mut self, ac: Ac, more: impl FnOnce() -> bool) {
@@ -122,7 +119,6 @@ impl ActiveTids {
         }
     }
 
-    /// TIDs in their turn.
     #[cfg(test)]
     pub(super) fn listed(&self, ac: Ac) -> impl Iterator<Item = TidIndex> {
         self.turns[ac.index()].iter()

@@ -1,4 +1,4 @@
-//! Drivers: what happens to a packet between the interface and the hardware.
+//! Drivers: the path of a packet between the interface and the hardware.
 
 mod active_tids;
 mod firmware;
@@ -47,12 +47,12 @@ impl Woken {
     pub fn add(&mut self, other: Self) {
         self.0 |= other.0;
     }
-    /// Whether any queue was woken.
+    /// Returns true if any queue was woken.
     #[inline]
     pub fn any(self) -> bool {
         self.0 != 0
     }
-    /// Whether the queue of this access category was woken.
+    /// Returns true if the queue of this access category was woken.
     #[inline]
     pub fn has(self, ac: Ac) -> bool {
         self.0 >> ac.index() & 1 == 1
@@ -60,7 +60,7 @@ impl Woken {
 }
 
 impl Driver {
-    /// mac80211's intermediate queues, if the driver uses them.
+    /// Returns mac80211's intermediate queues, if the driver uses them.
     #[inline]
     pub fn mac_queues(&mut self) -> Option<&mut FqDriver> {
         match self {
@@ -70,7 +70,7 @@ impl Driver {
         }
     }
 
-    /// The driver for a device with `peers` peers.
+    /// Creates the driver of a device with `peers` peers.
     pub fn new(config: DriverConfig, peers: usize, place: PlaceId, salt: u64) -> Self {
         match config {
             DriverConfig::Legacy(params) => Self::Legacy(LegacyDriver::new(params, peers * TIDS)),
@@ -84,8 +84,8 @@ impl Driver {
         }
     }
 
-    /// Takes a packet, and hands PPDUs to the hardware until it is full or no frames are left. The packet is
-    /// always accepted.
+    /// Takes a packet, and hands PPDUs to the hardware until it is full or no frames are left. Always accepts
+    /// the packet.
     #[inline(always)]
     pub fn take<S: Sink>(
         &mut self,
@@ -103,7 +103,7 @@ impl Driver {
         self.fill(now, tid.ac(), tx, hw, ctx);
     }
 
-    /// Takes a packet, which nothing is done about until the hardware is filled.
+    /// Takes a packet without filling the hardware.
     #[inline(always)]
     pub fn push<S: Sink>(&mut self, now: Instant, p: Pkt, tid: TidIndex, ctx: &mut Ctx<'_, S>) {
         match self {
@@ -132,7 +132,7 @@ impl Driver {
         }
     }
 
-    /// A frame is completed. Returns the queues above that are woken.
+    /// Handles the completion of a frame. Returns the queues above that are woken.
     #[inline]
     pub fn completed(&mut self, now: Instant, tid: TidIndex, mpdu: &Mpdu) -> Woken {
         let ac = tid.ac();
@@ -147,8 +147,8 @@ impl Driver {
         }
     }
 
-    /// A frame that reached its receiver is done. Returns true if the host learns this later, and ends the
-    /// charge then.
+    /// Handles the completion of a frame that reached its receiver. Returns true if a later report informs
+    /// the host and ends the charge.
     #[inline]
     pub fn reports_later(&mut self, now: Instant, tid: TidIndex, mpdu: &Mpdu) -> bool {
         match self {
@@ -161,7 +161,7 @@ impl Driver {
         }
     }
 
-    /// When [`Driver::on_timer`] is to be called, if at all.
+    /// Returns when to call [`Driver::on_timer`], if needed.
     #[inline]
     pub fn next_timer(&self) -> Option<Instant> {
         match self {
@@ -171,7 +171,7 @@ impl Driver {
         }
     }
 
-    /// Handles what is due. Returns the queues above that are woken. The caller then fills the hardware
+    /// Handles due events. Returns the queues above that are woken. The caller then fills the hardware
     /// (`fill`).
     pub fn on_timer<S: Sink>(&mut self, now: Instant, tx: &Transmitter, ctx: &mut Ctx<'_, S>) -> Woken {
         match self {
@@ -184,14 +184,14 @@ impl Driver {
         }
     }
 
-    /// Charges of frames that are done and that the host has not been told of.
+    /// Returns the charges of completed frames that are not yet reported to the host.
     pub fn charges(&self) -> impl Iterator<Item = (SockId, u32)> {
         let htc = if let Self::Htc(d) = self { Some(d) } else { None };
         let firmware = if let Self::Firmware(d) = self { Some(d) } else { None };
         htc.into_iter().flat_map(HtcDriver::charges).chain(firmware.into_iter().flat_map(|d| d.charges()))
     }
 
-    /// The TID has frames to send or retry: schedules the TID.
+    /// Schedules a TID with frames to send or retry.
     pub fn schedule(&mut self, now: Instant, tid: TidIndex) {
         match self {
             Self::Legacy(d) => d.schedule(tid),
@@ -201,7 +201,7 @@ impl Driver {
         }
     }
 
-    /// A Block Ack session opened, or the attempt ended: schedules the TID's held frames.
+    /// Schedules a TID's held frames, because a Block Ack session opened, or the attempt ended.
     // linux: net/mac80211/agg-tx.c ieee80211_agg_start_txq (4.1, 6.12) - clears the stop bit and wakes the
     // driver.
     pub fn restart(&mut self, now: Instant, tid: TidIndex) {
@@ -211,7 +211,7 @@ impl Driver {
         }
     }
 
-    /// Tries that count towards the retry limit, as [`RetryCount::of`].
+    /// Returns the tries that count towards the retry limit, as [`RetryCount::of`].
     pub const fn counts(&self) -> RetryCount {
         match self {
             Self::Legacy(_) | Self::Fq(_) => RetryCount::EarlierTries,
@@ -220,7 +220,7 @@ impl Driver {
         }
     }
 
-    /// The driver's default of [`DriverConfig::reports_failed_ppdus`].
+    /// Returns the driver's default of [`DriverConfig::reports_failed_ppdus`].
     pub const fn reports_failed_ppdus(&self) -> bool {
         match self {
             Self::Legacy(_) | Self::Fq(_) => false,
@@ -237,7 +237,7 @@ impl Driver {
         }
     }
 
-    /// Whether the queue above is stopped for this access category.
+    /// Returns true if the queue above is stopped for this access category.
     #[inline]
     pub fn is_stopped(&self, ac: Ac) -> bool {
         match self {
@@ -247,7 +247,7 @@ impl Driver {
         }
     }
 
-    /// A PPDU to a station is done, after all its tries: charges its airtime.
+    /// Charges the airtime of a PPDU to a station, after all its tries.
     #[inline]
     pub fn charge_tx(&mut self, now: Instant, tid: TidIndex, airtime: Duration) {
         match self {
@@ -257,13 +257,14 @@ impl Driver {
         }
     }
 
-    /// A station has sent a PPDU at `rate`, of which the frames in `whole` were received without error.
+    /// Charges a station for a PPDU sent at `rate`, of which the frames in `whole` were received without
+    /// error.
     ///
     /// The station is charged for each frame as if it were sent alone, so an aggregate is charged a preamble
     /// for every frame.
-    // linux: drivers/net/wireless/ath/ath9k/recv.c ath_rx_count_airtime (4.11) - reckoned from length and
-    // rate of each frame that is handed up.
-    // deviation: for rates without HT it adds a SIFS.
+    // linux: drivers/net/wireless/ath/ath9k/recv.c ath_rx_count_airtime (4.11) - computes the airtime from
+    // length and rate of each frame delivered.
+    // deviation: omits the SIFS that Linux adds for non-HT rates.
     #[inline]
     pub fn charge_rx(&mut self, now: Instant, tid: TidIndex, ppdu: &Ppdu, rate: PhyRate, whole: &Marks) {
         if let Self::Firmware(d) = self {
@@ -279,7 +280,7 @@ impl Driver {
         }
     }
 
-    /// Number of packets of a TID in the driver's queues.
+    /// Returns the number of packets of a TID in the driver's queues.
     pub fn backlog(&self, tid: TidIndex) -> u32 {
         match self {
             Self::Legacy(d) => d.backlog(tid),
@@ -299,7 +300,7 @@ impl Driver {
         }
     }
 
-    /// Number of packets in the driver's queues.
+    /// Returns the number of packets in the driver's queues.
     pub fn queued(&self) -> u64 {
         match self {
             Self::Legacy(d) => d.queued(),
@@ -309,7 +310,7 @@ impl Driver {
         }
     }
 
-    /// Bytes of these packets, with Ethernet headers.
+    /// Returns the bytes of these packets, with Ethernet headers.
     pub fn queued_bytes(&self) -> u64 {
         match self {
             Self::Legacy(d) => d.queued_bytes(),

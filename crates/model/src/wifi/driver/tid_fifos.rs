@@ -1,5 +1,5 @@
-//! A FIFO for each TID, and round robin over the TIDs with frames for each access category: shared by ath9k
-//! before 4.10 and ath9k_htc's firmware.
+//! One FIFO per TID, and round robin over the TIDs with frames per access category. Shared by ath9k before
+//! 4.10 and the ath9k_htc firmware.
 
 use super::active_tids::ActiveTids;
 use crate::types::{Ac, Ctx, Instant, Pkt, PktList, Sink};
@@ -8,7 +8,7 @@ use crate::wifi::tx::tid::BlockAckSession;
 use crate::wifi::tx::transmitter::{Attempt, Hardware, TidIndex, Transmitter};
 use alloc::vec::Vec;
 
-/// Queues by TID and whose turn it is.
+/// Queues by TID and the round of TIDs with frames.
 #[derive(Debug)]
 pub(super) struct TidFifos {
     queues: Vec<PktList>,
@@ -16,27 +16,25 @@ pub(super) struct TidFifos {
 }
 
 impl TidFifos {
-    /// A round for a device with so many TIDs.
     pub(super) fn new(tids: usize, when_full: WhenFull) -> Self {
         let queues = (0..tids).map(|_| PktList::default()).collect();
         Self { queues, turns: ActiveTids::new(tids, when_full) }
     }
 
-    /// Queues a frame; its TID joins the round at its end, if it is not in it.
+    /// Queues a frame. Appends its TID to the round, unless it is listed.
     #[inline(always)]
     pub(super) fn push<S: Sink>(&mut self, p: Pkt, tid: TidIndex, ctx: &mut Ctx<'_, S>) {
         self.queues[tid.index()].push(ctx.packets, p);
         self.schedule(tid);
     }
 
-    /// The TID has frames: it joins the round at its end, if it is not in it.
     #[inline]
     pub(super) fn schedule(&mut self, tid: TidIndex) {
         self.turns.schedule(tid);
     }
 
-    /// Goes round the TIDs, one aggregate each, until the hardware is full. `extended`: the PPDU queued last
-    /// has just taken what it could.
+    /// Serves the TIDs, one aggregate each, until the hardware is full. `extended`: the PPDU queued last has
+    /// just taken all frames that it could.
     #[inline(always)]
     pub(super) fn fill<S: Sink>(
         &mut self,
@@ -73,8 +71,8 @@ impl TidFifos {
         });
     }
 
-    /// Goes round the TIDs until the hardware is full; each sends until `may` says no, which is asked again
-    /// when all others have been.
+    /// Serves the TIDs until the hardware is full. Each TID sends until `may` returns false; `may` is called
+    /// again for it after all other TIDs had a turn.
     pub(super) fn fill_by<S: Sink>(
         &mut self,
         mut may: impl FnMut(TidIndex) -> bool,
@@ -108,7 +106,8 @@ impl TidFifos {
         }
     }
 
-    /// The PPDU queued last takes what has come for it, if it is not on the air yet. Whether it was asked.
+    /// Adds new frames to the PPDU queued last, if it is not on the air yet. Returns true if an attempt was
+    /// made.
     #[inline]
     pub(super) fn extend<S: Sink>(
         &mut self,
@@ -131,9 +130,9 @@ impl TidFifos {
         asks
     }
 
-    /// Whether going round ends with the first TID, which finds the hardware full, or there is none: what
-    /// most new frames find. It has had its turn then. Where PPDUs stay open its frames may go with the one
-    /// queued last, unless that has been `extended`.
+    /// Fast path for most new frames. Returns true if a round would end at the first TID, because the
+    /// hardware is full or no TID is listed; the TID has then had its turn. If PPDUs stay open, the TID's
+    /// frames may still join the one queued last, unless that has been `extended`.
     #[inline(always)]
     fn finds_no_room(&mut self, ac: Ac, extended: bool, tx: &Transmitter, hw: &Hardware<'_>) -> bool {
         let Some(first) = self.turns.first(ac) else { return true };
@@ -149,27 +148,22 @@ impl TidFifos {
         true
     }
 
-    /// Packets of a TID.
     pub(super) fn backlog(&self, tid: TidIndex) -> u32 {
         self.queues[tid.index()].packets()
     }
 
-    /// Takes the next of them.
     pub(super) fn pull<S: Sink>(&mut self, tid: TidIndex, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         self.queues[tid.index()].pop(ctx.packets)
     }
 
-    /// Packets in all queues.
     pub(super) fn queued(&self) -> u64 {
         self.queues.iter().map(|q| u64::from(q.packets())).sum()
     }
 
-    /// Their bytes, with Ethernet headers.
     pub(super) fn queued_bytes(&self) -> u64 {
         self.queues.iter().map(PktList::bytes).sum()
     }
 
-    /// TIDs in their turn.
     #[cfg(test)]
     pub(super) fn turns(&self, ac: Ac) -> impl Iterator<Item = TidIndex> {
         self.turns.listed(ac)

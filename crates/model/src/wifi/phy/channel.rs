@@ -1,8 +1,8 @@
-//! Properties of a channel that a rate depends on: band, width and guard interval.
+//! Channel properties that determine rates: band, width and guard interval.
 
 use crate::types::Duration;
 
-/// Frequency band. The band determines SIFS, slot time and signal extension.
+/// Frequency band. Determines SIFS, slot time and signal extension.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Band {
     /// 2.4 GHz.
@@ -14,8 +14,8 @@ pub enum Band {
 }
 
 impl Band {
-    /// Signal extension: 6 us of silence at the end of a PPDU at 2.4 GHz. With the SIFS of 10 us, decoders
-    /// get the same 16 us as the SIFS at 5 GHz.
+    /// Signal extension: 6 us of silence at the end of a PPDU at 2.4 GHz. Together with the SIFS of 10 us, it
+    /// gives decoders the same 16 us as the SIFS at 5 GHz.
     // spec: ieee80211-2016 18.3.2.4 and table 19-25 - aSignalExtension, 6 us at 2.4 GHz for ERP-OFDM and HT,
     // 0 at 5 GHz.
     // spec: ieee80211ax-2021 table 27-60 - 0 at 6 GHz.

@@ -1,7 +1,10 @@
-//! Rates as stable numbers, for code that must not depend on the rate type: `0x100 + MCS`, with `0x40` for 40
-//! MHz and `0x80` for the short guard interval; Mbit/s for OFDM; `0x200 +` place for 802.11b, with `0x80` for
-//! the short preamble; `0x1000 + MCS` for VHT and `0x2000 + MCS` for HE, with streams less one from bit 4,
-//! the width's place from bit 6 and the guard interval's from bit 8 on.
+//! Stable numeric rate codes, for code that must not depend on the rate type.
+//!
+//! - HT: `0x100 + MCS`, plus `0x40` for 40 MHz and `0x80` for the short guard interval.
+//! - OFDM: the rate in Mbit/s.
+//! - 802.11b: `0x200` plus the index of the rate, plus `0x80` for the short preamble.
+//! - VHT and HE: `0x1000 + MCS` and `0x2000 + MCS`, with streams minus one from bit 4, the width index from
+//!   bit 6 and the guard interval index from bit 8.
 
 use super::channel::{Gi, Width};
 use super::rate::{DsssRate, HtRate, OfdmRate, PhyRate, Preamble};
@@ -15,13 +18,13 @@ const SHORT: u16 = 0x80;
 const VHT: u16 = 0x1000;
 const HE: u16 = 0x2000;
 
-/// MCS, streams, width and guard interval of VHT and HE.
+/// Packs MCS, streams, width and guard interval of VHT and HE.
 const fn packed(mcs: u8, streams: u8, width: Width, gi: u8) -> u16 {
     mcs as u16 | ((streams - 1) as u16) << 4 | (width as u16) << 6 | (gi as u16) << 8
 }
 
 impl PhyRate {
-    /// The number of this rate.
+    /// Returns the code of this rate.
     pub const fn code(self) -> RateCode {
         RateCode(match self {
             Self::Ofdm(r) => r.mbps() as u16,
@@ -37,7 +40,7 @@ impl PhyRate {
         })
     }
 
-    /// The rate with this number, or `None` if no rate has it.
+    /// Returns the rate with this code, or `None` if no rate has it.
     pub fn of_code(RateCode(code): RateCode) -> Option<Self> {
         let mcs = (code & 0xf) as u8;
         let (streams, width) = ((code >> 4 & 3) as u8 + 1, Width::ALL[usize::from(code >> 6 & 3)]);
@@ -76,7 +79,7 @@ mod tests {
     use alloc::vec::Vec;
 
     #[test]
-    fn each_rate_has_one_number() {
+    fn rate_codes_are_unique() {
         let codes: Vec<u16> = (0..=u16::MAX).filter(|&n| PhyRate::of_code(RateCode(n)).is_some()).collect();
         assert_eq!(codes.len(), 8 + 32 * 2 * 2 + 7 + VhtRate::all().count() + HeRate::all().count());
         for code in codes {

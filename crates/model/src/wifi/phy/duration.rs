@@ -1,16 +1,16 @@
-//! Duration of a PPDU: TXTIME of IEEE 802.11, exact to the nanosecond.
+//! PPDU duration: TXTIME of IEEE 802.11, exact to the nanosecond.
 
 use super::channel::{Band, Gi};
 use super::rate::{DsssRate, HtRate, OfdmRate, PhyRate, Preamble};
 use super::vht_he::{HeRate, VhtRate};
 use crate::types::Duration;
 
-// spec: ieee80211-2016 17.3.2.4 and 19.3.11.3 - SERVICE field, and tail for each convolutional encoder.
+// spec: ieee80211-2016 17.3.2.4 and 19.3.11.3 - SERVICE field, and tail bits per convolutional encoder.
 const SERVICE_BITS: u64 = 16;
 const TAIL_BITS: u64 = 6;
 
-/// Duration of a PPDU that carries `psdu_bytes`, from the start of its preamble until its receiver counts the
-/// SIFS: TXTIME of the standard, **with** the signal extension of the 2.4 GHz band. HT rates are sent in
+/// Returns the duration of a PPDU that carries `psdu_bytes`, from the start of its preamble until the
+/// receiver starts the SIFS: TXTIME **with** the signal extension of the 2.4 GHz band. HT rates use the
 /// HT-mixed format.
 // spec: ieee80211-2016 18.5.3 and 19.4.3 - TXTIME of ERP-OFDM and HT ends with the extension.
 #[inline]
@@ -21,8 +21,8 @@ pub const fn ppdu_duration(rate: PhyRate, psdu_bytes: u32, band: Band) -> Durati
     Duration::from_nanos(nanos + extension)
 }
 
-/// Duration of a PPDU until its signal field says that it ends, **without** the signal extension: the same in
-/// all bands.
+/// Returns the duration of a PPDU until the end indicated by its signal field, **without** the signal
+/// extension. This duration is the same in all bands.
 #[inline]
 pub const fn ppdu_duration_without_extension(rate: PhyRate, psdu_bytes: u32) -> Duration {
     Duration::from_nanos(match rate {
@@ -35,37 +35,36 @@ pub const fn ppdu_duration_without_extension(rate: PhyRate, psdu_bytes: u32) -> 
 }
 
 const fn vht_nanos(rate: VhtRate, psdu_bytes: u32) -> u64 {
-    // spec: ieee80211-2020 21.4.3 eq. 21-105 and 21.3.9 - as HT with its own preamble: with the short guard
-    // interval whole 4 us symbols.
-    // deviation: convolutional code, as in the tables - with LDPC the tails are away, and a symbol may come
-    // on top.
+    // spec: ieee80211-2020 21.4.3 eq. 21-105 and 21.3.9 - as HT but with the VHT preamble; the short guard
+    // interval still rounds up to 4 us symbols.
+    // deviation: convolutional code, as in the tables - LDPC has no tail bits and may need an extra symbol.
     let bits = SERVICE_BITS + 8 * psdu_bytes as u64 + TAIL_BITS * rate.encoders() as u64;
     let data = bits.div_ceil(rate.bits_per_symbol() as u64) * rate.symbol_nanos();
     rate.preamble_nanos() + data.div_ceil(4_000) * 4_000
 }
 
 const fn he_nanos(rate: HeRate, psdu_bytes: u32) -> u64 {
-    // spec: ieee80211ax-2021 27.4.3 eq. 27-135 - whole symbols, then the packet extension.
-    // deviation: LDPC without an extra symbol, and no packet extension: the receiver's nominal padding is
-    // taken to be 0 us.
+    // spec: ieee80211ax-2021 27.4.3 eq. 27-135 - whole symbols, followed by the packet extension.
+    // deviation: LDPC without an extra symbol, and no packet extension - the nominal padding of the receiver
+    // is assumed to be 0 us.
     let bits = SERVICE_BITS + 8 * psdu_bytes as u64;
     rate.preamble_nanos() + bits.div_ceil(rate.bits_per_symbol() as u64) * rate.symbol_nanos()
 }
 
 const fn ht_nanos(rate: HtRate, psdu_bytes: u32) -> u64 {
-    // spec: ieee80211-2016 19.3.9 - L-STF 8, L-LTF 8, L-SIG 4, HT-SIG 8, HT-STF 4 us, then 4 us each HT-LTF,
-    // of which three streams need four (table 19-13).
+    // spec: ieee80211-2016 19.3.9 - L-STF 8, L-LTF 8, L-SIG 4, HT-SIG 8, HT-STF 4 us, then 4 us per HT-LTF;
+    // three streams need four HT-LTFs (table 19-13).
     let ht_ltfs = match rate.streams() {
         1 => 1,
         2 => 2,
         _ => 4,
     };
     let preamble = 32_000 + 4_000 * ht_ltfs;
-    // spec: ieee80211-2016 19.3.11.3 eq. 19-32 - symbols of the data field, without space-time block coding.
+    // spec: ieee80211-2016 19.3.11.3 eq. 19-32 - symbols of the data field without STBC.
     let bits = SERVICE_BITS + 8 * psdu_bytes as u64 + TAIL_BITS * rate.encoders() as u64;
     let data = bits.div_ceil(rate.bits_per_symbol() as u64) * rate.symbol_nanos();
-    // spec: ieee80211-2016 19.4.3 eq. 19-90 - with the short guard interval, TXTIME counts whole 4 us
-    // symbols, as the L-SIG length can express no other.
+    // spec: ieee80211-2016 19.4.3 eq. 19-90 - with the short guard interval, TXTIME is rounded up to 4 us
+    // symbols, the resolution of the L-SIG length.
     preamble
         + match rate.gi {
             Gi::Long => data,
@@ -74,14 +73,14 @@ const fn ht_nanos(rate: HtRate, psdu_bytes: u32) -> u64 {
 }
 
 const fn ofdm_nanos(rate: OfdmRate, psdu_bytes: u32) -> u64 {
-    // spec: ieee80211-2016 17.4.3 eq. 17-29 - preamble 16, SIGNAL 4 us, then symbols of 4 us.
+    // spec: ieee80211-2016 17.4.3 eq. 17-29 - preamble 16 us, SIGNAL 4 us, then symbols of 4 us.
     let bits = SERVICE_BITS + 8 * psdu_bytes as u64 + TAIL_BITS;
     20_000 + 4_000 * bits.div_ceil(rate.bits_per_symbol() as u64)
 }
 
-/// Preamble and header of a DSSS or CCK PPDU, in ns.
-// spec: ieee80211-2016 16.2.2.2 and 16.2.2.3 - 144 bits and 48 bits at 1 Mbit/s; 72 bits at 1 and 48 bits at
-// 2 Mbit/s.
+/// Returns the duration of the preamble and header of a DSSS or CCK PPDU, in ns.
+// spec: ieee80211-2016 16.2.2.2 and 16.2.2.3 - long: 144 and 48 bits at 1 Mbit/s; short: 72 bits at 1 Mbit/s
+// and 48 bits at 2 Mbit/s.
 pub const fn dsss_preamble_nanos(preamble: Preamble) -> u64 {
     match preamble {
         Preamble::Long => 192_000,
@@ -90,7 +89,7 @@ pub const fn dsss_preamble_nanos(preamble: Preamble) -> u64 {
 }
 
 const fn dsss_nanos(rate: DsssRate, preamble: Preamble, psdu_bytes: u32) -> u64 {
-    // spec: ieee80211-2016 16.3.4 - the PSDU is rounded up to a microsecond.
+    // spec: ieee80211-2016 16.3.4 - rounds the PSDU up to a microsecond.
     let micros = (2 * 8 * psdu_bytes as u64).div_ceil(rate.bits_in_2_micros() as u64);
     dsss_preamble_nanos(preamble) + 1_000 * micros
 }
@@ -110,7 +109,7 @@ mod tests {
 
     #[test]
     fn published_durations() {
-        // spec: ieee80211-2016 annex I.1 - the worked example: 100 bytes at 36 Mbit/s are six data symbols.
+        // spec: ieee80211-2016 annex I.1 - worked example: 100 bytes at 36 Mbit/s are six data symbols.
         assert_eq!(micros("ofdm-36", 100), 20 + 6 * 4);
         // Gast, "When is 54 not equal to 54?" (O'Reilly 2003), as quoted by ns-3
         // src/wifi/test/tx-duration-test.cc: MPDUs of a full segment, a TCP ACK and an ACK frame at 54
@@ -122,18 +121,17 @@ mod tests {
     }
 
     #[test]
-    fn short_guard_interval_ends_on_the_legacy_grid() {
-        // deviation: ns-3 src/wifi/test/tx-duration-test.cc has 1742.4, 126.0, 57.6 (MCS0), 226.8, 46.8, 39.6
-        // (MCS6), 118.8, 43.2, 39.6 (40 MHz, MCS7) us - it leaves out the rounding of eq. 19-90; ours are
-        // these, rounded up from 36 us on.
+    fn short_guard_interval_rounds_up_to_4_us() {
+        // deviation: rounds up to 4 us by eq. 19-90 - ns-3 src/wifi/test/tx-duration-test.cc does not round:
+        // 1742.4, 126.0, 57.6 (MCS0), 226.8, 46.8, 39.6 (MCS6), 118.8, 43.2, 39.6 (40 MHz, MCS7) us.
         assert_eq!([1536, 76, 14].map(|n| micros("ht20-mcs0-sgi", n)), [1744, 128, 60]);
         assert_eq!([1536, 76, 14].map(|n| micros("ht20-mcs6-sgi", n)), [228, 48, 40]);
         assert_eq!([1536, 76, 14].map(|n| micros("ht40-mcs7-sgi", n)), [120, 44, 40]);
     }
 
     #[test]
-    fn extension_of_the_lower_band() {
-        // ns-3 src/wifi/test/tx-duration-test.cc, 802.11g: those of 802.11a and 6 us.
+    fn signal_extension_at_2_4_ghz() {
+        // ns-3 src/wifi/test/tx-duration-test.cc, 802.11g: the 802.11a durations plus 6 us.
         let us = |bytes| ppdu_duration(PhyRate::Ofdm(OfdmRate::M54), bytes, Band::Ghz2).nanos() / 1_000;
         assert_eq!([1536, 76, 14].map(us), [254, 38, 30]);
     }
@@ -141,7 +139,7 @@ mod tests {
     #[test]
     fn rates_of_802_11b() {
         // ns-3 src/wifi/test/tx-duration-test.cc: 1536, 76 and 14 bytes at 11 Mbit/s, long and short
-        // preamble; the same by the signal extension's band, as there is none.
+        // preamble. The signal extension does not apply.
         let us = |name: &str| {
             [1536, 76, 14]
                 .map(|n| ppdu_duration(PhyRate::parse(name).unwrap(), n, Band::Ghz2).nanos() / 1_000)
@@ -155,10 +153,10 @@ mod tests {
 
     #[test]
     fn encoders_and_training_fields() {
-        // 2160 bits a symbol. With one encoder 1617 bytes would end within symbol 6 (12958 of 12960 bits);
-        // the tail of the second one needs a seventh.
+        // 2160 bits per symbol. With one encoder, 1617 bytes would end within symbol 6 (12958 of 12960 bits);
+        // the second encoder's tail needs a seventh.
         assert_eq!([1616, 1617].map(|n| micros("ht40-mcs31-lgi", n)), [48 + 24, 48 + 28]);
-        // 3 streams need four HT-LTFs as well: 16 + 6 + 8 * 100 = 822 bits of 78 a symbol are 11 symbols.
+        // Three streams also need four HT-LTFs: 16 + 6 + 8 * 100 = 822 bits at 78 per symbol are 11 symbols.
         assert_eq!(micros("ht20-mcs16-lgi", 100), 48 + 44);
     }
 
@@ -169,7 +167,7 @@ mod tests {
     #[test]
     fn published_durations_of_vht() {
         // ns-3 src/wifi/test/tx-duration-test.cc, 802.11ac, long guard interval, in us.
-        // deviation: ns-3 leaves out VHT-SIG-B, 4 us that equation 21-105 counts.
+        // deviation: includes the 4 us of VHT-SIG-B, by equation 21-105 - ns-3 omits them.
         for (name, want) in [
             ("vht20-mcs8-nss1-lgi", [196, 48, 40]),
             ("vht40-mcs9-nss1-lgi", [108, 40, 40]),
@@ -179,12 +177,12 @@ mod tests {
         ] {
             assert_eq!(nanos(name), want.map(|us: u64| (us + 4) * 1_000), "{name}");
         }
-        // deviation: with the short guard interval it leaves out the rounding too: 180, 46.8 and 39.6, 417.6,
-        // 57.6 and 43.2, 64.8 us.
+        // deviation: rounds up to 4 us with the short guard interval - ns-3 does not: 180, 46.8 and 39.6,
+        // 417.6, 57.6 and 43.2, 64.8 us.
         assert_eq!(nanos("vht20-mcs8-nss1-sgi"), [184_000, 52_000, 44_000]);
         assert_eq!(nanos("vht80-mcs0-nss1-sgi"), [424_000, 64_000, 48_000]);
         assert_eq!(nanos("vht80-mcs9-nss1-sgi")[0], 72_000);
-        // Four streams have four training fields: 12,322 bits of 6,240 a symbol are two symbols.
+        // Four streams need four VHT-LTFs; 12,322 bits at 6,240 per symbol are two symbols.
         assert_eq!(nanos("vht80-mcs9-nss4-lgi")[0], 52_000 + 8_000);
     }
 
@@ -202,13 +200,14 @@ mod tests {
         ] {
             assert_eq!(nanos(name), want, "{name}");
         }
-        // deviation: ns-3 has a training field of 8 us for all guard intervals (1485.6 and 139.2 us for 0.8
-        // us, 1740 and 156 for 3.2); the standard's lasts 7.2 us with 0.8 us, and 16 us with 3.2 us.
+        // deviation: HE-LTFs of 7.2 us with a guard interval of 0.8 us and 16 us with 3.2 us, as in the
+        // standard - ns-3 uses 8 us for all guard intervals (1485.6 and 139.2 us for 0.8 us, 1740 and 156 us
+        // for 3.2 us).
         assert_eq!(nanos("he20-mcs0-nss1-gi0.8")[0], 1_485_600 - 800);
         assert_eq!(nanos("he20-mcs11-nss1-gi0.8")[0], 139_200 - 800);
         assert_eq!(nanos("he20-mcs0-nss1-gi3.2")[0], 1_740_000 + 8_000);
         assert_eq!(nanos("he20-mcs11-nss1-gi3.2")[0], 156_000 + 8_000);
-        // The lower band has its extension.
+        // 2.4 GHz adds the signal extension.
         let low = ppdu_duration(PhyRate::parse("he20-mcs0-nss1-gi1.6").unwrap(), 14, Band::Ghz2);
         assert_eq!(low.nanos(), 72_800 + 6_000);
     }
@@ -226,7 +225,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn longer_and_slower_takes_longer(mcs in 0_u8..32, bytes in 0_u32..65_535) {
+        fn duration_grows_with_length_and_shrinks_with_mcs(mcs in 0_u8..32, bytes in 0_u32..65_535) {
             let ht = |mcs, width, gi, n| {
                 ppdu_duration_without_extension(PhyRate::Ht(HtRate { mcs, width, gi }), n)
             };
@@ -237,8 +236,7 @@ mod tests {
             if mcs % 8 != 7 {
                 prop_assert!(ht(mcs + 1, Width::Mhz20, Gi::Long, bytes) <= d);
             }
-            // The data field carries its bits at the nominal rate, rounded up to a symbol and then to the
-            // legacy grid.
+            // The data field carries its bits at the nominal rate, rounded up to a symbol and then to 4 us.
             let rate = HtRate { mcs, width: Width::Mhz20, gi: Gi::Short };
             let preamble = 32_000 + [4_000, 8_000, 16_000, 16_000][usize::from(mcs / 8)];
             let data = ht(mcs, Width::Mhz20, Gi::Short, bytes).nanos() - preamble;

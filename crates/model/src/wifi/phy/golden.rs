@@ -1,13 +1,14 @@
-//! Durations of HT-mixed PPDUs, in us, computed outside this program from the equations of the standard.
+//! Durations of HT-mixed PPDUs, in us, computed independently of this program from the equations of the
+//! standard.
 
 use super::{Gi, Width};
 
-/// Bytes of the PSDUs: an ACK, a TCP acknowledgement, a full segment, and an A-MPDU of 18 full subframes.
+/// PSDU lengths in bytes: an ACK, a TCP ACK, a full segment, and an A-MPDU of 18 full subframes.
 pub const SIZES: [u32; 4] = [14, 90, 1_538, 27_790];
 
 type Row = [u64; 4];
 
-// spec: ieee80211-2016 19.4.3 eq. 19-90 and 19-91 - MCS 0 to 15, 5 GHz, one row each.
+// spec: ieee80211-2016 19.4.3 eq. 19-90 and 19-91 - MCS 0 to 15 at 5 GHz, one row each.
 #[rustfmt::skip]
 pub const GOLDEN: [(Width, Gi, [Row; 16]); 4] = [
     (Width::Mhz20, Gi::Long, [

@@ -1,4 +1,4 @@
-//! Rates, frame lengths, exact PPDU durations, and the gaps between PPDUs.
+//! Rates, frame lengths, exact PPDU durations, interframe spaces and error rates.
 
 mod channel;
 mod code;

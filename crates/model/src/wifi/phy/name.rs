@@ -1,4 +1,4 @@
-//! Names of rates as scenarios write them: `ht20-mcs15-sgi`, `ofdm-6`, and `mcs13` within a retry chain.
+//! Rate names as written in scenarios: `ht20-mcs15-sgi`, `ofdm-6`, and `mcs13` within a retry chain.
 
 use alloc::format;
 use alloc::string::String;
@@ -13,7 +13,7 @@ const FORMS: &str =
     "`ht20-mcs15-sgi`, `ht40-mcs7-lgi`, `vht80-mcs9-nss2-sgi`, `he80-mcs11-nss2-gi0.8`, `ofdm-6` or `dsss-1`";
 
 impl PhyRate {
-    /// The rate with the full name `name`. The error says what was found and what is expected.
+    /// Parses a full rate name. The error states the input and the accepted forms.
     pub fn parse(name: &str) -> Result<Self, String> {
         if let Some(mbps) = name.strip_prefix("ofdm-") {
             return OfdmRate::ALL
@@ -44,15 +44,15 @@ impl PhyRate {
         Ok(Self::Ht(HtRate { mcs, width, gi }))
     }
 
-    /// All 802.11b rates, with each preamble that they support.
+    /// Returns all 802.11b rates with each supported preamble.
     pub fn all_dsss() -> impl Iterator<Item = Self> {
         let long = DsssRate::ALL.map(|r| Self::Dsss(r, Preamble::Long));
         let short = DsssRate::ALL.map(|r| Self::Dsss(r, Preamble::Short));
         long.into_iter().chain(short.into_iter().skip(1))
     }
 
-    /// The rate called `name` in a retry chain of a station that sends at `self`. `mcs13` takes width and
-    /// guard interval from `self`. A full name stands for itself.
+    /// Parses a rate of a retry chain whose station sends at `self`. `mcs13` takes width and guard interval
+    /// from `self`; a full name is used as is.
     pub fn parse_in_chain(self, name: &str) -> Result<Self, String> {
         if !name.starts_with("mcs") {
             return Self::parse(name);
@@ -72,7 +72,8 @@ impl PhyRate {
     }
 }
 
-/// A VHT or HE rate, if the name begins as one: all parts in this order.
+/// Parses a VHT or HE name, or returns `None` if the name does not start with either. All parts are required,
+/// in this order.
 fn vht_or_he(name: &str) -> Option<Result<PhyRate, String>> {
     let mut parts = name.split('-');
     let head = parts.next()?;
@@ -106,7 +107,7 @@ fn vht_or_he(name: &str) -> Option<Result<PhyRate, String>> {
     })
 }
 
-/// What is wrong with a rate of VHT that the standard leaves out.
+/// Error message for a VHT rate excluded by the standard.
 fn excluded(name: &str, mcs: Option<u8>, own: VhtRate) -> Option<String> {
     let mcs = mcs.filter(|&mcs| mcs <= VhtRate::MAX_MCS)?;
     let with = if own.streams == 1 { "one stream".to_string() } else { format!("{} streams", own.streams) };
@@ -116,7 +117,7 @@ fn excluded(name: &str, mcs: Option<u8>, own: VhtRate) -> Option<String> {
     ))
 }
 
-/// The rate like `own` with another MCS.
+/// Returns `own` with another MCS.
 fn vht(mcs: Option<u8>, own: VhtRate) -> Option<PhyRate> {
     let rate = VhtRate { mcs: mcs.filter(|&mcs| mcs <= VhtRate::MAX_MCS)?, ..own };
     rate.is_allowed().then_some(PhyRate::Vht(rate))
@@ -149,7 +150,7 @@ fn parse_mcs(text: &str) -> Result<u8, String> {
         .ok_or_else(|| format!("`{text}` is no MCS index: it is `mcs0` to `mcs{}`", HtRate::MAX_MCS))
 }
 
-/// A decimal number without sign or leading zeros, so that every rate has one name only.
+/// Parses a decimal number without sign or leading zeros, so that each rate has a single name.
 fn number(digits: &str) -> Option<u32> {
     let plain = digits.bytes().all(|b| b.is_ascii_digit()) && (digits == "0" || !digits.starts_with('0'));
     if plain { digits.parse().ok() } else { None }
@@ -200,7 +201,7 @@ mod tests {
     use alloc::vec::Vec;
 
     #[test]
-    fn every_rate_reads_back_what_it_prints() {
+    fn names_round_trip() {
         let ofdm = OfdmRate::ALL.into_iter().map(PhyRate::Ofdm);
         let ht = (0..=HtRate::MAX_MCS).flat_map(|mcs| {
             [Width::Mhz20, Width::Mhz40].into_iter().flat_map(move |width| {
@@ -224,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn short_names_inherit() {
+    fn short_names_inherit_width_and_guard_interval() {
         let own = PhyRate::parse("ht40-mcs15-lgi").unwrap();
         assert_eq!(own.parse_in_chain("mcs13"), PhyRate::parse("ht40-mcs13-lgi"));
         assert_eq!(own.parse_in_chain("ht20-mcs5-sgi"), PhyRate::parse("ht20-mcs5-sgi"));
@@ -239,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_names_are_explained() {
+    fn errors_for_wrong_names() {
         for (name, hint) in [
             ("ofdm-7", "6, 9, 12"),
             ("ofdm-06", "6, 9, 12"),

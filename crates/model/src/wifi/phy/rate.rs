@@ -1,4 +1,4 @@
-//! Rates of a PPDU.
+//! PHY rates and retry chains.
 
 use super::channel::{Gi, Width};
 use super::vht_he::{HeRate, VhtRate};
@@ -37,7 +37,7 @@ pub enum OfdmRate {
     M54,
 }
 
-/// A rate of 802.11b: DSSS at 1 and 2 Mbit/s, CCK at 5.5 and 11.
+/// An 802.11b rate: DSSS at 1 and 2 Mbit/s, CCK at 5.5 and 11.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub enum DsssRate {
@@ -54,13 +54,13 @@ pub enum DsssRate {
 /// Preamble of a DSSS or CCK PPDU.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Preamble {
-    /// 192 us with its header.
+    /// Long: 192 us including the header.
     Long,
-    /// 96 us with its header; not at 1 Mbit/s.
+    /// Short: 96 us including the header; not available at 1 Mbit/s.
     Short,
 }
 
-/// Any rate.
+/// A rate of any PHY.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PhyRate {
     /// 802.11n, HT-mixed format.
@@ -79,16 +79,16 @@ impl HtRate {
     /// Highest MCS index with equal modulation on all streams.
     pub const MAX_MCS: u8 = 31;
 
-    /// Spatial streams, 1 to 4.
-    // spec: ieee80211-2016 19.5 tables 19-27 to 19-34 - eight modulations for each number of streams.
+    /// Returns the number of spatial streams, 1 to 4.
+    // spec: ieee80211-2016 19.5 tables 19-27 to 19-34 - eight modulations per number of streams.
     #[inline]
     pub const fn streams(self) -> u8 {
         self.mcs / 8 + 1
     }
 
-    /// Data bits in one OFDM symbol, over all streams (N_DBPS).
+    /// Returns the data bits per OFDM symbol, over all streams (N_DBPS).
     // spec: ieee80211-2016 19.5 tables 19-27 to 19-34 - 52 or 108 data subcarriers times coded bits times
-    // code rate; the table counts the latter two in half bits per subcarrier.
+    // code rate; the table holds the product of the latter two in half bits per subcarrier.
     #[inline]
     pub const fn bits_per_symbol(self) -> u32 {
         const HALF_BITS: [u32; 8] = [1, 2, 3, 4, 6, 8, 9, 10];
@@ -99,7 +99,7 @@ impl HtRate {
         half_subcarriers * HALF_BITS[(self.mcs % 8) as usize] * self.streams() as u32
     }
 
-    /// Length of one OFDM symbol with its guard interval, in ns.
+    /// Returns the length of an OFDM symbol with its guard interval, in ns.
     #[inline]
     pub const fn symbol_nanos(self) -> u64 {
         match self.gi {
@@ -108,15 +108,16 @@ impl HtRate {
         }
     }
 
-    /// Convolutional encoders, each of which adds six tail bits (N_ES).
-    // spec: ieee80211-2016 19.3.11.4 and tables 19-27 to 19-34 - two above 300 Mbit/s. The tables give one
-    // number for both guard intervals, so the long one's rate decides: 1200 bits a symbol are 300 Mbit/s.
+    /// Returns the number of convolutional encoders (N_ES), each of which adds six tail bits.
+    // spec: ieee80211-2016 19.3.11.4 and tables 19-27 to 19-34 - two encoders above 300 Mbit/s. Both guard
+    // intervals have the same number, so the rate with the long one decides: 1200 bits per symbol are 300
+    // Mbit/s.
     #[inline]
     pub const fn encoders(self) -> u32 {
         if self.bits_per_symbol() > 1_200 { 2 } else { 1 }
     }
 
-    /// Data rate, rounded down to a bit per second.
+    /// Returns the data rate, rounded down to 1 bit/s.
     pub const fn rate(self) -> Rate {
         Rate::from_bps(self.bits_per_symbol() as u64 * 1_000_000_000 / self.symbol_nanos())
     }
@@ -127,14 +128,14 @@ impl OfdmRate {
     pub const ALL: [Self; 8] =
         [Self::M6, Self::M9, Self::M12, Self::M18, Self::M24, Self::M36, Self::M48, Self::M54];
 
-    /// Data bits in one OFDM symbol (N_DBPS).
-    // spec: ieee80211-2016 17.3.2.3 table 17-4 - four bits for each Mbit/s, because a symbol lasts 4 us.
+    /// Returns the data bits per OFDM symbol (N_DBPS).
+    // spec: ieee80211-2016 17.3.2.3 table 17-4 - four bits per Mbit/s, because a symbol lasts 4 us.
     #[inline]
     pub const fn bits_per_symbol(self) -> u32 {
         4 * self.mbps()
     }
 
-    /// Data rate in Mbit/s.
+    /// Returns the data rate in Mbit/s.
     #[inline]
     pub const fn mbps(self) -> u32 {
         match self {
@@ -149,7 +150,7 @@ impl OfdmRate {
         }
     }
 
-    /// Data rate.
+    /// Returns the data rate.
     pub const fn rate(self) -> Rate {
         Rate::from_mbps(self.mbps() as u64)
     }
@@ -159,7 +160,7 @@ impl DsssRate {
     /// All rates, slowest first.
     pub const ALL: [Self; 4] = [Self::M1, Self::M2, Self::M5_5, Self::M11];
 
-    /// Data bits in 2 us.
+    /// Returns the data bits per 2 us.
     #[inline]
     pub const fn bits_in_2_micros(self) -> u32 {
         match self {
@@ -170,14 +171,14 @@ impl DsssRate {
         }
     }
 
-    /// Data rate.
+    /// Returns the data rate.
     pub const fn rate(self) -> Rate {
         Rate::from_bps(self.bits_in_2_micros() as u64 * 500_000)
     }
 }
 
 impl PhyRate {
-    /// Data bits in one OFDM symbol (N_DBPS); of 802.11b, in two microseconds.
+    /// Returns the data bits per OFDM symbol (N_DBPS), or per 2 us for 802.11b.
     #[inline]
     pub const fn bits_per_symbol(self) -> u32 {
         match self {
@@ -189,7 +190,7 @@ impl PhyRate {
         }
     }
 
-    /// Length of one OFDM symbol with its guard interval, in ns; of 802.11b, two microseconds.
+    /// Returns the length of an OFDM symbol with its guard interval in ns, or 2,000 for 802.11b.
     #[inline]
     pub const fn symbol_nanos(self) -> u64 {
         match self {
@@ -201,7 +202,7 @@ impl PhyRate {
         }
     }
 
-    /// Data rate, rounded down to a bit per second.
+    /// Returns the data rate, rounded down to 1 bit/s.
     pub const fn rate(self) -> Rate {
         match self {
             Self::Ht(r) => r.rate(),
@@ -212,7 +213,7 @@ impl PhyRate {
         }
     }
 
-    /// Spatial streams.
+    /// Returns the number of spatial streams.
     #[inline]
     pub const fn streams(self) -> u8 {
         match self {
@@ -223,7 +224,7 @@ impl PhyRate {
         }
     }
 
-    /// Channel width. 802.11b rates count as 20 MHz.
+    /// Returns the channel width. 802.11b counts as 20 MHz.
     #[inline]
     pub const fn width(self) -> Width {
         match self {
@@ -234,26 +235,26 @@ impl PhyRate {
         }
     }
 
-    /// Whether frames at this rate may be aggregated: HT, VHT and HE.
+    /// Returns true if frames at this rate may be aggregated: HT, VHT and HE.
     #[inline]
     pub const fn aggregates(self) -> bool {
         !matches!(self, Self::Ofdm(_) | Self::Dsss(..))
     }
 }
 
-/// One entry of a retry chain: a rate and its number of tries.
+/// Entry of a retry chain: a rate and its number of tries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RateTry {
     /// The rate.
     pub rate: PhyRate,
-    /// Number of tries at this rate before the next entry, at least 1.
+    /// Tries at this rate before the next entry, at least 1.
     pub tries: u8,
-    /// RTS and CTS go before each try.
+    /// Send RTS and expect a CTS before each try.
     pub rts: bool,
 }
 
 impl RateTry {
-    /// An entry without RTS.
+    /// Creates an entry without RTS.
     pub const fn new(rate: PhyRate, tries: u8) -> Self {
         Self { rate, tries, rts: false }
     }
@@ -264,7 +265,8 @@ impl RateTry {
 pub struct RetryChain {
     entries: [RateTry; Self::MAX],
     len: u8,
-    /// What is in the entries, 25 bits for each: chains are compared for each frame that joins a PPDU.
+    /// The entries packed into 25 bits each, for a fast comparison: chains are compared for each frame that
+    /// joins a PPDU.
     code: u128,
 }
 
@@ -281,7 +283,8 @@ impl RetryChain {
     /// Maximum number of entries, as in ath9k hardware.
     pub const MAX: usize = 4;
 
-    /// A chain of one to four entries. `None` for any other number, or if an entry has no tries.
+    /// Creates a chain of one to four entries. Returns `None` for any other number, or if an entry has no
+    /// tries.
     pub fn new(entries: &[RateTry]) -> Option<Self> {
         let first = *entries.first()?;
         if entries.len() > Self::MAX || entries.iter().any(|e| e.tries == 0) {
@@ -291,19 +294,19 @@ impl RetryChain {
         all[..entries.len()].copy_from_slice(entries);
         let code =
             |of: &RateTry| u128::from(of.rate.code().0) << 9 | u128::from(of.tries) << 1 | u128::from(of.rts);
-        // No entry is all zeros, as each has tries: so the code tells how many there are.
+        // Each entry has at least one try and hence is nonzero, so the code determines the number of entries.
         let code = entries.iter().fold(0, |codes, entry| codes << 25 | code(entry));
         Some(Self { entries: all, len: entries.len() as u8, code })
     }
 
-    /// The entries, in order.
+    /// Returns the entries in order.
     #[inline]
     pub fn entries(&self) -> &[RateTry] {
         &self.entries[..usize::from(self.len)]
     }
 
-    /// The same rates with `total` tries, at least one: the last entry gets the tries that are missing, or
-    /// the chain ends early.
+    /// Returns the chain with `total` tries, at least one. Missing tries are added to the last entry; surplus
+    /// entries are cut off.
     #[must_use]
     pub fn with_tries(&self, total: u8) -> Self {
         let (mut entries, mut left) = (self.entries, total.max(1));
@@ -338,7 +341,7 @@ mod tests {
         }
     }
 
-    /// Rates of MCS 0 to 15 in units of 100 kbit/s, as the standard prints them (rounded).
+    /// Rates of MCS 0 to 15 in units of 100 kbit/s, rounded as printed in the standard.
     // spec: ieee80211-2016 tables 19-27, 19-28, 19-31 and 19-32.
     const PRINTED: [(Width, Gi, [u64; 16]); 4] = [
         (
@@ -364,7 +367,7 @@ mod tests {
     ];
 
     #[test]
-    fn rates_are_those_of_the_standard() {
+    fn rates_match_the_standard() {
         for (width, gi, printed) in PRINTED {
             for (mcs, want) in (0..).zip(printed) {
                 let r = HtRate { mcs, width, gi };
@@ -380,7 +383,7 @@ mod tests {
 
     #[test]
     fn encoders_by_table() {
-        // spec: ieee80211-2016 tables 19-33 and 19-34 - N_ES at 40 MHz; it is 1 everywhere at 20 MHz.
+        // spec: ieee80211-2016 tables 19-33 and 19-34 - N_ES at 40 MHz. N_ES is 1 for all rates at 20 MHz.
         for mcs in 0..=HtRate::MAX_MCS {
             let wide = HtRate { mcs, width: Width::Mhz40, gi: Gi::Short }.encoders();
             assert_eq!(wide, if matches!(mcs, 21..=23 | 28..=31) { 2 } else { 1 }, "mcs {mcs}");

@@ -1,15 +1,14 @@
-//! Gaps between PPDUs, and the control frames that answer them.
+//! Interframe spaces, and rates and durations of control responses.
 
 use super::frame;
 use super::{Band, OfdmRate, PhyRate, ppdu_duration};
 use crate::types::Duration;
 
-/// Interframe spaces and slot time of one band.
+/// Interframe spaces and slot time of a band.
 ///
-/// Every duration that [`ppdu_duration`] returns includes the signal extension, and so do
-/// [`Timing::ack_duration`], [`Timing::block_ack_duration`] and [`Timing::eifs_extra`]. The interframe spaces
-/// do not include it. [`Timing::signal_extension`] must not be added again. It is for code that subtracts it,
-/// such as a packet capture.
+/// [`ppdu_duration`], [`Timing::ack_duration`], [`Timing::block_ack_duration`] and [`Timing::eifs_extra`]
+/// include the signal extension; the interframe spaces do not. Do not add [`Timing::signal_extension`] to any
+/// of them. The field is for code that subtracts the extension, such as a packet capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Timing {
     /// The band.
@@ -20,27 +19,29 @@ pub struct Timing {
     pub slot: Duration,
     /// Signal extension: silence at the end of each OFDM and HT PPDU at 2.4 GHz.
     pub signal_extension: Duration,
-    /// The lowest basic rate, used for beacons, other management frames, Block Ack requests, and the ACK in
-    /// the EIFS.
+    /// Lowest basic rate: used for beacons, other management frames, Block Ack requests, and the ACK in the
+    /// EIFS.
     pub lowest: PhyRate,
 }
 
-/// Slot time with stations that do not support OFDM.
-// spec: ieee80211-2016 table 16-4 and 18.4.5 - 20 us; 9 us only if all stations of the network can do it.
+/// Slot time if stations without OFDM are present.
+// spec: ieee80211-2016 table 16-4 and 18.4.5 - 20 us; 9 us only if all stations of the network support the
+// short slot.
 pub const LONG_SLOT: Duration = Duration::from_micros(20);
 
-/// The rates that all stations of a network can receive.
-// spec: ieee80211-2016 17.2.3.4 - 6, 12 and 24 Mbit/s are mandatory; hostapd makes them its basic rates at 5
+/// Rates that all stations of a network can receive.
+// spec: ieee80211-2016 17.2.3.4 - 6, 12 and 24 Mbit/s are mandatory; hostapd uses them as basic rates at 5
 // GHz.
-// deviation: at 2.4 GHz hostapd's are 1, 2, 5.5 and 11 - answers to OFDM are OFDM there too, as radios send
-// them.
+// deviation: used at 2.4 GHz as well, where hostapd has 1, 2, 5.5 and 11 - radios answer OFDM with OFDM
+// there, too.
 const BASIC_RATES: [OfdmRate; 3] = [OfdmRate::M6, OfdmRate::M12, OfdmRate::M24];
 
 impl Timing {
-    /// Timing of a band without 802.11b rates: short slot time, and 6 Mbit/s as the lowest basic rate.
+    /// Returns the timing of a band without 802.11b rates: short slot time, and 6 Mbit/s as the lowest basic
+    /// rate.
     // spec: ieee80211-2016 table 17-21 (5 GHz: SIFS 16, slot 9 us), table 18-5 (2.4 GHz: SIFS 10, short slot
     // 9 us).
-    // spec: ieee80211ax-2021 table 27-60 - 6 GHz as 5 GHz.
+    // spec: ieee80211ax-2021 table 27-60 - 6 GHz: the values of 5 GHz.
     pub const fn of(band: Band) -> Self {
         let sifs = match band {
             Band::Ghz2 => 10,
@@ -55,19 +56,19 @@ impl Timing {
         }
     }
 
-    /// The same with another lowest basic rate and slot time.
+    /// Returns the timing with another lowest basic rate and slot time.
     pub const fn with(self, lowest: PhyRate, slot: Duration) -> Self {
         Self { lowest, slot, ..self }
     }
 
-    /// AIFS of an access category: the gap before its backoff.
+    /// Returns the AIFS of an access category: the gap before its backoff.
     // spec: ieee80211-2016 10.22.2.4 - AIFSN slots after a SIFS.
     #[inline]
     pub fn aifs(self, aifsn: u8) -> Duration {
         self.sifs + self.slot * u64::from(aifsn)
     }
 
-    /// EIFS minus DIFS (or minus the AIFS of an access category).
+    /// Returns EIFS minus DIFS, or minus the AIFS of an access category.
     // spec: ieee80211-2016 10.3.2.3.7 and 10.22.2.4 - SIFS and an ACK at the lowest mandatory rate, before
     // DIFS or AIFS.
     #[inline]
@@ -75,34 +76,34 @@ impl Timing {
         self.sifs + self.ack_duration(self.lowest)
     }
 
-    /// Time that a sender waits for a missing response, beyond the SIFS that its next AIFS begins with.
-    // spec: ieee80211-2016 10.3.2.9 and 10.22.2.4 d - ACKTimeout is SIFS, a slot and the time until a
-    // reception is known to have begun; AIFSN slots follow it, with no other SIFS.
-    // spec: ieee80211-2016 table 17-21 - aRxPHYStartDelay, 20 us: preamble and SIGNAL of the OFDM frame that
-    // would answer.
+    /// Returns the time that a sender waits for a missing response, not counting the SIFS, which is part of
+    /// the following AIFS.
+    // spec: ieee80211-2016 10.3.2.9 and 10.22.2.4 d - ACKTimeout is SIFS, a slot and aRxPHYStartDelay; AIFSN
+    // slots follow without a second SIFS.
+    // spec: ieee80211-2016 table 17-21 - aRxPHYStartDelay is 20 us: preamble and SIGNAL of the OFDM response.
     #[inline]
     pub fn unanswered(self) -> Duration {
         self.slot + Duration::from_micros(20)
     }
 
-    /// Duration of an ACK at a control rate (see [`control_rate`]).
+    /// Returns the duration of an ACK at a control rate (see [`control_rate`]).
     #[inline]
     pub fn ack_duration(self, rate: PhyRate) -> Duration {
         ppdu_duration(rate, frame::ACK, self.band)
     }
 
-    /// Duration of a compressed Block Ack at a control rate (see [`control_rate`]), with a bitmap of 256
-    /// frames (`wide`) or of 64.
+    /// Returns the duration of a compressed Block Ack at a control rate (see [`control_rate`]), with a bitmap
+    /// of 256 frames (`wide`) or 64.
     #[inline]
     pub fn block_ack_duration(self, rate: PhyRate, wide: bool) -> Duration {
         ppdu_duration(rate, frame::block_ack(wide), self.band)
     }
 }
 
-/// The rate of the response to a frame sent at `data`: the highest basic rate that is not above the reference
-/// rate of `data`.
-// spec: ieee80211-2016 10.7.6.5.2 - ACK, Block Ack and CTS; there is always one, as 6 Mbit/s is basic, and so
-// are all rates of 802.11b, with the preamble of the frame that is answered.
+/// Returns the rate of the response to a frame sent at `data`: the highest basic rate that does not exceed
+/// the reference rate of `data`.
+// spec: ieee80211-2016 10.7.6.5.2 - for ACK, Block Ack and CTS. The rate always exists: 6 Mbit/s is basic,
+// and all 802.11b rates are basic, with the preamble of the frame that is answered.
 #[inline]
 pub const fn control_rate(data: PhyRate) -> PhyRate {
     let reference = match reference_rate(data) {
@@ -120,8 +121,8 @@ pub const fn control_rate(data: PhyRate) -> PhyRate {
     PhyRate::Ofdm(highest)
 }
 
-/// The reference rate: the legacy rate with the same modulation and coding, regardless of width, streams and
-/// guard interval.
+/// Returns the reference rate: the legacy rate with the same modulation and coding, regardless of width,
+/// streams and guard interval.
 // spec: ieee80211-2016 10.7.10 table 10-7 - non-HT reference rates: 64-QAM 2/3 counts as 48, 3/4 and 5/6 as
 // 54 Mbit/s.
 pub const fn reference_rate(data: PhyRate) -> PhyRate {
@@ -135,7 +136,7 @@ pub const fn reference_rate(data: PhyRate) -> PhyRate {
     PhyRate::Ofdm(rate)
 }
 
-// spec: ieee80211-2020 10.6.11 table 10-10 - 256-QAM counts as 54 Mbit/s too; ieee80211ax-2021 the same for
+// spec: ieee80211-2020 10.6.11 table 10-10 - 256-QAM counts as 54 Mbit/s as well; ieee80211ax-2021 - so does
 // 1024-QAM.
 const fn reference(mcs: u8) -> OfdmRate {
     match mcs {
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps() {
+    fn interframe_spaces() {
         let (low, high) = (Timing::of(Band::Ghz2), Timing::of(Band::Ghz5));
         assert_eq!([high.sifs, high.slot, high.signal_extension], [us(16), us(9), us(0)]);
         assert_eq!(Timing { band: Band::Ghz5, ..Timing::of(Band::Ghz6) }, high);
@@ -180,14 +181,14 @@ mod tests {
     }
 
     #[test]
-    fn answers() {
+    fn responses() {
         let (low, high) = (Timing::of(Band::Ghz2), Timing::of(Band::Ghz5));
         let ack = BASIC_RATES.map(|r| high.ack_duration(PhyRate::Ofdm(r)));
         let block_ack = BASIC_RATES.map(|r| high.block_ack_duration(PhyRate::Ofdm(r), false));
         let wide = BASIC_RATES.map(|r| high.block_ack_duration(PhyRate::Ofdm(r), true));
         assert_eq!(ack, [us(44), us(32), us(28)]);
         assert_eq!(block_ack, [us(68), us(44), us(32)]);
-        // 470 bits of 24, 48 and 96 a symbol.
+        // 470 bits at 24, 48 and 96 per symbol.
         assert_eq!(wide, [us(100), us(60), us(40)]);
         assert_eq!([PhyRate::Ofdm(OfdmRate::M24); 2].map(|r| low.ack_duration(r)), [us(34), us(34)]);
     }

@@ -1,4 +1,4 @@
-//! Rates of 802.11ac (VHT) and 802.11ax (HE), single user, in tables.
+//! Single-user rates of 802.11ac (VHT) and 802.11ax (HE).
 
 use super::channel::{Gi, Width};
 use crate::types::Rate;
@@ -16,7 +16,7 @@ pub struct VhtRate {
     pub gi: Gi,
 }
 
-/// Guard interval of an HE symbol. The rest of the symbol lasts 12.8 us.
+/// Guard interval of an HE symbol. The remainder of the symbol lasts 12.8 us.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum HeGi {
@@ -44,7 +44,7 @@ pub struct HeRate {
 /// Maximum number of streams in the tables.
 pub const MAX_STREAMS: u8 = 4;
 
-/// By MCS: coded bits per subcarrier and stream, and the code rate.
+/// Coded bits per subcarrier and stream, and the code rate, by MCS.
 // spec: ieee80211-2020 21.5 tables 21-30 to 21-61 (MCS 0 to 9), ieee80211ax-2021 27.5 tables 27-78 to 27-116
 // (0 to 11).
 const MODULATIONS: [(u32, u32, u32); 12] = [
@@ -63,11 +63,11 @@ const MODULATIONS: [(u32, u32, u32); 12] = [
 ];
 
 /// Data subcarriers by width.
-// spec: ieee80211-2020 table 21-5; ieee80211ax-2021 table 27-13, one user on the whole channel.
+// spec: ieee80211-2020 table 21-5; ieee80211ax-2021 table 27-13 - one user on the whole channel.
 const VHT_TONES: [u32; 4] = [52, 108, 234, 468];
 const HE_TONES: [u32; 4] = [234, 468, 980, 1_960];
 
-/// What VHT has no rate for: width, streams, MCS.
+/// Combinations of width, streams and MCS that VHT excludes.
 // spec: ieee80211-2020 21.5 - the bits of a symbol would not divide among the encoders.
 const EXCLUDED: [(Width, u8, u8); 5] = [
     (Width::Mhz20, 1, 9),
@@ -77,7 +77,8 @@ const EXCLUDED: [(Width, u8, u8); 5] = [
     (Width::Mhz160, 3, 9),
 ];
 
-/// Data bits of a symbol, over all streams, and what is left of a division that should leave nothing.
+/// Returns the data bits per symbol over all streams, and the remainder of the division by the code rate,
+/// which must be zero for VHT.
 const fn bits(tones: u32, streams: u8, mcs: u8) -> (u32, u32) {
     let (coded, times, by) = MODULATIONS[mcs as usize];
     let all = tones * coded * streams as u32 * times;
@@ -88,7 +89,7 @@ impl VhtRate {
     /// Highest MCS index.
     pub const MAX_MCS: u8 = 9;
 
-    /// All VHT rates that the standard allows, by width, guard interval, streams and MCS.
+    /// Returns all VHT rates that the standard allows, by width, guard interval, streams and MCS.
     pub fn all() -> impl Iterator<Item = Self> {
         Width::ALL.into_iter().flat_map(|width| {
             [Gi::Long, Gi::Short].into_iter().flat_map(move |gi| {
@@ -100,17 +101,17 @@ impl VhtRate {
         })
     }
 
-    /// Whether the standard allows this rate.
+    /// Returns true if the standard allows this rate.
     pub fn is_allowed(self) -> bool {
         !EXCLUDED.contains(&(self.width, self.streams, self.mcs))
     }
 
-    /// Data bits in one symbol, over all streams (N_DBPS).
+    /// Returns the data bits per symbol, over all streams (N_DBPS).
     pub const fn bits_per_symbol(self) -> u32 {
         bits(VHT_TONES[self.width as usize], self.streams, self.mcs).0
     }
 
-    /// Length of one symbol with its guard interval, in ns.
+    /// Returns the length of a symbol with its guard interval, in ns.
     pub const fn symbol_nanos(self) -> u64 {
         match self.gi {
             Gi::Long => 4_000,
@@ -118,9 +119,9 @@ impl VhtRate {
         }
     }
 
-    /// Convolutional encoders (N_ES).
-    // spec: ieee80211-2020 21.5 - one for each 600 Mbit/s with the short guard interval begun, 2160 bits a
-    // symbol; never five, which do not divide them: then six (MCS 7 at 160 MHz with four streams).
+    /// Returns the number of convolutional encoders (N_ES).
+    // spec: ieee80211-2020 21.5 - one per 600 Mbit/s or part thereof with the short guard interval, which are
+    // 2160 bits per symbol. Five would not divide the bits, so six (MCS 7 at 160 MHz with four streams).
     pub const fn encoders(self) -> u32 {
         match self.bits_per_symbol().div_ceil(2_160) {
             5 => 6,
@@ -128,14 +129,14 @@ impl VhtRate {
         }
     }
 
-    /// Preamble of the PPDU, in ns.
+    /// Returns the duration of the PPDU preamble, in ns.
     // spec: ieee80211-2020 21.3.4 - L-STF 8, L-LTF 8, L-SIG 4, VHT-SIG-A 8, VHT-STF 4, VHT-SIG-B 4 us, and 4
-    // us for each VHT-LTF, of which three streams need four (table 21-13).
+    // us per VHT-LTF; three streams need four VHT-LTFs (table 21-13).
     pub const fn preamble_nanos(self) -> u64 {
         36_000 + 4_000 * training_fields(self.streams)
     }
 
-    /// Data rate, rounded down to a bit per second.
+    /// Returns the data rate, rounded down to 1 bit/s.
     pub const fn rate(self) -> Rate {
         Rate::from_bps(self.bits_per_symbol() as u64 * 1_000_000_000 / self.symbol_nanos())
     }
@@ -145,16 +146,16 @@ impl HeGi {
     /// All guard intervals.
     pub const ALL: [Self; 3] = [Self::Ns800, Self::Ns1600, Self::Ns3200];
 
-    /// Length in ns.
+    /// Returns the length in ns.
     pub const fn nanos(self) -> u64 {
         [800, 1_600, 3_200][self as usize]
     }
 
-    /// One HE-LTF with this guard interval, in ns.
-    // spec: ieee80211ax-2021 27.3.4 table 27-1 - a training field twice as long as the shortest one for 0.8
-    // and 1.6 us, four times for 3.2 us: 6.4 and 12.8 us, each with the guard interval.
-    // deviation: of 0.8 us, the shortest field (3.2 us) and the longest are allowed too; which one a radio
-    // takes is its own choice.
+    /// Returns the duration of an HE-LTF with this guard interval, in ns.
+    // spec: ieee80211ax-2021 27.3.4 table 27-1 - 2x HE-LTF (6.4 us) with 0.8 and 1.6 us, 4x HE-LTF (12.8 us)
+    // with 3.2 us, each plus the guard interval.
+    // deviation: always 2x HE-LTF with 0.8 us - the standard also allows 1x (3.2 us) and 4x there, at the
+    // radio's choice.
     pub const fn training_nanos(self) -> u64 {
         match self {
             Self::Ns800 | Self::Ns1600 => 6_400 + self.nanos(),
@@ -167,7 +168,7 @@ impl HeRate {
     /// Highest MCS index.
     pub const MAX_MCS: u8 = 11;
 
-    /// All HE rates, by width, guard interval, streams and MCS.
+    /// Returns all HE rates, by width, guard interval, streams and MCS.
     pub fn all() -> impl Iterator<Item = Self> {
         Width::ALL.into_iter().flat_map(|width| {
             HeGi::ALL.into_iter().flat_map(move |gi| {
@@ -178,27 +179,27 @@ impl HeRate {
         })
     }
 
-    /// Data bits in one symbol, over all streams (N_DBPS), rounded down.
-    // spec: ieee80211ax-2021 27.3.12.5 - what the code does not divide evenly is cut off: 980 subcarriers,
-    // 5/6.
+    /// Returns the data bits per symbol, over all streams (N_DBPS), rounded down.
+    // spec: ieee80211ax-2021 27.3.12.5 - rounds down if the code rate does not divide evenly: 980 subcarriers
+    // at 5/6.
     pub const fn bits_per_symbol(self) -> u32 {
         bits(HE_TONES[self.width as usize], self.streams, self.mcs).0
     }
 
-    /// Length of one symbol with its guard interval, in ns.
+    /// Returns the length of a symbol with its guard interval, in ns.
     pub const fn symbol_nanos(self) -> u64 {
         12_800 + self.gi.nanos()
     }
 
-    /// Preamble of the PPDU, in ns.
+    /// Returns the duration of the PPDU preamble, in ns.
     // spec: ieee80211ax-2021 27.3.4 - L-STF 8, L-LTF 8, L-SIG 4, RL-SIG 4, HE-SIG-A 8, HE-STF 4 us and the
-    // HE-LTFs, of which three streams need four.
+    // HE-LTFs; three streams need four HE-LTFs.
     pub const fn preamble_nanos(self) -> u64 {
         36_000 + self.gi.training_nanos() * training_fields(self.streams)
     }
 
-    /// Data rate, rounded down to a bit per second.
-    // spec: ieee80211ax-2021 27.5 - the tables' rates are those of the bits before they are rounded down.
+    /// Returns the data rate, rounded down to 1 bit/s.
+    // spec: ieee80211ax-2021 27.5 - the rates in the tables are computed before N_DBPS is rounded down.
     pub const fn rate(self) -> Rate {
         let (coded, times, by) = MODULATIONS[self.mcs as usize];
         let bits = (HE_TONES[self.width as usize] * coded * self.streams as u32 * times) as u64;
@@ -223,13 +224,13 @@ mod tests {
         VhtRate { mcs, streams, width, gi }
     }
 
-    /// In units of 100 kbit/s, rounded as the standard prints them.
+    /// Rate in units of 100 kbit/s, rounded as printed in the standard.
     fn printed(rate: Rate) -> u64 {
         (rate.bps() + 50_000) / 100_000
     }
 
-    /// One stream, MCS 0 to 9; 0 stands for what is excluded.
-    // spec: ieee80211-2020 tables 21-30, 21-34 (20 and 40 MHz), 21-38 (80), 21-46 (160): data rates.
+    /// One stream, MCS 0 to 9. Excluded rates are 0.
+    // spec: ieee80211-2020 tables 21-30, 21-34 (20 and 40 MHz), 21-38 (80), 21-46 (160) - data rates.
     const VHT: [(Width, Gi, [u64; 10]); 8] = [
         (Width::Mhz20, Gi::Long, [65, 130, 195, 260, 390, 520, 585, 650, 780, 0]),
         (Width::Mhz20, Gi::Short, [72, 144, 217, 289, 433, 578, 650, 722, 867, 0]),
@@ -241,8 +242,8 @@ mod tests {
         (Width::Mhz160, Gi::Short, [650, 1300, 1950, 2600, 3900, 5200, 5850, 6500, 7800, 8667]),
     ];
 
-    /// One stream, MCS 0 to 11, by width; guard intervals of 0.8, 1.6 and 3.2 us.
-    // spec: ieee80211ax-2021 tables 27-78 to 27-116, and as printed by makers of access points.
+    /// One stream, MCS 0 to 11, by width and guard interval.
+    // spec: ieee80211ax-2021 tables 27-78 to 27-116, and as published by access point vendors.
     const HE: [(Width, HeGi, [u64; 12]); 6] = [
         (Width::Mhz20, HeGi::Ns800, [86, 172, 258, 344, 516, 688, 774, 860, 1032, 1147, 1290, 1434]),
         (Width::Mhz20, HeGi::Ns1600, [81, 163, 244, 325, 488, 650, 731, 813, 975, 1083, 1219, 1354]),
@@ -257,7 +258,7 @@ mod tests {
     ];
 
     #[test]
-    fn vht_rates_are_those_of_the_standard() {
+    fn vht_rates_match_the_standard() {
         for (width, gi, row) in VHT {
             for (mcs, want) in (0..).zip(row) {
                 let rate = vht(mcs, 1, width, gi);
@@ -265,7 +266,7 @@ mod tests {
                 assert!(want == 0 || printed(rate.rate()) == want, "{rate:?}: {}", rate.rate().bps());
             }
         }
-        // More streams, from the tables for 2, 3 and 4 (21-31 to 21-33, 21-39 to 21-41, 21-47 to 21-49).
+        // 2, 3 and 4 streams (tables 21-31 to 21-33, 21-39 to 21-41, 21-47 to 21-49).
         let short = |mcs, streams, width| printed(vht(mcs, streams, width, Gi::Short).rate());
         assert_eq!([short(9, 3, Width::Mhz20), short(8, 4, Width::Mhz20)], [2889, 3467]);
         assert_eq!(
@@ -279,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_vht_excludes() {
+    fn rates_excluded_by_vht() {
         let mut excluded = Vec::new();
         for (n, width) in Width::ALL.into_iter().enumerate() {
             for streams in 1..=MAX_STREAMS {
@@ -291,7 +292,7 @@ mod tests {
             }
         }
         assert_eq!(excluded, [(20, 1, 9), (20, 2, 9), (20, 4, 9), (80, 3, 6), (160, 3, 9)]);
-        // Of what is left each encoder's share of bits is whole, before and after its code.
+        // For all other rates, each encoder gets a whole number of bits before and after coding.
         for rate in VhtRate::all() {
             let (whole, left) = bits(VHT_TONES[rate.width as usize], rate.streams, rate.mcs);
             let (_, times, by) = MODULATIONS[usize::from(rate.mcs)];
@@ -303,7 +304,7 @@ mod tests {
 
     #[test]
     fn encoders_by_table() {
-        // spec: ieee80211-2020 tables 21-38 to 21-41 and 21-46 to 21-49, N_ES by MCS.
+        // spec: ieee80211-2020 tables 21-38 to 21-41 and 21-46 to 21-49 - N_ES by MCS.
         let row = |streams, width| -> Vec<u32> {
             (0..10).map(|mcs| vht(mcs, streams, width, Gi::Long).encoders()).collect()
         };
@@ -315,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn he_rates_are_those_of_the_standard() {
+    fn he_rates_match_the_standard() {
         for (width, gi, row) in HE {
             for (mcs, want) in (0..).zip(row) {
                 let rate = HeRate { mcs, streams: 1, width, gi };

@@ -1,6 +1,6 @@
-//! Power save: when a station sleeps and what wakes it ([`saver`]), when it leaves its channel to scan
-//! ([`scan`]), what its access point keeps meanwhile ([`sleepers`]) and says of that in its beacons
-//! ([`tim`]), and when that leaves its own channel ([`trips`]).
+//! Power save and scans: a station's sleep and wakeup ([`saver`]), its scans on other channels ([`scan`]),
+//! the access point's buffers for sleeping stations ([`sleepers`]), their announcement in beacons ([`tim`]),
+//! and the access point's own scans ([`trips`]).
 //!
 //! Pure algorithms: the caller passes the time, and frames to send are return values; [`super::dev`] sends
 //! them.
@@ -20,6 +20,6 @@ use sleepers::Sleepers;
 pub enum Power {
     /// A station that sleeps, or leaves its channel to scan.
     Station(Saver),
-    /// An access point of such stations.
+    /// The access point of such stations.
     AccessPoint(Sleepers),
 }

@@ -8,21 +8,20 @@ use crate::types::{Duration, Instant};
 pub struct ScanParams {
     /// Start of the first scan.
     pub start: Duration,
-    /// Interval between the starts of scans. `None`: one scan only.
+    /// Interval between the starts of scans. `None`: a single scan.
     pub interval: Option<Duration>,
-    /// Active scan: number of channels, and the time on each.
+    /// Active scan: number of channels, and the dwell time on each.
     pub active: (u32, Duration),
-    /// Passive scan: number of channels, and the time on each.
+    /// Passive scan: number of channels, and the dwell time on each.
     pub passive: (u32, Duration),
-    /// Longest time away: the station goes on to another channel without returning only if the total stays
-    /// within this time.
+    /// Maximum time off channel. The station continues to another channel without returning only if the total
+    /// stays within this time.
     pub max_off_channel: Duration,
     /// Time on the own channel between visits.
     pub home_dwell: Duration,
-    /// Longest time on the own channel between visits if frames wait to be sent or received. At least
-    /// `home_dwell`.
+    /// Time on the own channel between visits if frames wait to be sent or received. At least `home_dwell`.
     pub home_dwell_busy: Duration,
-    /// Time from when the access point knows of the absence until the station leaves. Counts as time away.
+    /// Delay between the announcement of the absence and leaving the channel. Counts as time off channel.
     pub leave_delay: Duration,
 }
 
@@ -30,30 +29,30 @@ pub struct ScanParams {
 #[derive(Clone, Copy, Debug)]
 pub struct Scan {
     params: ScanParams,
-    /// When the scan under way began, or the next one begins.
+    /// Start of the current or next scan.
     began: Instant,
-    /// Channels that are left of it, to be asked on and to be listened on.
+    /// Remaining active and passive channels.
     left: (u32, u32),
-    /// When it leaves next; never, where it does not.
+    /// Next departure, or [`Instant::NEVER`].
     next: Instant,
 }
 
 impl Scan {
-    /// A scan that has not begun.
+    /// Creates a scan that has not started.
     pub fn new(params: ScanParams) -> Self {
         let began = Instant::ZERO + params.start;
         Self { params, began, left: (params.active.0, params.passive.0), next: began }
     }
 
-    /// When the station leaves its channel next.
+    /// Returns when the station next leaves its channel.
     #[inline]
     pub const fn next(&self) -> Instant {
         self.next
     }
 
-    /// The station leaves its channel for as many channels as fit. Returns the time away.
-    // linux: net/mac80211/scan.c ieee80211_scan_state_decision (6.12) - the next channel without coming back
-    // if the time since leaving and that on the next channel are at most HZ / 8; one channel always.
+    /// Leaves the channel for as many other channels as fit. Returns the time off channel.
+    // linux: net/mac80211/scan.c ieee80211_scan_state_decision (6.12) - continues to the next channel if the
+    // time since leaving plus the dwell time there is at most HZ / 8; always visits at least one channel.
     pub fn leave(&mut self) -> Duration {
         let ScanParams { active, passive, max_off_channel, leave_delay, .. } = self.params;
         let mut gone = leave_delay;
@@ -76,9 +75,9 @@ impl Scan {
         gone
     }
 
-    /// The station is back. `busy`: frames wait to be sent or received.
-    // linux: drivers/net/wireless/ath/ath10k/wmi.c ath10k_wmi_start_scan_init (6.12) - back for the least
-    // time if it is idle, for the longest otherwise.
+    /// Handles the return to the own channel. `busy`: frames wait to be sent or received.
+    // linux: drivers/net/wireless/ath/ath10k/wmi.c ath10k_wmi_start_scan_init (6.12) - stays for the minimum
+    // time if idle, and for the maximum if not.
     pub fn back(&mut self, now: Instant, busy: bool) {
         let ScanParams { active, passive, interval, home_dwell, home_dwell_busy, .. } = self.params;
         if self.left != (0, 0) {
@@ -88,7 +87,7 @@ impl Scan {
         self.left = (active.0, passive.0);
         self.next = Instant::NEVER;
         if let Some(interval) = interval {
-            // A scan that takes longer than its period puts off the next one.
+            // A scan that takes longer than its interval delays the next one.
             self.began = (self.began + interval).max(now + home_dwell);
             self.next = self.began;
         }
@@ -129,20 +128,20 @@ mod tests {
 
     #[test]
     fn two_active_channels_or_a_passive_one() {
-        // 60 and 60 are 120 ms; with the third it would be 171, as the next is a passive one. Back for 200 ms
-        // each time.
+        // 60 + 60 = 120 ms; the third active channel and a passive one would be 171. 200 ms on the own
+        // channel each time.
         assert_eq!(trips(MAC80211), [(1_000, 120), (1_320, 60), (1_580, 111), (1_891, 111)]);
-        // Without flush 100 ms pass before: one channel at a time.
+        // Without a flush, 100 ms of delay allow only one channel at a time.
         let slow = ScanParams { leave_delay: ms(100), passive: (0, ms(111)), ..MAC80211 };
         assert_eq!(trips(slow), [(1_000, 160), (1_360, 160), (1_720, 160)]);
     }
 
     #[test]
-    fn again_and_again() {
+    fn repeated_scans() {
         let params =
             ScanParams { interval: Some(ms(8_000)), active: (1, ms(50)), passive: (0, ms(0)), ..MAC80211 };
         assert_eq!(trips(params), [(1_000, 50), (9_000, 50), (17_000, 50)]);
-        // A scan that is longer than its period: the next begins when the station has been back.
+        // A scan longer than its interval: the next one starts after 200 ms on the own channel.
         let dense =
             ScanParams { interval: Some(ms(10)), active: (1, ms(9_000)), passive: (0, ms(0)), ..MAC80211 };
         assert_eq!(trips(dense), [(1_000, 9_000), (10_200, 9_000), (19_400, 9_000)]);

@@ -1,7 +1,7 @@
-//! An access point's own scans. It stops its beacons and its queues, sends what the hardware has, and is deaf
-//! on its channel until it is back.
+//! Scans by an access point. It stops its beacons and queues, sends the frames in its hardware, and receives
+//! nothing on its channel until it is back.
 // linux: net/mac80211/offchannel.c ieee80211_offchannel_stop_vifs, ieee80211_offchannel_return (6.12) -
-// nobody is told: stations send on, in vain.
+// without an announcement: stations keep sending in vain.
 
 use super::saver::{Act, SaverCounters};
 use super::scan::{Scan, ScanParams};
@@ -10,25 +10,24 @@ use crate::types::Instant;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     Home,
-    /// What the hardware has is sent.
     Flushing,
     Away,
 }
 
-/// When an access point leaves its channel, and for how long.
+/// Absences of an access point from its channel.
 #[derive(Debug)]
 pub struct Trips {
     scan: Scan,
     state: State,
-    /// Since when the state lasts.
+    /// Start of the absence.
     since: Instant,
-    /// When it is back, while it is away.
+    /// Time of the return, while away.
     until: Instant,
     counters: SaverCounters,
 }
 
 impl Trips {
-    /// An access point on its channel.
+    /// Creates an access point on its channel.
     pub fn new(scan: ScanParams) -> Self {
         Self {
             scan: Scan::new(scan),
@@ -39,13 +38,13 @@ impl Trips {
         }
     }
 
-    /// Whether frames wait until the access point is back: it is away, or about to leave.
+    /// Returns true if frames wait until the access point is back: it is away, or about to leave.
     #[inline]
     pub fn holds(&self) -> bool {
         self.state != State::Home
     }
 
-    /// When [`Trips::on_timer`] is to be called.
+    /// Returns when to call [`Trips::on_timer`].
     #[inline]
     pub fn next_timer(&self) -> Option<Instant> {
         match self.state {
@@ -55,7 +54,7 @@ impl Trips {
         }
     }
 
-    /// A timer has expired. Returns whether frames are to be held or released. `busy`: frames wait.
+    /// Handles a timer. Returns whether to hold or release frames. `busy`: frames wait.
     pub fn on_timer(&mut self, now: Instant, busy: bool) -> Act {
         if self.next_timer().is_none_or(|at| at > now) {
             return Act::Nothing;
@@ -70,7 +69,7 @@ impl Trips {
         Act::Release
     }
 
-    /// The hardware has sent all frames. Returns whether the access point leaves now.
+    /// Continues after the hardware has sent all frames. Returns true if the access point leaves now.
     pub fn flushed(&mut self, now: Instant) -> bool {
         let leaves = self.state == State::Flushing;
         if leaves {
@@ -80,7 +79,7 @@ impl Trips {
         leaves
     }
 
-    /// The counters up to `now`.
+    /// Returns the counters up to `now`.
     pub fn counters(&self, now: Instant) -> SaverCounters {
         let mut counters = self.counters;
         if self.state == State::Away {
@@ -96,7 +95,7 @@ mod tests {
     use crate::types::Duration;
 
     #[test]
-    fn it_leaves_when_the_hardware_is_empty() {
+    fn leaves_when_the_hardware_is_empty() {
         let ms = Duration::from_millis;
         let at = |n| Instant::ZERO + ms(n);
         let scan = ScanParams {
@@ -113,7 +112,7 @@ mod tests {
         assert_eq!((trips.on_timer(at(99), false), trips.holds()), (Act::Nothing, false));
         assert!(!trips.flushed(at(99)));
         assert_eq!((trips.on_timer(at(100), false), trips.holds()), (Act::Hold, true));
-        // All channels at once, from when it has left.
+        // All channels in one absence, which starts on leaving.
         assert!(trips.flushed(at(107)));
         assert_eq!(trips.next_timer(), Some(at(107 + 2 * 60 + 111)));
         assert_eq!(trips.counters(at(127)).away, ms(20));

@@ -1,19 +1,19 @@
-//! The rate mask that limits rate control: `iw dev DEVICE set bitrates`.
+//! Rate mask that limits rate control: `iw dev DEVICE set bitrates`.
 
 use super::Probe;
 use crate::wifi::phy::{HtRate, PhyRate, RetryChain};
 
 /// Allowed MCS indices, 0 to 31.
 ///
-/// The mask is applied after rate control, which does not know about it. A masked rate is never reported as
-/// tried, so rate control goes on probing it. Such a probe is still sent alone.
+/// The mask is applied after rate control, which is not aware of it. A masked rate is never reported as
+/// tried, so rate control keeps probing it. Such a probe is still sent alone.
 // linux: net/mac80211/rate.c ieee80211_get_tx_rates, rate_control_apply_mask (4.4).
-// deviation: of one link and both directions, where that of Linux is of all that one interface sends.
+// deviation: applies to one link in both directions - in Linux, to all frames sent by an interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct McsMask(u32);
 
 impl McsMask {
-    /// All MCS indices are allowed.
+    /// All MCS indices allowed.
     pub const ALL: Self = Self(u32::MAX);
 
     /// Allows only these MCS indices.
@@ -21,12 +21,12 @@ impl McsMask {
         Self(mcs.into_iter().fold(0, |mask, mcs| mask | 1 << mcs))
     }
 
-    /// The allowed MCS indices, in order.
+    /// Returns the allowed MCS indices in ascending order.
     pub fn allowed(self) -> impl DoubleEndedIterator<Item = u8> {
         (0..32).filter(move |mcs| self.0 >> mcs & 1 == 1)
     }
 
-    /// The chain with each rate in its place that is sent instead.
+    /// Returns the chain with each masked rate replaced.
     pub(super) fn chain(self, chain: RetryChain) -> RetryChain {
         if self == Self::ALL {
             return chain;
@@ -40,13 +40,12 @@ impl McsMask {
         RetryChain::new(&entries[..n]).expect("as many entries as before, with tries")
     }
 
-    /// The probe with the rate that is sent instead.
+    /// Returns the probe with a masked rate replaced.
     pub(super) fn probe(self, probe: Probe) -> Probe {
         Probe { rate: self.nearest(probe.rate), ..probe }
     }
 
-    /// What a frame is sent at instead of this rate: the next lower one that is allowed, or else the next
-    /// higher.
+    /// Replacement for a masked rate: the next lower allowed rate or, failing that, the next higher.
     // linux: net/mac80211/rate.c rate_idx_match_mcs_mask (4.4).
     fn nearest(self, rate: PhyRate) -> PhyRate {
         let PhyRate::Ht(rate) = rate else { return rate };
@@ -68,7 +67,7 @@ mod tests {
     use alloc::string::ToString;
 
     #[test]
-    fn the_next_lower_rate_or_else_the_next_higher() {
+    fn masked_rates_are_replaced() {
         let near = |mask: &[u8], rate: &str| {
             McsMask::only(mask.iter().copied()).nearest(PhyRate::parse(rate).unwrap()).to_string()
         };
@@ -84,10 +83,10 @@ mod tests {
     }
 
     #[test]
-    fn probes_stay() {
-        // What was to probe another rate is sent at MCS 0, and still stands alone. Before 5.12 that is one
-        // frame in 18: 16 and twice the whole frames of a mean aggregate, 1.9; since then at most one in 20
-        // ms, and faster rates, which are never reported, are always asked for.
+    fn masked_probes_are_still_sent_alone() {
+        // Probes are sent at MCS 0, and still alone. Before 5.12, one frame in 18 is a probe: 16 plus twice
+        // the integer part of the mean aggregate length, 1.9. Since 5.12 at most one per 20 ms; faster rates,
+        // which are never reported, are always probed.
         for (version, probes) in [(MinstrelVersion::Before512, 134), (MinstrelVersion::From512, 236)] {
             let can =
                 HtCapabilities { streams: 1, width: Width::Mhz20, short_gi: true, formats: Formats::Ht };

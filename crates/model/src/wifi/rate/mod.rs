@@ -1,4 +1,4 @@
-//! Rate control: the rates of a link.
+//! Rate control of a link.
 
 pub mod ath9k_htc;
 pub mod mask;
@@ -32,38 +32,38 @@ pub enum RateControl {
     /// Rate control of the AR9271's firmware.
     Ath9kHtc(Box<Ath9kHtc>),
     /// Retry chains from a trace.
-    // deviation: a chain is looked for when a data PPDU is done with, as rate control's is, so one may still
-    // go at the old rate.
+    // deviation: updates the chain when a data PPDU completes, as for rate control - one PPDU may still use
+    // the old rate.
     Traced(Box<Timeline<RetryChain>>),
 }
 
-/// A rate probe by a frame.
+/// A rate probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Probe {
     /// The probed rate.
     pub rate: PhyRate,
-    /// Number of tries at the probed rate.
+    /// Tries at the probed rate.
     pub tries: u8,
-    /// The probed rate is the second entry of the chain, tried only if the best rate fails.
+    /// Put the probed rate second in the chain, where it is tried only if the best rate fails.
     pub second: bool,
 }
 
 /// Result of a data PPDU, for rate control.
 #[derive(Clone, Copy, Debug)]
 pub struct TxReport<'a> {
-    /// The used entries of the retry chain, each with the number of tries made.
+    /// Used entries of the retry chain, with the number of tries made.
     pub tries: &'a [RateTry],
-    /// Number of frames in the PPDU.
+    /// Frames in the PPDU.
     pub frames: u32,
-    /// Number of acknowledged frames.
+    /// Acknowledged frames.
     pub acked: u32,
     /// The probe of the PPDU, if any.
     pub probe: Option<Probe>,
-    /// Number of tries at the last used entry that were only an unanswered RTS.
+    /// Tries at the last used entry that ended with an unanswered RTS.
     pub unsent: u8,
 }
 
-/// One line of `rc_stats`: one rate.
+/// A line of `rc_stats`: one rate.
 #[derive(Clone, Debug)]
 pub struct StatsRow {
     /// Width and guard interval.
@@ -72,7 +72,7 @@ pub struct StatsRow {
     pub rate: PhyRate,
     /// Use of the rate: `A` to `D` by throughput, `P` by reliability.
     pub places: String,
-    /// Number of tries as the first entry of a chain.
+    /// Tries as the first entry of a chain.
     pub tries: u8,
     /// Expected throughput in packets of 1200 bytes per second.
     pub packets_per_second: u64,
@@ -81,7 +81,7 @@ pub struct StatsRow {
 }
 
 impl RateControl {
-    /// The retry chain to use.
+    /// Returns the current retry chain.
     pub fn chain(&self) -> RetryChain {
         match self {
             Self::Fixed(chain) => *chain,
@@ -92,7 +92,7 @@ impl RateControl {
         }
     }
 
-    /// A data frame is about to get its sequence number. Returns what it probes, if anything.
+    /// Returns the probe of a data frame that is about to get its sequence number, if any.
     #[inline]
     pub fn probe(&mut self, now: Instant) -> Option<Probe> {
         match self {
@@ -105,14 +105,14 @@ impl RateControl {
         }
     }
 
-    /// Whether probing is per PPDU. Then [`RateControl::probe_by_ppdu`] is called instead of
+    /// Returns true if probing is per PPDU. Then [`RateControl::probe_by_ppdu`] is called instead of
     /// [`RateControl::probe`].
     #[inline]
     pub const fn probes_by_ppdu(&self) -> bool {
         matches!(self, Self::Ath9kHtc(_))
     }
 
-    /// A PPDU is about to be built, of new or retried frames. Returns what it probes, if anything.
+    /// Returns the probe of a PPDU that is about to be built from new or retried frames, if any.
     pub fn probe_by_ppdu(&mut self, now: Instant) -> Option<Probe> {
         match self {
             Self::Ath9kHtc(m) => m.probe(now),
@@ -120,7 +120,7 @@ impl RateControl {
         }
     }
 
-    /// The retry chain of a probe, instead of `chain`.
+    /// Returns the retry chain of a probe, to be used instead of `chain`.
     pub fn probe_chain(&self, probe: Probe, chain: &RetryChain) -> RetryChain {
         match self {
             Self::Ath9kHtc(m) => m.probe_chain(probe.rate),
@@ -128,13 +128,13 @@ impl RateControl {
         }
     }
 
-    /// Whether rate control uses the results of PPDUs.
+    /// Returns true if rate control uses the results of PPDUs.
     #[inline]
     pub const fn learns(&self) -> bool {
         !matches!(self, Self::Fixed(_))
     }
 
-    /// Reports the result of a data PPDU. Returns whether the chain may have changed.
+    /// Reports the result of a data PPDU. Returns true if the chain may have changed.
     pub fn sent(&mut self, now: Instant, sent: TxReport<'_>) -> bool {
         match self {
             Self::Fixed(_) => false,
@@ -148,7 +148,7 @@ impl RateControl {
         }
     }
 
-    /// Expected throughput. `None` if it follows from the chain alone.
+    /// Returns the expected throughput, or `None` if it follows from the chain.
     pub fn expected(&self) -> Option<Rate> {
         match self {
             Self::Fixed(_) | Self::Traced(_) => None,
@@ -158,7 +158,7 @@ impl RateControl {
         }
     }
 
-    /// Maximum length in bytes of an A-MSDU at the chosen rates. `None`: no limit.
+    /// Returns the maximum length in bytes of an A-MSDU at the chosen rates, or `None` without a limit.
     pub fn amsdu_bytes(&self) -> Option<u16> {
         match self {
             Self::MinstrelHt(m, _) => m.amsdu_bytes(),
@@ -166,7 +166,7 @@ impl RateControl {
         }
     }
 
-    /// The lines of `rc_stats`. Empty for a fixed rate.
+    /// Returns the lines of `rc_stats`. Empty for fixed and traced rates.
     pub fn rows(&self) -> Vec<StatsRow> {
         match self {
             Self::Fixed(_) | Self::Traced(_) => Vec::new(),
@@ -177,7 +177,7 @@ impl RateControl {
     }
 }
 
-/// The retry chain of a probe: the probed rate in its entry, and the other entries of `chain`.
+/// Returns the retry chain of a probe: the probed rate in its entry, and the other entries of `chain`.
 // linux: net/mac80211/rate.c rate_control_fill_sta_table (4.4).
 pub fn probe_chain(probe: Probe, chain: &RetryChain) -> RetryChain {
     let entry = RateTry::new(probe.rate, probe.tries);

@@ -1,4 +1,4 @@
-//! The order in which the rates of a group are probed: columns of all its rates, each shuffled.
+//! Order in which the rates of a group are probed: columns of all places, each shuffled.
 
 use super::table::MOST_PLACES;
 use crate::types::RandomStream;
@@ -14,12 +14,12 @@ pub struct Order {
 }
 
 impl Order {
-    /// A new order of so many places: of the longest group of a link.
-    // linux: net/mac80211/rc80211_minstrel_ht.c init_sample_table (4.4) - each rate is moved by a random
-    // distance, to the next place that is free. net/mac80211/rc80211_minstrel_ht.h MCS_GROUP_RATES - ten
-    // places, and eight before 5.0 in a kernel without groups of VHT (MAC80211_RC_MINSTREL_VHT).
-    // deviation: links of HT alone have eight places with each kernel - with ten, two draws of ten find no
-    // rate.
+    /// Creates a random order of `places` places, those of the link's longest group.
+    // linux: net/mac80211/rc80211_minstrel_ht.c init_sample_table (4.4) - moves each rate by a random
+    // distance, to the next free place.
+    // linux: net/mac80211/rc80211_minstrel_ht.h MCS_GROUP_RATES - ten places, or eight before 5.0 in a kernel
+    // without VHT groups (MAC80211_RC_MINSTREL_VHT).
+    // deviation: HT-only links always have eight places - with ten, two of ten draws find no rate.
     pub fn new(places: u8, stream: &mut RandomStream) -> Self {
         const FREE: u8 = u8::MAX;
         let (places, n) = (usize::from(places), places);
@@ -36,17 +36,17 @@ impl Order {
         Self { held, places: n }
     }
 
-    /// Places of a column.
+    /// Returns the number of places per column.
     pub const fn places(&self) -> u8 {
         self.places
     }
 
-    /// The place that is probed at a cursor.
+    /// Returns the place at a cursor.
     pub fn at(&self, cursor: u8) -> u8 {
         self.held[usize::from(cursor)]
     }
 
-    /// The cursor after another.
+    /// Returns the next cursor.
     pub const fn after(&self, cursor: u8) -> u8 {
         if cursor + 1 == COLUMNS as u8 * self.places { 0 } else { cursor + 1 }
     }

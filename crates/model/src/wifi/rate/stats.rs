@@ -1,35 +1,35 @@
-//! Rate control's statistics of one rate: attempts and successes in the current interval, and their average.
+//! Statistics of one rate: attempts and successes in the current interval, and their average.
 //!
 //! Probabilities are integers in units of 1/4096, as in Linux, so that comparisons give the same result on
 //! every machine.
 
 /// Probability 1, in units of 1/4096.
-// linux: net/mac80211/rc80211_minstrel.h MINSTREL_SCALE (4.4) - twelve bits behind the point.
+// linux: net/mac80211/rc80211_minstrel.h MINSTREL_SCALE (4.4) - twelve fractional bits.
 pub const ONE: u32 = 1 << 12;
 
-/// `n` percent in units of 1/4096, rounded down.
+/// Converts `n` percent to units of 1/4096, rounded down.
 pub const fn percent(n: u32) -> u32 {
     n * ONE / 100
 }
 
-/// How the success ratio of an interval enters the average.
+/// Averaging of the success ratios of intervals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Average {
     /// EWMA: an interval has weight 1/4.
-    // linux: net/mac80211/rc80211_minstrel.h EWMA_LEVEL (4.4) - 96 of 128 stay.
+    // linux: net/mac80211/rc80211_minstrel.h EWMA_LEVEL (4.4) - keeps 96/128 of the old value.
     Weighted,
     /// A second-order filter, which tolerates a single bad interval.
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_filter_avg_add (5.12).
     Filtered,
 }
 
-/// Weight of the interval, of the average and of the one before it, in 4096ths.
-// linux: net/mac80211/rc80211_minstrel_ht.h MINSTREL_AVG_COEFF1 to 3 (5.12) - a low pass with a period of 16
-// intervals.
+/// Weights of the interval, of the average and of the previous average, in units of 1/4096.
+// linux: net/mac80211/rc80211_minstrel_ht.h MINSTREL_AVG_COEFF1 to 3 (5.12) - a low-pass filter with a period
+// of 16 intervals.
 const FILTER: [i32; 3] = [1_173, 5_273, -2_350];
 
-/// The weighted mean of an old value and a new one.
-// linux: net/mac80211/rc80211_minstrel.h minstrel_ewma (4.4) - the difference is divided towards zero.
+/// Returns the weighted mean of an old and a new value.
+// linux: net/mac80211/rc80211_minstrel.h minstrel_ewma (4.4) - rounds the difference towards zero.
 pub const fn weighted(old: u32, new: u32) -> u32 {
     (old as i32 + 32 * (new as i32 - old as i32) / 128) as u32
 }
@@ -39,22 +39,22 @@ pub const fn weighted(old: u32, new: u32) -> u32 {
 pub struct RateStats {
     /// Average success probability in units of 1/4096.
     pub prob: u32,
-    /// The average before the last interval; only the filter asks for it.
+    /// Average before the last interval, used by the filter only.
     before: u32,
     /// Attempts and successes in the current interval.
     pub current: Count,
     /// Attempts and successes in the last interval.
     pub last: Count,
-    /// Attempts and successes in all finished intervals.
+    /// Attempts and successes in all completed intervals.
     pub total: Count,
-    /// Number of intervals since the rate was last tried.
+    /// Intervals since the rate was last tried.
     pub skipped: u8,
 }
 
 /// Attempts and successes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Count {
-    /// Frames sent, once for each try.
+    /// Frames sent, counted once per try.
     pub attempts: u64,
     /// Frames acknowledged.
     pub successes: u64,
@@ -67,17 +67,17 @@ impl RateStats {
         self.current.successes += successes;
     }
 
-    /// Whether more than 30 frames were sent in this interval and a smaller share than `share` (in units of
-    /// 1/4096) was acknowledged.
+    /// Returns true if more than 30 frames were sent in this interval and the acknowledged share is less than
+    /// `share` (in units of 1/4096).
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_tx_status (4.4).
     pub fn has_collapsed(&self, share: u32) -> bool {
         let Count { attempts, successes } = self.current;
         attempts > 30 && successes * u64::from(ONE) / attempts < u64::from(share)
     }
 
-    /// An interval is over.
+    /// Ends an interval and updates the average.
     // linux: net/mac80211/rc80211_minstrel.c minstrel_calc_rate_stats (4.4), rc80211_minstrel_ht.c
-    // minstrel_ht_calc_rate_stats (5.12) - the first interval with a try is the average at once.
+    // minstrel_ht_calc_rate_stats (5.12) - the first interval with a try sets the average.
     pub fn end_interval(&mut self, average: Average) {
         let now = core::mem::take(&mut self.current);
         self.last = now;
@@ -97,7 +97,7 @@ impl RateStats {
     }
 
     fn filter(&mut self, share: u32) {
-        // Zero stands for "never tried".
+        // Zero means "never tried".
         let share = share.max(1);
         if self.prob == 0 {
             (self.prob, self.before) = (share, share);
@@ -128,9 +128,9 @@ mod tests {
     #[test]
     fn averages_step_by_step() {
         let shares = [100, 100, 0, 0, 0, 100];
-        // A quarter of the difference each time, divided towards zero.
+        // A quarter of the difference each time, rounded towards zero.
         assert_eq!(course(Average::Weighted, &shares), [4096, 4096, 3072, 2304, 1728, 2320]);
-        // A filter of second order goes on falling, and overshoots: it is cut off at one.
+        // A second-order filter keeps falling, and overshoots; the result is capped at 1.0.
         assert_eq!(course(Average::Filtered, &shares), [4096, 4096, 2923, 1413, 142, 545]);
         assert_eq!(course(Average::Filtered, &[0, 100, 100, 100, 100]), [1, 1173, 2682, 3952, 4096]);
     }

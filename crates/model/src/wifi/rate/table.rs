@@ -1,4 +1,4 @@
-//! The rates between two HT or VHT stations, in groups, each with the duration of a packet.
+//! Rates between two HT or VHT stations, in groups, with the duration of a packet at each.
 
 use crate::types::Duration;
 use crate::wifi::phy::{Gi, HtRate, PhyRate, VhtRate, Width};
@@ -11,7 +11,7 @@ pub struct HtCapabilities {
     pub streams: u8,
     /// Maximum channel width. HT rates use at most 40 MHz, VHT groups at most 80 MHz.
     pub width: Width,
-    /// The short guard interval is supported.
+    /// Support of the short guard interval.
     pub short_gi: bool,
     /// Formats whose rates are used.
     pub formats: Formats,
@@ -23,14 +23,14 @@ pub enum Formats {
     /// 802.11n only.
     Ht,
     /// 802.11ac only: both ends support VHT.
-    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_vht_only, minstrel_ht_update_caps (4.4, 6.12) - set
-    // by default: a station that can VHT has no HT rates.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_vht_only, minstrel_ht_update_caps (4.4, 6.12) -
+    // enabled by default: no HT rates for a VHT station.
     Vht,
     /// Both: `minstrel_vht_only` is off.
     HtAndVht,
 }
 
-/// Format of a group's PPDUs.
+/// PPDU format of a group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
     /// 802.11n.
@@ -61,7 +61,7 @@ pub const MOST_PLACES: usize = 10;
 pub const MOST_GROUPS: usize = 4 * 2 * (2 + 3);
 
 impl Group {
-    /// Number of rates in the group: MCS 0 to 7 of HT, MCS 0 to 9 of VHT.
+    /// Returns the number of places in the group: MCS 0 to 7 of HT, MCS 0 to 9 of VHT.
     pub const fn places(self) -> u8 {
         match self.format {
             Format::Ht => 8,
@@ -69,11 +69,11 @@ impl Group {
         }
     }
 
-    /// The rate with index `place`. `None` if the standard does not allow it.
-    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_get_valid_vht_rates (4.4, 6.12) - MCS 9 at 20 MHz
-    // with one, two and four streams and MCS 6 at 80 MHz with three are left out, as in the standard. What
-    // the peer receives of the others its VHT capabilities say.
-    // deviation: both ends are taken to have MCS 0 to 9 with all their streams.
+    /// Returns the rate at index `place`, or `None` if the standard does not allow it.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_get_valid_vht_rates (4.4, 6.12) - excludes MCS 9 at
+    // 20 MHz with one, two and four streams and MCS 6 at 80 MHz with three, as in the standard. The peer's
+    // VHT capabilities may exclude others.
+    // deviation: both ends support MCS 0 to 9 with all their streams - an assumption.
     pub fn rate(self, place: u8) -> Option<PhyRate> {
         let Self { format, streams, width, gi } = self;
         match format {
@@ -85,12 +85,12 @@ impl Group {
         }
     }
 
-    /// All rates of the group, slowest first.
+    /// Returns all rates of the group, slowest first.
     pub fn rates(self) -> impl Iterator<Item = PhyRate> {
         (0..self.places()).filter_map(move |place| self.rate(place))
     }
 
-    /// The index of a rate, if it belongs to the group.
+    /// Returns the index of a rate, if it belongs to the group.
     pub fn place(self, rate: PhyRate) -> Option<u8> {
         let (format, streams, width, gi, place) = match rate {
             PhyRate::Ht(r) => (Format::Ht, r.streams(), r.width, r.gi, r.mcs % 8),
@@ -100,7 +100,7 @@ impl Group {
         (Self { format, streams, width, gi } == self).then_some(place)
     }
 
-    /// Name as in `rc_stats`.
+    /// Returns the name used in `rc_stats`.
     pub const fn mode(self) -> &'static str {
         match (self.format, self.width, self.gi) {
             (Format::Ht, Width::Mhz20, Gi::Long) => "HT20/LGI",
@@ -117,10 +117,9 @@ impl Group {
     }
 }
 
-/// The groups that a link may use, in Linux's order: HT before VHT, then by width, guard interval and
-/// streams.
+/// Returns the groups of a link in Linux's order: HT before VHT, then by width, guard interval and streams.
 // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_mcs_groups, minstrel_ht_update_caps (4.4, 6.12) - VHT up
-// to 80 MHz. The groups of CCK and OFDM, which stand between them, no link of ours has.
+// to 80 MHz. Omits the CCK and OFDM groups between them, which no link of this model uses.
 pub fn groups(can: HtCapabilities) -> Vec<Group> {
     let of = |format, widths: &'static [Width]| {
         let widths = widths.iter().filter(move |&&width| width <= can.width);
@@ -138,7 +137,7 @@ pub fn groups(can: HtCapabilities) -> Vec<Group> {
     }
 }
 
-/// All rates of a link, by group.
+/// Returns all rates of a link, by group.
 pub fn rates(can: HtCapabilities) -> impl Iterator<Item = PhyRate> {
     groups(can).into_iter().flat_map(Group::rates)
 }
@@ -147,9 +146,9 @@ pub fn rates(can: HtCapabilities) -> impl Iterator<Item = PhyRate> {
 // linux: net/mac80211/rc80211_minstrel_ht.c AVG_PKT_SIZE (4.4) - 1200 bytes.
 pub const PACKET_BITS: u64 = 1200 * 8;
 
-/// Time of a packet's symbols.
-// linux: net/mac80211/rc80211_minstrel_ht.c MCS_SYMBOL_TIME, MCS_DURATION (4.4) - whole symbols; with the
-// short guard interval 0.8 us are added. Of VHT a sixteenth of sixteen packets' symbols.
+/// Returns the duration of a packet's symbols.
+// linux: net/mac80211/rc80211_minstrel_ht.c MCS_SYMBOL_TIME, MCS_DURATION (4.4) - whole symbols, plus 0.8 us
+// with the short guard interval. VHT: 1/16 of the symbols of sixteen packets.
 pub fn packet_time(group: Group, place: u8) -> Duration {
     Duration::from_nanos(match group.format {
         Format::Ht => symbols_time(group, place, PACKET_BITS),
@@ -157,16 +156,16 @@ pub fn packet_time(group: Group, place: u8) -> Duration {
     })
 }
 
-/// Time of a packet's symbols as a sixteenth of an aggregate's.
-// linux: net/mac80211/rc80211_minstrel_ht.c MCS_DURATION, GROUP_SHIFT (5.12) - sixteen packets, and what 16
-// bits cannot hold of a group's slowest rate is cut off.
+/// Returns the duration of a packet's symbols as 1/16 of those of sixteen packets.
+// linux: net/mac80211/rc80211_minstrel_ht.c MCS_DURATION, GROUP_SHIFT (5.12) - sixteen packets; truncates the
+// low bits by which the group's slowest rate exceeds 16 bits.
 pub fn packet_time_in_aggregate(group: Group, place: u8) -> Duration {
     let shift = 16_u32.saturating_sub((sixteenth(group, 0) as u32).leading_zeros());
     Duration::from_nanos(sixteenth(group, place) >> shift << shift)
 }
 
-/// Time of a packet at one stream of HT in 20 MHz with the long guard interval, as a rate is held against it.
-// linux: net/mac80211/rc80211_minstrel_ht.c MCS_DURATION (4.11, 5.12) - nothing is cut off of these.
+/// Returns the duration of a packet at one HT stream in 20 MHz with the long guard interval, for comparisons.
+// linux: net/mac80211/rc80211_minstrel_ht.c MCS_DURATION (4.11, 5.12) - without truncation.
 pub fn packet_time_of_one_stream(place: u8, in_aggregate: bool) -> Duration {
     let one = Group { format: Format::Ht, streams: 1, width: Width::Mhz20, gi: Gi::Long };
     if in_aggregate { Duration::from_nanos(sixteenth(one, place)) } else { packet_time(one, place) }
@@ -184,9 +183,9 @@ fn symbols_time(group: Group, place: u8, bits: u64) -> u64 {
     }
 }
 
-/// Data bits of a symbol.
-// linux: net/mac80211/rc80211_minstrel_ht.c VHT_GROUP (4.4, 6.12) - those of one stream times the streams:
-// MCS 9 at 20 MHz has 346, of which three make two bits fewer than the standard's 1040.
+/// Data bits per symbol.
+// linux: net/mac80211/rc80211_minstrel_ht.c VHT_GROUP (4.4, 6.12) - multiplies the bits of one stream by the
+// number of streams: three times the 346 bits of MCS 9 at 20 MHz are two bits less than the standard's 1040.
 fn bits_per_symbol(Group { format, streams, width, gi }: Group, place: u8) -> u64 {
     let one = match format {
         Format::Ht => HtRate { mcs: place, width, gi }.bits_per_symbol(),
@@ -234,7 +233,8 @@ mod tests {
             let place = group.place(rate).unwrap();
             [packet_time(group, place), packet_time_in_aggregate(group, place)].map(Duration::nanos)
         };
-        // 370 and 19 symbols of 3.6 us and 0.8 us; 5,908 and 296 of them by 16, less what 5 and 4 bits hold.
+        // 370 and 19 symbols of 3.6 us plus 0.8 us; 5,908 and 296 symbols / 16, with the low 5 and 4 bits
+        // truncated.
         assert_eq!(both("ht20-mcs0-sgi"), [1_332_800, 1_329_344]);
         assert_eq!(both("ht20-mcs15-sgi"), [69_200, 66_640]);
         assert_eq!(both("ht20-mcs0-lgi"), [1_480_000, 1_476_992]);

@@ -1,4 +1,4 @@
-//! The receiving side of one peer's TID.
+//! Receive side of one peer's TID.
 
 pub mod interrupts;
 pub mod reorder;
@@ -15,20 +15,20 @@ use crate::wifi::seq_window::Seq;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// Receive state of one TID of a peer.
+/// Receive state of a peer's TID.
 #[derive(Debug, Default)]
 pub struct RxTid {
     session: Option<Box<Reorder>>,
-    /// Number of broken frames with a readable delimiter.
+    /// Frames received with errors and a readable delimiter.
     pub broken: u64,
-    /// Number of frames received again because their acknowledgement was lost.
+    /// Duplicates, received because an acknowledgement was lost.
     pub duplicates: u64,
 }
 
-/// State that pseudo retry-out needs about the peer whose PPDU was received.
+/// State of pseudo retry-out for the sender of a PPDU.
 #[derive(Debug)]
 pub struct Judge<'a> {
-    /// The rule for counting a frame as lost.
+    /// Rule that decides when a frame counts as lost.
     pub params: RetryOutParams,
     /// The peer's smoothed data rate.
     pub smoothed: &'a mut SmoothedRate,
@@ -37,15 +37,15 @@ pub struct Judge<'a> {
 }
 
 impl RxTid {
-    /// Counts broken frames from now on. Each PPDU is then given with a [`Judge`].
+    /// Counts frames with errors from now on. Each PPDU is then passed with a [`Judge`].
     pub fn count_broken(&mut self) {
         if let Some(reorder) = &mut self.session {
             reorder.count_broken();
         }
     }
 
-    /// Opens a Block Ack session that starts at `start` with a window of `frames` frames. A session that is
-    /// already open, because its answer was lost, ends.
+    /// Opens a Block Ack session that starts at `start` with a window of `frames` frames. Ends a session that
+    /// is already open because the response was lost.
     pub fn open(&mut self, start: Seq, frames: u16, place: PlaceId, up: &mut Vec<Pkt>) {
         match &mut self.session {
             Some(reorder) => reorder.restart(start, frames, up),
@@ -55,9 +55,8 @@ impl RxTid {
 
     /// Processes the frames of one try of a PPDU.
     ///
-    /// The packets of error-free frames are moved out and appended to `up`. Their memory charge stays in the
-    /// sender's entry. With a `judge`, a broken frame of a TCP segment may count as lost although its sender
-    /// goes on trying.
+    /// Moves the packets of error-free frames to `up`. Their memory charge stays in the sender's entry. With
+    /// a `judge`, a TCP segment received with errors may count as lost while its sender keeps retrying.
     pub fn receive<S: Sink>(
         &mut self,
         now: Instant,
@@ -77,7 +76,8 @@ impl RxTid {
         }
     }
 
-    /// The same of 64 frames at most: a bit for each that came whole, and for each that could be read.
+    /// Processes at most 64 frames, with one bit per frame for those received without error and those that
+    /// are readable.
     #[inline]
     fn receive_some<S: Sink>(
         &mut self,
@@ -98,7 +98,7 @@ impl RxTid {
                 }
                 self.broken += 1;
                 if let (Some(judge), Some(reorder)) = (&judge, &mut self.session) {
-                    // A frame that was received before is not looked at again.
+                    // Frames received before are only counted.
                     let tcp = mpdu.pkt.is_some_and(|p| ctx.packets.carries_tcp(p));
                     reorder.broken(mpdu.seq, tcp, judge.params.index(*judge.smoothed), up);
                 }
@@ -119,8 +119,8 @@ impl RxTid {
         }
     }
 
-    /// Whether any frame of a PPDU, before its packets are taken, would go up at once: it is not held back,
-    /// old, or a duplicate.
+    /// Returns true if any frame of a PPDU would be delivered immediately: it is not held, old, or a
+    /// duplicate. Call this before the packets are taken.
     pub fn passes(&self, ppdu: &Ppdu, got: &RxOutcome) -> bool {
         let mut frames = got.first_of(ppdu);
         match &self.session {
@@ -129,14 +129,14 @@ impl RxTid {
         }
     }
 
-    /// A Block Ack request moves the window to `start`.
+    /// Moves the window to `start`, as requested by a Block Ack request.
     pub fn on_bar(&mut self, start: Seq, up: &mut Vec<Pkt>) {
         if let Some(reorder) = &mut self.session {
             reorder.move_to(start, up);
         }
     }
 
-    /// When a hole will be given up, if there is a hole.
+    /// Returns when a hole will be given up, if there is one.
     #[inline]
     pub fn next_timeout(&self) -> Option<Instant> {
         self.session.as_ref().and_then(|r| r.next_timeout())
@@ -149,12 +149,12 @@ impl RxTid {
         }
     }
 
-    /// The session's reorder buffer, if a session is open.
+    /// Returns the session's reorder buffer, if a session is open.
     pub fn session(&self) -> Option<&Reorder> {
         self.session.as_deref()
     }
 
-    /// Packets held back.
+    /// Returns the packets held in the reorder buffer.
     pub fn held(&self) -> impl Iterator<Item = Pkt> {
         self.session.iter().flat_map(|r| r.held())
     }

@@ -15,7 +15,7 @@ fn receive(rx: &mut RxTid, packets: &mut Packets, ppdu: &mut Ppdu, whole: u64) -
 }
 
 #[test]
-fn what_a_receiver_sees_of_each_try() {
+fn receiver_state_after_each_try() {
     let mut packets = Packets::new();
     let mut rx = RxTid::default();
     rx.open(Seq::new(0), 64, HERE, &mut Vec::new());
@@ -24,7 +24,7 @@ fn what_a_receiver_sees_of_each_try() {
     let table: &[(u64, &[u32], u64, u64, u64)] = &[
         // whole  up       received  broken  duplicates
         (0b1010, &[],      0b1010,   2,      0),
-        (0b0000, &[],      0b1010,   6,      0), // the scoreboard remembers
+        (0b0000, &[],      0b1010,   6,      0), // the scoreboard keeps earlier frames
         (0b1001, &[0, 1],  0b1011,   8,      1),
         (0b1111, &[2, 3],  0b1111,   8,      4),
         (0b0110, &[],      0b1111,   10,     6),
@@ -34,14 +34,14 @@ fn what_a_receiver_sees_of_each_try() {
         let has = p.held(&Marks::NONE).words()[0];
         assert_eq!((has, rx.broken, rx.duplicates), (received, broken, duplicates), "row {row}");
     }
-    // Nothing was cloned, and the charges have moved into the sender's entries.
+    // No packet was cloned, and the charges have moved to the sender's entries.
     assert!(p.mpdus.iter().all(|m| m.pkt.is_none() && m.truesize == TRUESIZE));
     assert_eq!([0, 1, 2, 3].map(|n| p.mpdus[n].charge), [0, 1, 2, 3].map(SockId));
     assert_eq!((packets.live(), packets.live_charges().count(), uncharged(&mut packets)), (4, 0, vec![]));
 }
 
 #[test]
-fn without_a_session_frames_go_up_as_they_come() {
+fn without_a_session_frames_are_delivered_immediately() {
     let mut packets = Packets::new();
     let mut rx = RxTid::default();
     let mut p = ppdu(&mut packets, [5, 3, 4]);
@@ -50,7 +50,7 @@ fn without_a_session_frames_go_up_as_they_come() {
 }
 
 #[test]
-fn a_new_request_ends_the_session_that_is_open() {
+fn a_new_request_ends_the_open_session() {
     let mut packets = Packets::new();
     let mut rx = RxTid::default();
     let mut up = Vec::new();

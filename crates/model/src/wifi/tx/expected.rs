@@ -1,4 +1,4 @@
-//! Expected throughput of a rate by rate control; it decides whether a station counts as slow.
+//! Throughput that rate control expects at a rate. Determines which stations count as slow.
 
 use crate::types::Rate;
 use crate::wifi::phy::PhyRate;
@@ -9,12 +9,12 @@ use crate::wifi::tx::aggregate::{AggregateLimits, Subframes};
 /// Time of a PPDU's preamble, gap and acknowledgement that the estimate reckons with, shared by an
 /// aggregate's frames.
 // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_caps (4.4) - the durations of an empty frame
-// and of one of 10 bytes at 6 Mbit/s, gap included: 48 + 60 us (recalled).
+// and of one of 10 bytes at 6 Mbit/s, gap included: 48 + 60 us by ieee80211_frame_duration.
 const OVERHEAD_NANOS: u64 = 108_000;
 
 /// Expected throughput of a fixed rate, assuming that all frames succeed and are sent in full aggregates.
 // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_get_tp_avg (4.4) - symbols of one packet and its part
-// of the overhead; the probability of success counts as 90 % at most (recalled).
+// of the overhead; the probability of success counts as 90 % at most.
 // deviation: full aggregates - Linux takes a running mean of their lengths, which a busy station reaches
 // soon.
 pub fn expected_throughput(rate: PhyRate, limits: AggregateLimits) -> Rate {

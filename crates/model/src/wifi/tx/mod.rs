@@ -1,5 +1,5 @@
-//! The transmit side shared by all drivers: peers, Block Ack sessions and windows, and the PPDU builder with
-//! its limits.
+//! Transmit side shared by all drivers: peers, Block Ack sessions and windows, and the PPDU builder with its
+//! limits.
 
 pub mod aggregate;
 pub mod expected;

@@ -1,4 +1,4 @@
-//! The transmitter shared by all drivers: the device's peers, their TIDs, and one attempt to fill a PPDU.
+//! The transmitter shared by all drivers: the device's peers, their TIDs, and attempts to send a PPDU.
 
 use crate::types::{Ac, Ctx, DevId, Duration, Instant, PeerId, Pkt, Rate, Sink, Step};
 use crate::wifi::air::filter::DestinationFilter;
@@ -28,34 +28,34 @@ pub struct TidIndex(pub u32);
 pub const TIDS: usize = 8;
 
 impl TidIndex {
-    /// The number of TID `tid` of `peer`.
+    /// Returns the number of TID `tid` of `peer`.
     #[inline]
     pub const fn new(peer: PeerId, tid: u8) -> Self {
         Self(peer.0 as u32 * TIDS as u32 + tid as u32)
     }
-    /// The peer.
+    /// Returns the peer.
     #[inline]
     pub const fn peer(self) -> PeerId {
         PeerId((self.0 / TIDS as u32) as u16)
     }
-    /// The TID, 0 to 7.
+    /// Returns the TID, 0 to 7.
     #[inline]
     pub const fn tid(self) -> u8 {
         (self.0 % TIDS as u32) as u8
     }
-    /// The access category of the TID.
+    /// Returns the TID's access category.
     #[inline]
     pub const fn ac(self) -> Ac {
         Ac::of_tid(self.tid())
     }
-    /// Index in tables.
+    /// Returns the index in tables.
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Window sizes, in frames, of Block Ack sessions with a neighbour.
+/// Window sizes of Block Ack sessions with a peer, in frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Windows {
     /// Window size that this device requests.
@@ -70,12 +70,12 @@ impl Default for Windows {
     }
 }
 
-/// A neighbour that the device exchanges frames with.
+/// A peer that the device exchanges frames with.
 #[derive(Clone, Debug)]
 pub struct Peer {
-    /// The neighbour's device, and the peer number of this device there.
+    /// The peer's device, and the peer number of this device there.
     pub remote: (DevId, PeerId),
-    /// Rate control of frames to the neighbour.
+    /// Rate control of frames to the peer.
     pub rate: RateControl,
     /// The retry chain chosen last.
     pub chain: RetryChain,
@@ -85,33 +85,32 @@ pub struct Peer {
     pub expected: Rate,
     /// Airtime weight of the station (`iw station set airtime_weight`).
     pub weight: u32,
-    /// Maximum frames and bytes of an aggregate to the neighbour, independent of the rates.
+    /// Maximum frames and bytes of an aggregate to the peer, regardless of the rates.
     pub most: (u32, u32),
-    /// The hardware's minimum subframe length includes the delimiter.
+    /// Include the delimiter in the hardware's minimum subframe length.
     pub delimiter_counted: bool,
     /// Number of empty delimiters that encryption requires between frames.
     pub sealing: u32,
-    /// Limits of A-MSDUs to the neighbour.
+    /// Limits of A-MSDUs to the peer.
     pub amsdu: AmsduLimits,
-    /// Window sizes of Block Ack sessions with the neighbour.
+    /// Window sizes of Block Ack sessions with the peer.
     pub windows: Windows,
-    /// Hardware tries of a frame outside a Block Ack session, if the driver sets their number. `None`: those
-    /// of the retry chain.
+    /// Hardware tries of a frame outside a Block Ack session, if the driver sets them. `None`: those of the
+    /// retry chain.
     pub single_tries: Option<u8>,
-    /// Errors on the path to the neighbour and back.
+    /// Errors on the path to the peer and back.
     pub errors: PathErrors,
-    /// Number of data PPDUs to the neighbour of which nothing was received, because of noise. Collisions do
-    /// not count.
+    /// Data PPDUs to the peer that were lost entirely because of noise. Collisions do not count.
     pub unheard: u64,
-    /// Number of responses to data PPDUs that were lost, because of noise. Collisions do not count.
+    /// Lost responses to data PPDUs because of noise. Collisions do not count.
     pub answers_lost: u64,
-    /// Number of data PPDUs to the neighbour that started during a frame that this device does not hear.
+    /// Data PPDUs to the peer that started during a frame that this device does not hear.
     pub begun_amid: u64,
 }
 
 impl Peer {
-    /// A neighbour with a loss-free path. `remote` is as in [`Peer::remote`]. The aggregate limits assume no
-    /// TXOP limits.
+    /// Creates a peer with a loss-free path. `remote` is as in [`Peer::remote`]. The aggregate limits assume
+    /// no TXOP limits.
     pub fn new(remote: (DevId, PeerId), rate: RateControl) -> Self {
         let chain = rate.chain();
         let limits = [AggregateLimits::of(&chain, Duration::ZERO, MAX_FRAMES, PEER_MAX); 4];
@@ -137,7 +136,7 @@ impl Peer {
         new
     }
 
-    /// Adopts the rates that rate control has chosen, with the aggregate limits that follow from them.
+    /// Adopts the rates chosen by rate control, and updates the aggregate limits and the expected throughput.
     pub fn choose(&mut self, txop: impl Fn(Ac) -> Duration) {
         self.chain = self.rate.chain();
         let (frames, bytes) = self.most;
@@ -153,10 +152,10 @@ impl Peer {
         self.expected = self.rate.expected().unwrap_or_else(unless_learnt);
     }
 
-    /// What A-MSDUs may hold at the rates chosen.
-    // deviation: of a firmware that joins packets as of mac80211 - with a rate control of its own it surely
-    // heeds the rate too, and no source tells how. Where Minstrel stands in for that, so does what Minstrel
-    // says of A-MSDUs.
+    /// Limits of A-MSDUs at the chosen rates.
+    // deviation: applies mac80211's A-MSDU limit to A-MSDUs built in firmware - rate control in firmware
+    // certainly considers the rate, too, but no source documents how. Minstrel, which replaces it here, sets
+    // that limit as well.
     fn amsdu_at_these_rates(&self) -> AmsduLimits {
         if self.amsdu.packets == 1 {
             return self.amsdu;
@@ -171,7 +170,7 @@ impl Peer {
 pub struct Hardware<'a> {
     /// The device's radio.
     pub radio: &'a mut Radio,
-    /// The channel the radio is on.
+    /// The radio's channel.
     pub medium: &'a mut Medium,
 }
 
@@ -193,41 +192,41 @@ pub enum Attempt {
     Nothing,
 }
 
-/// The transmit half of a Wi-Fi device.
+/// Transmit half of a Wi-Fi device.
 #[derive(Debug)]
 pub struct Transmitter {
     /// The device.
     pub dev: DevId,
     /// Its peers.
     pub peers: Vec<Peer>,
-    /// Eight TIDs for each peer.
+    /// Eight TIDs per peer.
     pub tids: Vec<TxTid>,
     /// Rate of management frames.
     pub lowest: PhyRate,
     /// Tries of management frames.
     pub management_tries: u8,
-    /// PPDUs longer than this (in bytes) are sent with RTS and CTS.
+    /// RTS threshold: longer PPDUs, in bytes, are sent with RTS and CTS.
     pub rts_threshold: u32,
-    /// Work queue for session starts. Without it, sessions start as soon as they are wanted.
+    /// Work queue for session setup. `None`: sessions start as soon as they are wanted.
     pub starts: Option<Starts>,
-    /// The hardware's destination filter, if it has one.
+    /// The hardware's destination filter, if any.
     pub filter: Option<DestinationFilter>,
-    /// Management frames that wait until a peer wakes, or until the device is back on its channel.
+    /// Management frames waiting until a peer wakes, or until the device is back on its channel.
     pub held: Vec<(TidIndex, Ac, Content)>,
-    /// The pseudo-peer for group-addressed frames, if such frames are sent.
+    /// Pseudo-peer for group-addressed frames, if any are sent.
     pub group: Option<PeerId>,
 }
 
-/// How long an answer to an ADDBA request is waited for.
+/// Timeout of an ADDBA request.
 // linux: net/mac80211/agg-tx.c ADDBA_RESP_INTERVAL (4.4) - one second.
 const ADDBA_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Frames that are sent one after the other without aggregation before the next TID has its turn.
+/// Number of consecutive single frames per turn of a TID.
 // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_burst (4.4).
 const BURST: usize = 2;
 
 impl Transmitter {
-    /// A device without peers.
+    /// Creates a transmitter without peers.
     pub fn new(dev: DevId) -> Self {
         let lowest = PhyRate::Ofdm(OfdmRate::M6);
         Self {
@@ -244,8 +243,8 @@ impl Transmitter {
         }
     }
 
-    /// Adds a neighbour. Frames to it are aggregated, except voice, if all rates of its retry chain are HT,
-    /// VHT or HE.
+    /// Adds a peer. Frames to it are aggregated, except voice, if all rates of its retry chain are HT, VHT or
+    /// HE.
     pub fn add_peer(&mut self, peer: Peer) -> PeerId {
         let id = PeerId::from_index(self.peers.len());
         let ht = peer.chain.entries().iter().all(|e| e.rate.aggregates());
@@ -262,7 +261,7 @@ impl Transmitter {
         id
     }
 
-    /// Frames wait in FIFOs of the driver (see [`TxTid::looks_before_it_takes`]).
+    /// Declares that frames wait in FIFOs of the driver (see [`TxTid::looks_before_it_takes`]).
     pub fn looks_before_it_takes(&mut self) {
         self.tids.iter_mut().for_each(TxTid::looks_before_it_takes);
     }
@@ -272,8 +271,8 @@ impl Transmitter {
         self.tids.iter_mut().for_each(TxTid::stop_queue);
     }
 
-    /// Reports the result of a data PPDU, which still has its frames, to rate control. Returns whether the
-    /// expected throughput has changed.
+    /// Reports the result of a data PPDU, which must still hold its frames, to rate control. Returns true if
+    /// the expected throughput has changed.
     pub fn learn(&mut self, now: Instant, ppdu: &Ppdu, radio: &Radio) -> bool {
         let peer = &mut self.peers[ppdu.header.peer.index()];
         let (used, n) = ppdu.used();
@@ -291,7 +290,7 @@ impl Transmitter {
         changed
     }
 
-    /// Takes a frame before the hardware has room for it (see [`TxTid::hold_one`]).
+    /// Dequeues a frame before the hardware has room for it (see [`TxTid::hold_one`]).
     pub fn hold_one<'a, S: Sink>(
         &mut self,
         now: Instant,
@@ -303,10 +302,10 @@ impl Transmitter {
         self.tids[tid.index()].hold_one(LinkRate { now, rate }, ctx, pull);
     }
 
-    /// A frame arrived for a TID without a Block Ack session. Requests a session, unless too many requests
-    /// were sent, or the last of several was sent too recently.
+    /// Requests a session for a TID without one, on the arrival of a frame. Does nothing if too many requests
+    /// were sent, or if the last of several is too recent.
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_aggr_check, agg-tx.c ieee80211_start_tx_ba_session
-    // (4.4) - with the first frame that a rate is looked up for.
+    // (4.4) - runs at the first rate lookup of a frame.
     pub fn want_session(&mut self, now: Instant, tid: TidIndex, hw: &mut Hardware<'_>) {
         let t = &mut self.tids[tid.index()];
         if !t.may_ask(now) {
@@ -322,7 +321,8 @@ impl Transmitter {
         }
     }
 
-    /// A wait of the TID's session is over. If the host's work queue begins another item, returns its TID.
+    /// Handles the end of a wait of the TID's session. If the host's work queue starts another item, returns
+    /// its TID.
     pub fn session_is_due(&mut self, now: Instant, tid: TidIndex, hw: &mut Hardware<'_>) -> Option<TidIndex> {
         let t = &mut self.tids[tid.index()];
         let work = match (t.session, &mut self.starts) {
@@ -354,7 +354,6 @@ impl Transmitter {
         Some(tid)
     }
 
-    /// Asks for a Block Ack session.
     // linux: net/mac80211/agg-tx.c ieee80211_tx_ba_session_handle_start (4.4).
     fn ask_for_session(&mut self, now: Instant, tid: TidIndex, hw: &mut Hardware<'_>) {
         let t = &mut self.tids[tid.index()];
@@ -365,16 +364,17 @@ impl Transmitter {
         self.send_management(now, tid, Ac::Vo, content, hw);
     }
 
-    /// Retry chain of management frames.
-    // linux: net/mac80211/rate.c rate_control_send_low (4.4) - the lowest basic rate, max_rate_tries times.
+    /// Returns the retry chain of management frames.
+    // linux: net/mac80211/rate.c rate_control_send_low (4.4) - the lowest basic rate, with max_rate_tries
+    // tries.
     pub fn management_chain(&self) -> RetryChain {
         chain_of(self.lowest, self.management_tries)
     }
 
     /// Sends a management frame or a Block Ack request at the lowest basic rate. Frames to a sleeping peer
     /// wait.
-    // spec: ieee80211-2016 11.2.2 - action frames are buffered. deviation: Block Ack requests too, which are
-    // not worth a try then.
+    // spec: ieee80211-2016 11.2.2 - buffers action frames.
+    // deviation: buffers Block Ack requests as well - they would be lost.
     pub fn send_management(
         &mut self,
         now: Instant,
@@ -393,7 +393,7 @@ impl Transmitter {
         hw.send(now, ppdu);
     }
 
-    /// Reports to a sink that follows packets whether the TID's frames are withheld.
+    /// Reports to a per-packet sink whether the TID's frames are withheld.
     #[inline]
     pub fn note_withheld<S: Sink>(&self, now: Instant, tid: TidIndex, ctx: &mut Ctx<'_, S>) {
         if S::STEPS {
@@ -402,7 +402,7 @@ impl Transmitter {
         }
     }
 
-    /// Builds a PPDU of one frame of a TID, whether the peer sleeps or not. `None` if no frame may be sent.
+    /// Builds a PPDU of one frame of a TID, even if the peer sleeps. Returns `None` if no frame may be sent.
     pub fn single<'a, S: Sink>(
         &mut self,
         now: Instant,
@@ -427,12 +427,12 @@ impl Transmitter {
             ppdu.chain = ppdu.chain.with_tries(tries);
         }
         ppdu.long = ppdu.bytes > self.rts_threshold && !group;
-        // Whoever asks for it sends it at once.
+        // The caller sends the PPDU immediately.
         ppdu.is_in_hardware(now, (0, 0), ctx);
         Some(ppdu)
     }
 
-    /// Tries to hand the hardware one PPDU, or a burst of single frames, of one TID.
+    /// Tries to hand one PPDU, or a burst of single frames, of one TID to the hardware.
     pub fn attempt<'a, S: Sink>(
         &mut self,
         now: Instant,
@@ -456,7 +456,7 @@ impl Transmitter {
                 let link = LinkRate { now, rate: &mut peer.rate };
                 let had = ppdu.ends_with();
                 let grown = t.fill(ppdu, peer.limits[ac.index()], link, ctx, pull);
-                // What joins its last frame may take the place of padding.
+                // A packet that joins the last frame may only replace padding.
                 ppdu.is_in_hardware(now, had, ctx);
                 if grown {
                     ppdu.long = ppdu.bytes > self.rts_threshold;
@@ -508,7 +508,7 @@ impl Transmitter {
 // linux: drivers/net/wireless/ath/ath9k/init.c ath9k_set_hw_capab (4.4) - max_rate_tries is 10.
 const MANAGEMENT_TRIES: u8 = 10;
 
-/// A chain of one rate.
+/// Returns a chain with a single rate.
 pub fn chain_of(rate: PhyRate, tries: u8) -> RetryChain {
     RetryChain::new(&[RateTry::new(rate, tries.max(1))]).expect("one entry with tries")
 }

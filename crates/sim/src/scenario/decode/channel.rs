@@ -85,8 +85,9 @@ pub(super) struct ForOld {
 }
 
 /// Slots and protection of a channel, once its stations are known.
-// linux: net/mac80211/cfg.c sta_apply_parameters, hostapd: src/ap/ieee802_11.c (2.10) - an access point turns
-// short slots off and protection on when a station without short slots or without OFDM associates (recalled).
+// linux: net/mac80211/cfg.c ieee80211_change_bss (4.4), hostapd: src/ap/ieee802_11.c handle_assoc,
+// src/ap/beacon.c ieee802_11_erp_info (2.10) - an access point turns short slots off and protection on when a
+// station without short slots or without OFDM associates.
 pub(super) fn with_old(channel: &mut Channel, index: usize, given: ForOld, nodes: &[Node]) {
     let old = nodes.iter().flat_map(|n| &n.interfaces).any(|i| match &i.medium {
         Attachment::Wifi(wifi) if wifi.channel == index => wifi.role.is_old(),

@@ -169,9 +169,9 @@ pub(super) fn read<'a>(
         (Attachment::Wifi(wifi), qdisc, None)
     };
     let default_route = host::interface(&mut section, context.host)?;
-    // linux: net/mac80211 (4.4) - ath9k has no scatter-gather, so its packets are single segments before
-    // 4.17, and it hands frames up one by one (recalled). drivers/net/veth.c (6.1) - no GRO unless it is
-    // asked for.
+    // linux: net/mac80211/main.c ieee80211_register_hw, net/mac80211/rx.c (4.4) - ath9k sets no NETIF_F_SG,
+    // so its packets are single segments before 4.17, and has no NAPI, so frames go up one by one.
+    // drivers/net/veth.c veth_setup (6.1) - no GRO unless a user turns it on.
     let tso = section.or("tso", device.link.is_some() || context.profile.memory.gso_always)?;
     let gro = section.or("gro", device.link.is_some_and(|link| link != LinkKind::Veth))?;
     let rx_buffer = section.get("rx_buffer").map(|field| field.value()).transpose()?;

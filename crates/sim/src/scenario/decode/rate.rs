@@ -102,7 +102,7 @@ static ENTRY: TableSchema = TableSchema {
     about: "A rate with its number of tries, and whether each of them begins with RTS and CTS.",
     groups: &[&[
         Key::need("rate", IN_CHAIN, "the rate"),
-        // linux: drivers/net/wireless/ath/ath9k/mac.h (4.4) - four bits in the descriptor (recalled).
+        // linux: drivers/net/wireless/ath/ath9k/mac.h AR_XmitDataTries0 (4.4) - four bits in the descriptor.
         Key::or("tries", ValueType::Integer(1, 15), "4", "tries before the next entry"),
         // linux: include/net/mac80211.h IEEE80211_TX_RC_USE_RTS_CTS (4.14) - a flag of each entry.
         Key::or(

@@ -18,6 +18,9 @@ pub struct Profile {
     pub version: Option<(u16, u16)>,
     /// Kernel version of the wireless stack, which may be later than `version` (backports).
     pub wifi_version: Option<(u16, u16)>,
+    /// Linux release, major and minor, whose defaults stand for those that no source of this system states;
+    /// `None` for Linux and OpenWrt.
+    pub assumed: Option<(u16, u16)>,
     /// Quantum of mac80211's airtime scheduler: growth of a station's deficit per round. `None`: the
     /// station's weight.
     pub airtime_quantum: Option<Duration>,
@@ -67,8 +70,8 @@ impl Profile {
 
     /// Whether Minstrel-HT has VHT groups only in kernels built with that option.
     // linux: net/mac80211/rc80211_minstrel_ht.c (4.4, 4.14) - under CONFIG_MAC80211_RC_MINSTREL_VHT, which
-    // distributions had in part; (5.2) always (since 5.0, recalled).
+    // distributions had in part, as still in 4.19; (4.20) always.
     pub fn vht_groups_are_an_option(&self) -> bool {
-        self.wifi_version.is_some_and(|own| own < (5, 0))
+        self.wifi_version.is_some_and(|own| own < (4, 20))
     }
 }

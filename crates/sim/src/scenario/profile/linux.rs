@@ -123,6 +123,9 @@ mod tests {
         assert_eq!(value((6, 6), "hystart").as_deref(), Some("\"5.16\""));
         assert_eq!(value((6, 2), "small_head"), None);
         assert_eq!(value((6, 3), "small_head").as_deref(), Some("640"));
+        // linux: net/ipv4/tcp_output.c tcp_schedule_loss_probe (4.13, 4.14).
+        assert_eq!(value((4, 13), "tlp").as_deref(), Some("\"3.10\""));
+        assert_eq!(value((4, 14), "tlp").as_deref(), Some("\"4.14\""));
     }
 
     #[test]

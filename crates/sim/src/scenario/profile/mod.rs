@@ -36,14 +36,14 @@ const OTHERS: [(&str, &str); 4] = data_files!["windows-10", "macos-10.11", "open
 static PROFILES: LazyLock<Vec<Profile>> = LazyLock::new(|| {
     let releases = linux::RELEASES.into_iter().map(|name| {
         let version = linux::version(name).expect("a release");
-        load(name, Some(version), Some(version), &linux::defaults(version))
+        load(name, Some(version), Some(version), None, &linux::defaults(version))
     });
     let others = OTHERS.iter().map(|(name, text)| differing(name, text));
     releases.chain(others).collect::<Result<_, _>>().expect("the project's own profiles are tested")
 });
 
 /// Bytes below which the kernel takes no send buffer.
-// linux: include/net/sock.h SOCK_MIN_SNDBUF (4.4) - twice 2048 bytes and the 256 of their sk_buff (recalled).
+// linux: include/net/sock.h SOCK_MIN_SNDBUF (4.4) - twice 2048 bytes and the 256 of their sk_buff.
 const MIN_SNDBUF: u32 = 2 * (2048 + 256);
 
 /// Keys of a node that choose its kernel.
@@ -289,7 +289,7 @@ fn differing(name: &'static str, text: &str) -> Result<Profile, Diagnostic> {
         linux::overlay(&mut sum, &stack);
     }
     linux::overlay(&mut sum, &tree.without("base").without("assumed").without("mac80211"));
-    load(name, base, wireless.or(base), &sum)
+    load(name, base, wireless.or(base), assumed, &sum)
 }
 
 /// Reads the complete table of a system's defaults.
@@ -297,6 +297,7 @@ fn load(
     name: &'static str,
     version: Option<(u16, u16)>,
     wifi_version: Option<(u16, u16)>,
+    assumed: Option<(u16, u16)>,
     tree: &Table,
 ) -> Result<Profile, Diagnostic> {
     let mut root = Section::new("", Origin::Line(1), tree, &FILE, Parts::none());
@@ -310,6 +311,7 @@ fn load(
         name,
         version,
         wifi_version,
+        assumed,
         airtime_quantum: root.find("airtime_quantum")?,
         txqueuelen: root.need("txqueuelen", number)?.value()?,
         pfifo_fast_limit_per_band: root.need("pfifo_fast_limit_per_band", "true or false")?.value()?,
@@ -396,7 +398,7 @@ linux-3.13: Fack No Linux3_2 Linux3_10 Delayed | 0 AtLeast Never false 131072 | 
 linux-3.19: Fack No Linux3_2 Linux3_10 Delayed | 2 AtMost Never false 131072 | CongAvoid | 0 0
 linux-4.4: Fack InRecovery Linux4_3 Linux3_10 Delayed | 2 AtMost Never false 262144 | CongAvoid | 0 0
 linux-4.6: Fack InRecovery Linux4_3 Linux3_10 Delayed | 2 AtMost Never false 262144 | CongAvoid | 0 0
-linux-4.14: DupAck Always Linux4_3 Linux4_13 Gone | 2 AtMost FirstOfWriteQueue true 262144 | CongAvoid | 0 0
+linux-4.14: DupAck Always Linux4_3 Linux4_14 Gone | 2 AtMost FirstOfWriteQueue true 262144 | CongAvoid | 0 0
 linux-4.19: RackTlp No Linux4_3 Linux4_16 Gone | 2 AtMost EmptyRtxQueue true 262144 | CongAvoid | 0 0
 linux-5.10: RackTlp No Linux4_3 Linux4_16 Gone | 2 AtMostUnlessPaced EmptyRtxQueue true 1048576 | CongAvoid | 1 256
 linux-5.15: RackTlp No Linux5_11 Linux4_16 Gone | 2 AtMostUnlessPaced EmptyRtxQueue true 1048576 | CongAvoid | 1 256
@@ -430,14 +432,24 @@ macos-10.11: DupAck No Linux3_2 Linux3_10 Gone | 2 AtMost Never false 262144 | C
         }
     }
 
+    // linux: net/mac80211/Kconfig MAC80211_RC_MINSTREL_VHT (4.19; removed in 4.20).
+    #[test]
+    fn vht_groups_are_an_option_up_to_4_19() {
+        let options =
+            |wifi_version| Profile { wifi_version, ..PROFILES[0].clone() }.vht_groups_are_an_option();
+        assert!(options(Some((4, 19))));
+        assert!(!options(Some((4, 20))) && !options(None));
+    }
+
     #[test]
     fn openwrt_has_a_later_wireless_stack() {
         let own = |name: &str| {
             let p = PROFILES.iter().find(|p| p.name == name).expect("a release");
             (p.version, p.wifi_version, p.tcp.hz, p.wifi_pacing_shift, p.default_qdisc)
         };
-        assert_eq!(own("openwrt-23.05"), (Some((5, 15)), Some((6, 1)), 100, 6, "fq_codel"));
-        assert_eq!(own("openwrt-24.10"), (Some((6, 6)), Some((6, 12)), 100, 6, "fq_codel"));
+        // openwrt: package/kernel/mac80211, commit 91fb3ce56ba1 (2020) - removed its own pacing shift of 6.
+        assert_eq!(own("openwrt-23.05"), (Some((5, 15)), Some((6, 1)), 100, 7, "fq_codel"));
+        assert_eq!(own("openwrt-24.10"), (Some((6, 6)), Some((6, 12)), 100, 7, "fq_codel"));
         // 5.15 has Minstrel-HT's rules of 5.12.
         let openwrt = PROFILES.iter().filter(|p| p.name.starts_with("openwrt-"));
         assert!(openwrt.map(|p| p.minstrel_ht).eq([MinstrelVersion::From519; 2]));

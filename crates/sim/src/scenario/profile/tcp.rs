@@ -27,7 +27,7 @@ const PRR: [(&str, PrrRules); 4] = [
     ("5.19", PrrRules::Linux5_19),
 ];
 const TLP: [(&str, TlpRules); 3] =
-    [("3.10", TlpRules::Linux3_10), ("4.13", TlpRules::Linux4_13), ("4.16", TlpRules::Linux4_16)];
+    [("3.10", TlpRules::Linux3_10), ("4.14", TlpRules::Linux4_14), ("4.16", TlpRules::Linux4_16)];
 const GROWTH: [(&str, GrowthRules); 3] =
     [("3.13", GrowthRules::Linux3_13), ("4.3", GrowthRules::Linux4_3), ("5.7", GrowthRules::Linux5_7)];
 const CWND_LIMITED: [(&str, CwndLimitedRules); 4] = [
@@ -79,7 +79,7 @@ pub(super) static FILE: TableSchema = TableSchema {
             ValueType::Choice(&["3.2", "4.3", "5.11", "5.19"]),
             "the same of proportional rate reduction",
         ),
-        Key::need("tlp", ValueType::Choice(&["3.10", "4.13", "4.16"]), "the same of tail-loss probes"),
+        Key::need("tlp", ValueType::Choice(&["3.10", "4.14", "4.16"]), "the same of tail-loss probes"),
         Key::need("early_retransmit", ValueType::Boolean, "few packets out need fewer duplicates"),
         Key::or(
             "autocorking",

@@ -1,23 +1,23 @@
-//! The same of packets from outside: what is compared is in their bytes. Each segment keeps its own headers,
-//! so that a packet that is split again has those that came.
+//! GRO of packets from outside hosts, based on their bytes. Each segment keeps its own headers, so splitting
+//! a merged packet restores the original segments.
 
 use super::{ENDING, MAX_BYTES};
 use crate::types::{BytesId, PacketKind, Packets, Pkt, TcpFlags};
 
-/// A segment of TCP right behind an IP header without options.
+/// A TCP segment directly after an IP header without options.
 #[derive(Clone, Copy)]
 struct Segment<'a> {
     bytes: &'a [u8],
-    /// Where TCP's header begins, and its data.
+    /// Offsets of the TCP header and of the data.
     tcp: usize,
     data: usize,
 }
 
 impl<'a> Segment<'a> {
-    /// That of a packet; of several segments the first. `None` of what GRO lets through as it is.
-    // linux: net/ipv4/af_inet.c inet_gro_receive, net/ipv6/ip6_offload.c ipv6_gro_receive (6.12) - no
-    // options, no fragments, and the length that the header says.
-    // deviation: checksums are not looked at, and extension headers of IPv6 are let through.
+    /// Parses a packet, or the first of its segments. Returns `None` for packets that GRO does not merge.
+    // linux: net/ipv4/af_inet.c inet_gro_receive, net/ipv6/ip6_offload.c ipv6_gro_receive (6.12) - require no
+    // options, no fragments, and a correct length field.
+    // deviation: checksums are not verified, and packets with IPv6 extension headers are not merged.
     fn of(packets: &'a Packets, p: Pkt) -> Option<Self> {
         let bytes = packets.bytes(p);
         let word = |at: usize| usize::from(bytes[at]) << 8 | usize::from(bytes[at + 1]);
@@ -37,7 +37,6 @@ impl<'a> Segment<'a> {
         self.tcp == 20
     }
 
-    /// Addresses and ports.
     fn flow(&self) -> (&'a [u8], &'a [u8]) {
         let addresses = if self.is_v4() { 12..20 } else { 8..40 };
         (&self.bytes[addresses], &self.bytes[self.tcp..self.tcp + 4])
@@ -52,7 +51,6 @@ impl<'a> Segment<'a> {
         self.bytes[self.tcp + 13]
     }
 
-    /// Identification and flags of an IPv4 header.
     fn identity(&self) -> (u16, u8) {
         (u16::from_be_bytes([self.bytes[4], self.bytes[5]]), self.bytes[6])
     }
@@ -62,7 +60,7 @@ impl<'a> Segment<'a> {
     }
 }
 
-/// Whether `p` is of the flow of `held`, which is from outside if it has `last` bytes.
+/// Returns true if `p` belongs to the flow of `held`, a packet of an outside host if `last` is set.
 pub(super) fn is_of_flow(packets: &Packets, held: Pkt, last: Option<BytesId>, p: Pkt) -> bool {
     last.is_some()
         && match (Segment::of(packets, held), Segment::of(packets, p)) {
@@ -71,24 +69,24 @@ pub(super) fn is_of_flow(packets: &Packets, held: Pkt, last: Option<BytesId>, p:
         }
 }
 
-/// The bytes behind which others may be put, if a packet may have others merged into it: it carries data and
-/// no flag that ends it.
-// deviation: a packet that comes with several segments is let through.
+/// Returns the bytes to append to, if segments may be merged into the packet: it carries data, and no flag
+/// that ends merging.
+// deviation: a packet that arrives with several segments is not merged.
 pub(super) fn may_grow(packets: &Packets, p: Pkt) -> Option<BytesId> {
     let segment = Segment::of(packets, p)?;
     let grows = segment.payload() > 0 && segment.flags() & ENDING == 0;
     grows.then(|| packets.last_bytes(p)).flatten()
 }
 
-/// Whether `p` continues `into`, which is of the same flow.
-// linux: net/ipv4/tcp_offload.c tcp_gro_receive, net/ipv4/af_inet.c inet_gro_receive (6.12) - as of modelled
-// packets; the identification is the next one, or with DF the same.
+/// Returns true if `p` continues `into`, a packet of the same flow.
+// linux: net/ipv4/tcp_offload.c tcp_gro_receive, net/ipv4/af_inet.c inet_gro_receive (6.12) - same rules as
+// for modelled packets; the identification must be the next one, or the same with DF.
 pub(super) fn continues(packets: &Packets, into: Pkt, p: Pkt) -> bool {
     let (a, b) = (packets.get(into), packets.get(p));
     let (Some(x), Some(y)) = (Segment::of(packets, into), Segment::of(packets, p)) else { return false };
     let ignored = TcpFlags::FIN.0 | TcpFlags::PSH.0;
     let segs = usize::from(a.segs);
-    // Headers are equally long.
+    // All segments have headers of the same length.
     let data = a.len as usize - segs * x.data;
     let follows = || {
         let ((id, flags), (next, same)) = (x.identity(), y.identity());
@@ -109,7 +107,7 @@ pub(super) fn continues(packets: &Packets, into: Pkt, p: Pkt) -> bool {
         && x.data + data + y.payload() < MAX_BYTES as usize
 }
 
-/// Merges `p` into `into`, whose last bytes are `last`. Gives the new last ones, if the packet may grow
+/// Merges `p` into `into`, whose last bytes are `last`. Returns the new last bytes if the packet may grow
 /// further.
 pub(super) fn join(packets: &mut Packets, into: Pkt, last: BytesId, p: Pkt) -> Option<BytesId> {
     let payload = |p| Segment::of(packets, p).map_or(0, |segment| segment.payload());

@@ -10,7 +10,7 @@ use crate::types::{Duration, Instant, NewPacket, SockId};
 const ACK: u8 = TcpFlags::ACK.0;
 const PSH: u8 = ACK | TcpFlags::PSH.0;
 
-/// A segment as it comes, all that can differ.
+/// A received segment, with all fields that can differ.
 #[derive(Clone, Debug)]
 struct Came {
     v6: bool,
@@ -82,7 +82,7 @@ impl Came {
     }
 }
 
-/// How many segments each packet of a batch has when it has been merged.
+/// Number of segments of each packet after merging a batch.
 fn merged(came: &[Came]) -> Vec<u16> {
     let mut packets = Packets::new();
     let mut batch: Vec<Pkt> = (0..).zip(came).map(|(n, came)| came.packet(&mut packets, n)).collect();
@@ -127,7 +127,7 @@ fn a_segment_is_merged_unless_something_differs() {
 }
 
 #[test]
-fn what_ends_a_packet_is_the_last_in_it() {
+fn a_segment_that_ends_a_packet_is_its_last() {
     let train = |change: fn(&mut Came), at: usize| {
         let mut came = vec![PLAIN];
         (1..6).for_each(|n| came.push(next(&came[n - 1])));
@@ -138,14 +138,13 @@ fn what_ends_a_packet_is_the_last_in_it() {
     assert_eq!(train(|c| c.flags = PSH, 2), [3, 3]);
     assert_eq!(train(|c| c.flags = PSH, 0), [1, 5]);
     assert_eq!(train(|c| c.flags = ACK | TcpFlags::SYN.0, 0), [1, 5]);
-    // Two flows, one after the other.
     let other = |c: &Came| Came { port: 2, ..c.clone() };
     let (a, b) = (PLAIN, next(&PLAIN));
     assert_eq!(merged(&[a.clone(), other(&a), b.clone(), other(&b)]), [2, 2]);
 }
 
 #[test]
-fn an_identification_that_counts_up_needs_no_df() {
+fn incrementing_identifications_need_no_df() {
     let first = Came { df: false, ..PLAIN };
     let second = next(&first);
     let third = next(&second);
@@ -154,7 +153,7 @@ fn an_identification_that_counts_up_needs_no_df() {
 }
 
 #[test]
-fn a_copy_and_its_original_grow_apart() {
+fn a_copy_and_its_original_grow_independently() {
     let mut packets = Packets::new();
     let first = PLAIN.packet(&mut packets, 0);
     let copy = packets.duplicate(first);
@@ -162,15 +161,15 @@ fn a_copy_and_its_original_grow_apart() {
     let (mut one, mut other) = (vec![first, a], vec![copy, b]);
     merge(&mut packets, &mut one);
     merge(&mut packets, &mut other);
-    // Nothing is put behind bytes that two packets hold.
+    // A segment is not appended to bytes with two holders.
     assert_eq!((one.len(), other.len()), (2, 2));
 }
 
 proptest! {
-    /// Whatever is merged has, split again, the bytes that came, in the order of each flow, each with its
-    /// packet's number and time.
+    /// Splitting merged packets restores the received bytes in flow order, each with the number and time of
+    /// its packet.
     #[test]
-    fn whatever_is_merged_keeps_its_segments(
+    fn merged_packets_keep_their_segments(
         steps in prop::collection::vec((0u8..3, 0usize..12, any::<bool>()), 1..150),
     ) {
         let mut flows = [1, 2, 3].map(|port| Came { port, v6: port == 3, ..PLAIN });
@@ -209,7 +208,7 @@ proptest! {
                 packets.free(p, crate::types::Fate::Delivered);
             });
         }
-        // The order of a flow is kept, and flows are told apart by their ports.
+        // Flows are distinguished by port; the order within a flow is kept.
         left.sort_by_key(|&(port, _, number)| (port, number));
         came.sort_by_key(|&(port, _, number)| (port, number));
         prop_assert_eq!(left, came);

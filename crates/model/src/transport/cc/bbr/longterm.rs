@@ -1,55 +1,51 @@
-//! Finds token-bucket policers: two stretches with much loss and the same delivery rate mean that this rate
-//! is all there is, whatever the bandwidth of a burst.
+//! Detects token-bucket policers. Two consecutive intervals with high loss and the same delivery rate give
+//! the policed rate, even if bursts are faster.
 // linux: net/ipv4/tcp_bbr.c bbr_lt_bw_sampling (6.1).
 
 use super::super::{CcSock, RateSample};
 use super::{BW_SCALE, BW_UNIT, SCALE, UNIT};
 
-/// Least rounds of a stretch.
+/// Minimum length of an interval, in rounds.
 const INTERVAL_MIN_RTTS: u32 = 4;
-/// Least share of lost segments in it, in 1/256 of those delivered.
+/// Minimum loss ratio of an interval: lost per delivered segments, in 1/256.
 const LOSS_THRESH: u64 = 50;
-/// Two rates are the same if they differ by an eighth at most, in 1/256.
+/// Two rates match if they differ by at most 1/8 (in 1/256) ...
 const BW_RATIO: u64 = UNIT as u64 / 8;
-/// Or by this, in bytes a second.
+/// ... or by at most this many bytes per second.
 const BW_DIFF: u64 = 4_000 / 8;
-/// Rounds for which a policer's rate is believed.
+/// Rounds for which a detected policer rate is used.
 const MAX_RTTS: u32 = 48;
 
-/// What a sample brought about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Change {
-    /// Nothing.
     None,
-    /// A policer was found: no more probing.
+    /// A policer was detected: stop probing.
     Policed,
-    /// Its rate has been believed for long enough: probe again.
+    /// The policer rate has expired: probe again.
     ProbeAgain,
 }
 
-/// State of the search.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LongTerm {
     is_sampling: bool,
     use_bw: bool,
-    /// Rate of the stretch before, or the policer's; 0: none.
+    /// Rate of the previous interval, or the policer rate; 0 if unknown.
     bw: u32,
-    /// Rounds in this stretch, or since the policer was found.
+    /// Rounds in this interval, or since the policer was detected.
     rtt_cnt: u32,
-    /// The stretch's beginning: ms, segments delivered and lost.
+    /// Start of the interval: time in ms, and segments delivered and lost by then.
     last_stamp: u32,
     last_delivered: u32,
     last_lost: u32,
 }
 
 impl LongTerm {
-    /// The policer's rate, if one was found.
+    /// Returns the policer rate in use, if any.
     #[inline]
     pub(super) fn in_use(&self) -> Option<u32> {
         self.use_bw.then_some(self.bw)
     }
 
-    /// Forgets all.
     pub(super) fn reset(&mut self, sk: &CcSock) {
         *self = Self::default();
         self.start_interval(sk);
@@ -62,7 +58,7 @@ impl LongTerm {
         self.rtt_cnt = 0;
     }
 
-    /// Takes in a sample; `in_cycle` if the gain cycle is on.
+    /// Processes a rate sample. `in_cycle` is true in PROBE_BW.
     pub(super) fn sample(
         &mut self,
         sk: &CcSock,
@@ -80,7 +76,7 @@ impl LongTerm {
             }
             return Change::None;
         }
-        // A policer begins to act when its bucket is empty: with a loss.
+        // A policer drops once its bucket is empty, so sampling starts at the first loss.
         if !self.is_sampling {
             if rs.losses == 0 {
                 return Change::None;
@@ -100,7 +96,7 @@ impl LongTerm {
             self.reset(sk);
             return Change::None;
         }
-        // A stretch ends as it began, with a loss, so that it holds whole turns of the bucket.
+        // Intervals start and end with a loss, so that they cover whole fill cycles of the bucket.
         if rs.losses == 0 {
             return Change::None;
         }

@@ -1,9 +1,9 @@
-//! BBR, version 1: paces at the bottleneck's bandwidth, keeps about two bandwidth-delay products in flight,
-//! takes no notice of single losses.
+//! BBR version 1: paces at the bottleneck bandwidth, keeps about two bandwidth-delay products in flight, and
+//! ignores isolated losses.
 //!
-//! The path's model is in parts: `longterm` finds policers, `aggregation` how much acknowledgements come in
-//! lumps, `windowed_max` the bandwidth. `phases` is the state machine, `window` what follows from the model:
-//! window and pacing rate.
+//! The path model has three parts: `windowed_max` filters the bandwidth, `aggregation` measures ACK
+//! aggregation, and `longterm` detects policers. `phases` is the state machine; `window` derives the
+//! congestion window and the pacing rate from the model.
 // spec: draft-cardwell-iccrg-bbr-congestion-control-00 - the first version.
 
 mod aggregation;
@@ -15,59 +15,59 @@ mod window;
 
 use super::windowed_max::WindowedMax;
 use super::{CaState, CcEvent, CcSock, Controller, INFINITE_SSTHRESH, RateSample};
+use crate::transport::seq::before;
 use aggregation::AckAggregation;
 use longterm::LongTerm;
 
-/// Bandwidths are in segments a us, times 2^24.
+/// Binary point of bandwidths, which are in segments per us.
 // linux: net/ipv4/tcp_bbr.c BW_SCALE (6.1).
 const BW_SCALE: u32 = 24;
-/// Unit of bandwidths.
+/// A bandwidth of one segment per us.
 const BW_UNIT: u64 = 1 << BW_SCALE;
-/// Gains are in 1/256.
+/// Binary point of gains.
 // linux: net/ipv4/tcp_bbr.c BBR_SCALE (6.1).
 const SCALE: u32 = 8;
 /// A gain of 1.
 const UNIT: u32 = 1 << SCALE;
 
-/// Phases of the gain cycle.
+/// Number of phases in the gain cycle.
 const CYCLE_LEN: u8 = 8;
-/// Pacing gains of the cycle: probe, drain, cruise.
+/// Pacing gains of the cycle: probe, drain, then cruise.
 // spec: draft-cardwell-iccrg-bbr-congestion-control-00 4.3.4.
 const PACING_GAIN: [u32; CYCLE_LEN as usize] =
     [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT];
-/// Gain of STARTUP: 2 / ln 2, the least that doubles the rate each round.
+/// STARTUP gain: 2 / ln 2, the smallest that doubles the rate every round.
 // spec: draft-cardwell-iccrg-bbr-congestion-control-00 4.3.2.
 const HIGH_GAIN: u32 = UNIT * 2_885 / 1_000 + 1;
-/// Gain of DRAIN: its inverse.
+/// DRAIN gain: the inverse of the STARTUP gain.
 const DRAIN_GAIN: u32 = UNIT * 1_000 / 2_885;
-/// Gain of the window in PROBE_BW.
+/// Window gain in PROBE_BW.
 const CWND_GAIN: u32 = UNIT * 2;
-/// Window that is kept whatever the model says, and that of PROBE_RTT, in segments.
+/// Minimum window, and window during PROBE_RTT, in segments.
 const MIN_CWND: u32 = 4;
-/// Initial window, by which the first growth is bounded, in segments.
-// linux: include/net/tcp.h TCP_INIT_CWND (6.1) - the constant, not the route's setting.
+/// Initial window in segments; bounds the growth at the start of a connection.
+// linux: include/net/tcp.h TCP_INIT_CWND (6.1) - uses the constant, not the route's `initcwnd`.
 const TCP_INIT_CWND: u32 = 10;
 
-/// Parameters that differ between kernels, or that kernels fix at build time.
-// linux: net/ipv4/tcp_bbr.c (6.1) - the module has no parameters in sysfs; names are those of its constants.
+/// Parameters that differ between kernels or are compile-time constants in the kernel.
+// linux: net/ipv4/tcp_bbr.c (6.1) - has no module parameters; fields are named after its constants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BbrParams {
-    /// Length of the bandwidth filter, in rounds.
+    /// Length of the bandwidth filter in rounds.
     pub bw_rtts: u32,
-    /// Length of the minimum RTT filter, in seconds.
+    /// Length of the minimum RTT filter in seconds.
     pub min_rtt_win_sec: u32,
     /// Minimum duration of PROBE_RTT in ms.
     pub probe_rtt_mode_ms: u32,
-    /// Pacing margin: how far the pacing rate stays below the bandwidth, in percent (4.20 on; 0 before).
+    /// Percentage by which the pacing rate stays below the estimated bandwidth (since 4.20; 0 before).
     pub pacing_margin_percent: u32,
-    /// Gain of the extra window for aggregated acknowledgements, in 1/256 (5.1 on; 0 before: no extra
-    /// window).
+    /// Gain of the extra window for ACK aggregation, in 1/256 (since 5.1; 0 before: no extra window).
     pub extra_acked_gain: u32,
     /// The amount in flight is estimated for the departure time of the next packet (4.20 on), not for the
     /// current time.
-    // linux: commit a87c83d5ee25 (4.20, recalled).
+    // linux: net/ipv4/tcp_bbr.c bbr_packets_in_net_at_edt (4.20; absent in 4.19).
     pub departure_times: bool,
-    /// Pacing rate in bit/s below which a TSO packet may be one segment.
+    /// Pacing rate in bit/s below which TSO packets may have a single segment.
     pub min_tso_rate: u64,
 }
 
@@ -85,57 +85,57 @@ impl Default for BbrParams {
     }
 }
 
-/// Phases of the state machine.
+/// States of the state machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Mode {
     /// Doubles the rate each round until the bandwidth stops growing.
     #[default]
     Startup,
-    /// Drains the queue that Startup has built.
+    /// Drains the queue that Startup built.
     Drain,
-    /// Cruises, probing for more bandwidth each eighth phase.
+    /// Cruises, and probes for more bandwidth in one of eight phases.
     ProbeBw,
-    /// Empties the path to measure the round-trip time.
+    /// Drains the path to measure the minimum RTT.
     ProbeRtt,
 }
 
-/// BBR.
+/// BBR congestion control.
 #[derive(Clone, Debug, Default)]
 pub struct Bbr {
     params: BbrParams,
     mode: Mode,
-    /// Congestion state at the acknowledgement before.
+    /// Congestion state at the previous ACK.
     prev_ca_state: CaState,
-    /// In the first round of recovery: what leaves is what was delivered.
+    /// Set in the first round of recovery, which sends one segment per delivered segment.
     packet_conservation: bool,
-    /// Sends again after an idle time that the application caused.
+    /// Set when transmission restarts after an application-limited idle period.
     idle_restart: bool,
-    /// The pacing rate rests on a measured round-trip time.
+    /// True once the pacing rate is based on a measured RTT.
     has_seen_rtt: bool,
-    /// This acknowledgement begins a round.
+    /// True if this ACK starts a round.
     round_start: bool,
-    /// Rounds so far.
+    /// Number of rounds so far.
     rtt_cnt: u32,
-    /// Value of `delivered` at which the next round begins.
+    /// Value of `delivered` at which the next round starts.
     next_rtt_delivered: u32,
-    /// Bandwidth: maximum over the last rounds.
+    /// Bandwidth: windowed maximum over the last rounds.
     bw: WindowedMax,
     longterm: LongTerm,
     aggregation: AckAggregation,
-    /// Minimum round-trip time in us, and when it was seen in ticks.
+    /// Minimum RTT in us, and the time it was measured in ticks.
     min_rtt_us: u32,
     min_rtt_stamp: u32,
-    /// When PROBE_RTT may end, in ticks, once few enough segments are in flight.
+    /// Earliest end of PROBE_RTT in ticks; set once few enough segments are in flight.
     probe_rtt_done_stamp: Option<u32>,
-    /// A round has passed with so few.
+    /// True once a full round has passed with the reduced window.
     probe_rtt_round_done: bool,
     /// Window before recovery or PROBE_RTT.
     prior_cwnd: u32,
-    /// Bandwidth that STARTUP's growth is held against, and rounds without enough of it.
+    /// Bandwidth baseline for the STARTUP exit, and rounds without enough growth over it.
     full_bw: u32,
     full_bw_cnt: u8,
     full_bw_reached: bool,
-    /// Phase of the gain cycle, and when it began in us.
+    /// Phase of the gain cycle, and its start in us.
     cycle_idx: u8,
     cycle_mstamp: u64,
     pacing_gain: u32,
@@ -143,11 +143,11 @@ pub struct Bbr {
 }
 
 impl Bbr {
-    /// With parameters other than Linux 6.1's.
+    /// Creates a controller with these parameters. The default is Linux 6.1.
     pub fn new(params: BbrParams) -> Self {
         Self { params, ..Self::default() }
     }
-    /// The current phase.
+    /// Returns the current state.
     pub fn mode(&self) -> Mode {
         self.mode
     }
@@ -165,14 +165,14 @@ impl Bbr {
         (self.pacing_gain, self.cwnd_gain)
     }
 
-    /// Bandwidth that the sender goes by: the maximum, or a policer's rate.
+    /// Bandwidth in use: the policer rate if one was detected, else the filtered maximum.
     #[inline]
     fn bw(&self) -> u32 {
         self.longterm.in_use().unwrap_or(self.bw.get())
     }
 
-    /// Takes the sample into the model of the path and lets the state machine act.
-    // linux: net/ipv4/tcp_bbr.c bbr_update_model (6.1) - the order decides.
+    /// Updates the path model and runs the state machine.
+    // linux: net/ipv4/tcp_bbr.c bbr_update_model (6.1) - the order of the steps matters.
     fn update_model(&mut self, sk: &mut CcSock, rs: &RateSample) {
         self.update_bw(sk, rs);
         if self.params.extra_acked_gain != 0 && rs.delivered >= 0 && rs.interval_us > 0 && rs.acked_sacked > 0
@@ -186,24 +186,39 @@ impl Bbr {
         self.update_gains();
     }
 
-    /// Rounds and bandwidth.
-    // linux: net/ipv4/tcp_bbr.c bbr_update_bw (6.1).
+    /// Takes a rate sample: counts rounds and filters the bandwidth.
+    // linux: net/ipv4/tcp_bbr.c bbr_update_bw (6.1) - the long-term sampler sees the round first.
     fn update_bw(&mut self, sk: &mut CcSock, rs: &RateSample) {
-        self.round_start = false;
-        if rs.delivered < 0 || rs.interval_us <= 0 {
-            return;
+        let is_valid = rs.delivered >= 0 && rs.interval_us > 0;
+        self.round_start = is_valid && self.ends_round(rs);
+        if self.round_start {
+            self.start_round(sk);
         }
-        if rs.prior_delivered.wrapping_sub(self.next_rtt_delivered) as i32 >= 0 {
-            self.next_rtt_delivered = sk.delivered;
-            self.rtt_cnt += 1;
-            self.round_start = true;
-            self.packet_conservation = false;
+        if is_valid {
+            self.sample_longterm(sk, rs);
+            self.filter_bandwidth(rs);
         }
-        self.sample_longterm(sk, rs);
+    }
+
+    /// Returns true if the sampled packet was sent after the current round began.
+    // spec: draft-cardwell-iccrg-bbr-congestion-control-00 4.1.1.3 - counting packet-timed round trips.
+    fn ends_round(&self, rs: &RateSample) -> bool {
+        !before(rs.prior_delivered, self.next_rtt_delivered)
+    }
+
+    /// Starts a round, which ends the packet conservation of the one before.
+    fn start_round(&mut self, sk: &CcSock) {
+        self.packet_conservation = false;
+        self.next_rtt_delivered = sk.delivered;
+        self.rtt_cnt += 1;
+    }
+
+    /// Adds the sample's rate to the maximum filter. A sample that the application limited counts only if it
+    /// is not below the maximum.
+    // spec: draft-cardwell-iccrg-bbr-congestion-control-00 4.1.1 - BtlBw.
+    fn filter_bandwidth(&mut self, rs: &RateSample) {
         let bw = (rs.delivered as u64 * BW_UNIT / rs.interval_us as u64) as u32;
-        // linux: same - what the application held back says nothing about the path, unless it is more than
-        // was known.
-        if !rs.is_app_limited || bw >= self.bw.get() {
+        if bw >= self.bw.get() || !rs.is_app_limited {
             self.bw.update(self.params.bw_rtts, self.rtt_cnt, bw);
         }
     }
@@ -233,8 +248,7 @@ impl Controller for Bbr {
         sk.needs_pacing = true;
     }
 
-    // linux: net/ipv4/tcp_bbr.c bbr_ssthresh (6.1) - a threshold is of no use here; the window is kept for
-    // later.
+    // linux: net/ipv4/tcp_bbr.c bbr_ssthresh (6.1) - leaves the threshold unchanged and saves the window.
     fn ssthresh(&mut self, sk: &mut CcSock) -> u32 {
         self.save_cwnd(sk);
         sk.snd_ssthresh
@@ -252,7 +266,7 @@ impl Controller for Bbr {
         true
     }
 
-    // linux: net/ipv4/tcp_bbr.c bbr_set_state (6.1) - a timeout counts as a loss in a round of its own.
+    // linux: net/ipv4/tcp_bbr.c bbr_set_state (6.1) - treats a timeout as a loss at the start of a round.
     fn set_state(&mut self, sk: &mut CcSock, new: CaState) {
         if new == CaState::Loss {
             self.prev_ca_state = CaState::Loss;
@@ -262,8 +276,8 @@ impl Controller for Bbr {
         }
     }
 
-    // linux: net/ipv4/tcp_bbr.c bbr_cwnd_event (6.1) - after an idle time the rate is the bandwidth, no
-    // probe.
+    // linux: net/ipv4/tcp_bbr.c bbr_cwnd_event (6.1) - after an idle period, paces at the bandwidth without
+    // probing.
     fn cwnd_event(&mut self, sk: &mut CcSock, event: CcEvent) {
         if event != CcEvent::TxStart || sk.app_limited == 0 {
             return;
@@ -277,8 +291,8 @@ impl Controller for Bbr {
         }
     }
 
-    // linux: net/ipv4/tcp_bbr.c bbr_undo_cwnd (6.1) - what looked like a full pipe or a policer may have been
-    // reordering.
+    // linux: net/ipv4/tcp_bbr.c bbr_undo_cwnd (6.1) - resets full-pipe and policer detection, which
+    // reordering may have triggered.
     fn undo_cwnd(&mut self, sk: &mut CcSock) -> u32 {
         self.full_bw = 0;
         self.full_bw_cnt = 0;

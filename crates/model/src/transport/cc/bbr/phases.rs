@@ -1,17 +1,17 @@
-//! The state machine: STARTUP, DRAIN, PROBE_BW with its gain cycle, PROBE_RTT.
+//! The state machine: STARTUP, DRAIN, PROBE_BW with its gain cycle, and PROBE_RTT.
 
 use super::super::{CcSock, RateSample};
 use super::*;
 
-/// STARTUP goes on while the bandwidth grows by a quarter.
+/// Growth per round, in 1/256, that keeps STARTUP going.
 const FULL_BW_THRESH: u32 = UNIT * 5 / 4;
-/// Rounds without such growth that end it.
+/// Rounds without that growth after which STARTUP ends.
 const FULL_BW_CNT: u8 = 3;
-/// Phases among which the first of the cycle is drawn: all but the one that drains.
+/// Number of phases at which the cycle may start: all except the drain phase.
 const CYCLE_RAND: u32 = 7;
 
 impl Bbr {
-    /// Moves on in the gain cycle.
+    /// Advances the gain cycle if the current phase is over.
     // linux: net/ipv4/tcp_bbr.c bbr_update_cycle_phase (6.1).
     pub(super) fn update_cycle_phase(&mut self, sk: &CcSock, rs: &RateSample) {
         if self.mode == Mode::ProbeBw && self.phase_is_over(sk, rs) {
@@ -19,8 +19,8 @@ impl Bbr {
         }
     }
 
-    // linux: net/ipv4/tcp_bbr.c bbr_is_next_cycle_phase (6.1) - probing lasts until it has filled the pipe or
-    // lost something, draining only until the queue is gone; all else a minimum round trip.
+    // linux: net/ipv4/tcp_bbr.c bbr_is_next_cycle_phase (6.1) - probes until the pipe is full or a segment is
+    // lost, drains at most until the queue is gone; every other phase lasts one minimum RTT.
     fn phase_is_over(&self, sk: &CcSock, rs: &RateSample) -> bool {
         let full_length = sk.delivered_mstamp.saturating_sub(self.cycle_mstamp) > u64::from(self.min_rtt_us);
         if self.pacing_gain == UNIT {
@@ -40,7 +40,7 @@ impl Bbr {
         self.cycle_mstamp = sk.delivered_mstamp;
     }
 
-    /// Begins the gain cycle at random, so that flows do not probe together, but not by draining.
+    /// Enters the gain cycle at a random phase except draining, so that flows do not probe in step.
     // linux: net/ipv4/tcp_bbr.c bbr_reset_probe_bw_mode (6.1).
     pub(super) fn enter_probe_bw(&mut self, sk: &mut CcSock) {
         self.mode = Mode::ProbeBw;
@@ -48,7 +48,7 @@ impl Bbr {
         self.advance_cycle_phase(sk);
     }
 
-    /// Whether STARTUP has found all bandwidth there is.
+    /// Detects that STARTUP has reached the bottleneck bandwidth.
     // linux: net/ipv4/tcp_bbr.c bbr_check_full_bw_reached (6.1).
     pub(super) fn check_full_bw_reached(&mut self, rs: &RateSample) {
         if self.full_bw_reached || !self.round_start || rs.is_app_limited {
@@ -77,7 +77,7 @@ impl Bbr {
         }
     }
 
-    /// The minimum round-trip time, and PROBE_RTT when it has not been seen for long.
+    /// Updates the minimum RTT, and enters or leaves PROBE_RTT if the minimum has expired.
     // linux: net/ipv4/tcp_bbr.c bbr_update_min_rtt (6.1).
     pub(super) fn update_min_rtt(&mut self, sk: &mut CcSock, rs: &RateSample) {
         let window = self.params.min_rtt_win_sec * sk.hz;
@@ -92,7 +92,7 @@ impl Bbr {
             self.probe_rtt_done_stamp = None;
         }
         if self.mode == Mode::ProbeRtt {
-            // The small window is no statement about the path.
+            // Samples taken with the reduced window count as application-limited.
             sk.app_limited = sk.delivered.wrapping_add(sk.in_flight()).max(1);
             if self.probe_rtt_done_stamp.is_some() {
                 self.probe_rtt_round_done |= self.round_start;
@@ -137,7 +137,7 @@ impl Bbr {
     }
 }
 
-/// Whether tick `a` comes after tick `b`.
+/// Returns true if tick `a` follows tick `b`.
 fn is_after(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) > 0
 }

@@ -3,9 +3,9 @@ use super::super::{Cc, Controller};
 use super::*;
 use alloc::vec::Vec;
 
-/// 50 Mbit/s, 20 ms, room for much more than BBR needs.
+/// 50 Mbit/s, 20 ms, and a buffer much larger than BBR needs.
 const PATH: Path = Path { rate: 50_000_000, rtt_us: 20_000, limit: 1_000, delayed: false };
-/// Bytes of data a second of that path.
+/// Payload bytes per second on that path.
 const BYTES: u64 = 50_000_000 / 8 * MSS as u64 / 1_514;
 
 fn bbr() -> Cc {
@@ -20,7 +20,7 @@ fn state(cc: &Cc) -> &Bbr {
 }
 
 #[test]
-fn constants_are_the_papers() {
+fn constants_match_the_paper() {
     assert_eq!((HIGH_GAIN, DRAIN_GAIN, CWND_GAIN), (739, 88, 512));
     assert_eq!(PACING_GAIN, [320, 192, 256, 256, 256, 256, 256, 256]);
     // 2 / ln 2 and its inverse, within 1/256.
@@ -52,8 +52,7 @@ fn startup_doubles_each_round_and_drain_empties_the_queue() {
             Mode::ProbeRtt => panic!("too early"),
         }
     });
-    // Until the path is full the rate all but doubles: a round's samples are diluted by the pauses between
-    // its bursts.
+    // Until the pipe is full the rate nearly doubles; pauses between bursts dilute the samples.
     let growing: Vec<f64> = rates
         .windows(2)
         .map(|w| w[1] as f64 / w[0] as f64)
@@ -61,11 +60,11 @@ fn startup_doubles_each_round_and_drain_empties_the_queue() {
         .take_while(|&ratio| ratio > 1.5)
         .collect();
     assert!(growing.len() >= 2 && growing.iter().all(|ratio| (1.65..2.1).contains(ratio)), "{rates:?}");
-    // Three rounds without growth: the third ends it.
+    // The third round without growth ends STARTUP.
     assert_eq!(rounds, 2, "{rates:?}");
     let (in_flight, count) = left.expect("DRAIN");
     assert_eq!(count, 3);
-    // STARTUP leaves with high gain's window in flight: 83 segments times 2.89, and three TSO packets of 11.
+    // In flight at the end of STARTUP: 83 segments times the gain of 2.89, plus three TSO packets of 11.
     assert!((240..=280).contains(&in_flight), "{in_flight}");
     let (in_flight, target) = drained.expect("PROBE_BW");
     assert!(in_flight <= target && in_flight + 3 >= target, "{in_flight} {target}");
@@ -92,8 +91,8 @@ fn the_cycle_has_eight_phases_of_a_round_trip() {
         let ends = &phases[pair[0]..=pair[1]];
         for (i, w) in ends.windows(2).enumerate() {
             let us = w[1].1 - w[0].1;
-            // All but draining, which ends with the queue, last a minimum round trip or an acknowledgement
-            // more. Probing goes on until its quarter more and the room for three TSO packets are in flight.
+            // Phases last a minimum RTT or one ACK more, except: draining ends with the queue, and probing
+            // continues until an extra quarter and the allowance for three TSO packets are in flight.
             let within = match i {
                 0 => 20_000..=45_000,
                 1 => 0..=21_000,
@@ -112,7 +111,7 @@ fn bandwidth_and_round_trip_are_found() {
             let bw = bbr.bandwidth(sk);
             assert!(bw.abs_diff(BYTES) * 100 <= BYTES, "{bw} {BYTES}");
             assert!((20_000..20_600).contains(&bbr.min_rtt_us), "{}", bbr.min_rtt_us);
-            // The window is two products and the allowances; the queue stays far below what it would hold.
+            // The window is at most two bandwidth-delay products plus allowances.
             let most = 2 * bbr.bdp(bbr.bw.get(), UNIT) + 3 * bbr.tso_segs_goal(sk) + 20;
             assert!(sk.snd_cwnd <= most, "{} {most}", sk.snd_cwnd);
         }
@@ -122,7 +121,7 @@ fn bandwidth_and_round_trip_are_found() {
 }
 
 #[test]
-fn round_trip_is_measured_again_each_ten_seconds() {
+fn minimum_rtt_is_probed_every_ten_seconds() {
     let mut stays: Vec<(u64, u64)> = Vec::new();
     let mut before = 0;
     let mut cwnd_after = None;
@@ -136,7 +135,7 @@ fn round_trip_is_measured_again_each_ten_seconds() {
             }
             cwnd_after = None;
         } else if !stays.is_empty() {
-            // The old window is back at once.
+            // The window is restored immediately.
             assert!(*cwnd_after.get_or_insert(sk.snd_cwnd) >= before / 2);
         }
         if bbr.mode == Mode::ProbeBw {
@@ -145,7 +144,7 @@ fn round_trip_is_measured_again_each_ten_seconds() {
     });
     assert_eq!(stays.len(), 3, "{stays:?}");
     for &(enter, leave) in &stays {
-        // At least 200 ms with four segments in flight, after a round trip in which they get so few.
+        // At least 200 ms with four segments in flight, after one RTT of draining to that level.
         assert!((200_000..=270_000).contains(&(leave - enter)), "{stays:?}");
     }
     for pair in stays.windows(2) {
@@ -154,11 +153,11 @@ fn round_trip_is_measured_again_each_ten_seconds() {
 }
 
 #[test]
-fn a_policer_is_found_and_believed_for_48_rounds() {
+fn a_policer_is_detected_and_used_for_48_rounds() {
     let mut sk = super::super::testing::sock();
     let mut longterm = LongTerm::default();
     longterm.reset(&sk);
-    // Rounds of 20 ms with 100 segments delivered, of which 30 more are lost: above 20 %.
+    // Rounds of 20 ms with 100 segments delivered and 30 lost: above the threshold of 20 %.
     let mut changes = Vec::new();
     for round in 1..=80 {
         sk.delivered += 100;
@@ -170,13 +169,13 @@ fn a_policer_is_found_and_believed_for_48_rounds() {
             changes.push((round, change));
         }
     }
-    // Two stretches of four rounds, the first begun with the first loss.
+    // Detection takes two intervals of four rounds, starting at the first loss.
     assert_eq!(changes[..2], [(8, longterm::Change::Policed), (8 + 48, longterm::Change::ProbeAgain)]);
     let mut clean = LongTerm::default();
     clean.reset(&sk);
     for _ in 0..80 {
         sk.delivered += 100;
-        // 19 % is taken for congestion.
+        // 19 % loss counts as congestion.
         sk.lost += 19;
         sk.delivered_mstamp += 20_000;
         let rs = RateSample { losses: 19, delivered: 100, interval_us: 20_000, ..RateSample::default() };
@@ -207,7 +206,7 @@ fn recovery_conserves_packets_for_a_round_and_restores_the_window() {
     sk.ca_state = CaState::Open;
     bbr.cong_control(&mut sk, &sample(0, 0));
     assert!(sk.snd_cwnd >= 100, "{}", sk.snd_cwnd);
-    // A timeout's window comes back too.
+    // The window is also restored after a timeout.
     sk.snd_ssthresh = bbr.ssthresh(&mut sk);
     let before = sk.snd_cwnd;
     bbr.set_state(&mut sk, CaState::Loss);
@@ -221,7 +220,7 @@ fn recovery_conserves_packets_for_a_round_and_restores_the_window() {
 
 #[test]
 fn the_first_rate_is_the_window_over_the_round_trip() {
-    // smoothed round-trip time in us, pacing rate in bytes a second: 10 x 1448 x 739/256 x 0.99 over it
+    // smoothed RTT in us, pacing rate in bytes per second: 10 x 1448 x 739/256 x 0.99 / SRTT
     for (srtt_us, rate) in [(20_000_u32, 2_069_000_u64), (100_000, 413_800), (0, 41_381_000)] {
         let mut sk = super::super::testing::sock();
         sk.srtt_us = srtt_us << 3;
@@ -252,13 +251,13 @@ fn application_limited_samples_do_not_lower_the_bandwidth() {
         bbr.cong_control(sk, &rs);
         bbr.bandwidth(sk) / (u64::from(MSS) * 50)
     };
-    // Segments a round, limited, bandwidth in segments a round.
+    // segments per round, application-limited, bandwidth in segments per round
     assert_eq!(round(81, false, &mut sk), 80);
     for _ in 0..30 {
         assert_eq!(round(10, true, &mut sk), 80);
     }
     assert_eq!(round(101, true, &mut sk), 100);
-    // Eleven rounds without the application's limit, and the peak has left the window.
+    // After eleven unlimited rounds the peak has left the filter.
     let last = (0..11).map(|_| round(11, false, &mut sk)).last();
     assert_eq!(last, Some(10));
 }
@@ -267,7 +266,7 @@ fn application_limited_samples_do_not_lower_the_bandwidth() {
 fn segments_of_tso_packets() {
     let bbr = Bbr::default();
     let mut sk = super::super::testing::sock();
-    // pacing rate in bytes a second, segments by the rate over 1 ms, least of a packet
+    // pacing rate in bytes per second, segments in 1 ms at that rate, minimum per TSO packet
     let table =
         [(100_000, 1, 1), (149_999, 1, 1), (150_000, 2, 2), (5_912_500, 3, 2), (1_000_000_000, 45, 2)];
     for (rate, goal, least) in table {
@@ -279,9 +278,8 @@ fn segments_of_tso_packets() {
 
 // linux: net/ipv4/tcp_bbr.c bbr_packets_in_net_at_edt (6.1), bbr_check_drain (4.19).
 #[test]
-fn what_departs_later_is_reckoned_with_since_4_20() {
-    // A segment a millisecond, the next one in 10 ms: gain of pacing, of 50 segments in flight then, and
-    // before 4.20.
+fn departure_times_count_since_4_20() {
+    // One segment per ms, next departure in 10 ms, 50 in flight: pacing gain, estimate since 4.20, before.
     for (gain, since, before) in [(UNIT, 40, 50), (UNIT * 3 / 4, 40, 50), (UNIT * 5 / 4, 42, 50)] {
         let mut sk = super::super::testing::sock();
         (sk.clock_ns, sk.wstamp_ns) = (5_000_000, 15_000_000);

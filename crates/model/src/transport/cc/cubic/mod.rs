@@ -1,7 +1,7 @@
 //! CUBIC: the window is a cubic function of the time since the last reduction.
 //!
-//! [`Curve`] is the law alone, in integers: it knows neither sockets nor TCP. [`Cubic`] is the controller
-//! around it, with [`Hystart`] to leave slow start.
+//! [`Curve`] is the integer arithmetic of the cubic function, independent of TCP. [`Cubic`] is the controller
+//! built on it, with [`Hystart`] to leave slow start.
 // spec: rfc9438 4 - window growth, Reno-friendly region, fast convergence.
 
 #[cfg(test)]
@@ -11,37 +11,38 @@ use super::hystart::{DelayClock, Hystart, HystartParams};
 use super::reno::{GrowthRules, MIN_SSTHRESH, cong_avoid_ai, slow_start};
 use super::{AckSample, CaState, CcEvent, CcSock, Controller};
 
-/// Unit of `beta`: fractions of the window are multiples of 1/1024.
+/// Unit of `beta`: window fractions are in 1/1024.
 // linux: net/ipv4/tcp_cubic.c BICTCP_BETA_SCALE (6.1).
 pub const BETA_SCALE: u32 = 1024;
-/// Time is counted in 2^-`HZ_SHIFT` s.
+/// Unit of time: 2^-`HZ_SHIFT` s.
 // linux: net/ipv4/tcp_cubic.c BICTCP_HZ (6.1).
 const HZ_SHIFT: u32 = 10;
-/// The cube of that time, and the ten bits by which `bic_scale` is a fraction.
+/// Fractional bits of the cube of a time, plus the ten of `bic_scale`.
 pub const CUBE_SHIFT: u32 = 10 + 3 * HZ_SHIFT;
-/// Segments per acknowledgement are counted in 2^-`RATIO_SHIFT`, 2 of them at first and 32 at most.
+/// Fractional bits of the average number of segments per ACK, its initial value (2) and its maximum (32).
 // linux: net/ipv4/tcp_cubic.c ACK_RATIO_SHIFT, ACK_RATIO_LIMIT (3.10).
 const RATIO_SHIFT: u32 = 4;
 const FIRST_RATIO: u32 = 2 << RATIO_SHIFT;
 const MOST_RATIO: u32 = 32 << RATIO_SHIFT;
-/// Longest time from the origin that is told apart, in 2^-10 s: 256 s, or seven million segments.
-// deviation: Linux lets the cube overflow 64 bits - that would be reached after ten minutes without a loss.
+/// Maximum time from the origin, in 2^-10 s: 256 s, or seven million segments.
+// deviation: clamps the time instead of letting the cube overflow 64 bits as Linux does - the overflow takes
+// ten minutes without a loss.
 pub const MAX_OFFSET: u64 = 1 << 18;
 
-/// Parameters, by the names of the kernel module (`/sys/module/tcp_cubic/parameters`).
+/// Parameters, named after those of the kernel module (`/sys/module/tcp_cubic/parameters`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CubicParams {
-    /// Release bandwidth faster when the window at a loss is below that of the loss before.
+    /// Release bandwidth faster if the window at a loss is below that at the previous loss.
     pub fast_convergence: bool,
-    /// Factor for the window after a loss, in 1/1024.
+    /// Multiplicative decrease factor, in 1/1024.
     pub beta: u32,
-    /// Initial threshold in segments if HyStart is off; 0: none.
+    /// Initial slow-start threshold in segments if HyStart is off; 0 for none.
     pub initial_ssthresh: u32,
-    /// The constant C in 1/1024 segments/s^3 times 0.1: 41 is 0.4.
+    /// The constant C, in 1/1024 segments/s^3 times 0.1: 41 is 0.4.
     pub bic_scale: u32,
-    /// Grow at least as fast as Reno would.
+    /// Grow at least as fast as Reno.
     pub tcp_friendliness: bool,
-    /// HyStart: how slow start ends before a loss.
+    /// HyStart parameters.
     pub hystart: HystartParams,
 }
 
@@ -59,57 +60,55 @@ impl Default for CubicParams {
     }
 }
 
-/// The cubic function, with the state of the last reduction.
+/// The cubic function and its state since the last reduction.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Curve {
-    /// Acknowledged segments for one more segment of window.
+    /// Acknowledged segments per window increment.
     cnt: u32,
-    /// Window before the last reduction, or less by fast convergence.
+    /// Window before the last reduction, lowered by fast convergence.
     last_max_cwnd: u32,
-    /// Window and instant in ticks of the last computation.
+    /// Window and time in ticks of the last computation.
     last: (u32, u32),
-    /// Where the curve is flat, in segments.
+    /// Window at the plateau, in segments.
     origin: u32,
-    /// Time from the start of the epoch to there, in 2^-10 s.
+    /// Time from the start of the epoch to the plateau, in 2^-10 s.
     k: u32,
-    /// Start of the epoch in ticks, if growth has begun since the last reduction.
+    /// Start of the epoch in ticks; `None` if the window has not grown since the last reduction.
     epoch_start: Option<u32>,
-    /// Segments acknowledged that have not yet grown `tcp_cwnd`.
+    /// Acknowledged segments not yet added to `tcp_cwnd`.
     ack_cnt: u32,
-    /// Window that Reno would have, in segments.
+    /// Estimated window of a Reno flow, in segments.
     tcp_cwnd: u32,
 }
 
-/// Connection state that the cubic function uses.
+/// Connection state used by the cubic function.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment {
-    /// Window in segments.
+    /// Congestion window in segments.
     pub cwnd: u32,
-    /// Number of segments just acknowledged.
+    /// Newly acknowledged segments.
     pub acked: u32,
     /// Current time in ticks.
     pub jiffies: u32,
     /// CONFIG_HZ: ticks per second.
     pub hz: u32,
-    /// Minimum round-trip time in ticks: the curve is read one round trip ahead.
+    /// Minimum RTT in ticks. The curve is evaluated one RTT ahead.
     pub delay_min: u32,
-    /// Segments that an acknowledgement covers on average, in 1/16, where not those but acknowledgements
-    /// count; 0: segments do.
+    /// Average segments per ACK in 1/16 if growth counts ACKs; 0 if growth counts segments.
     pub per_ack: u32,
 }
 
 impl Curve {
-    /// Number of acknowledged segments for which the window grows by one segment.
+    /// Returns the number of acknowledged segments per window increment.
     // linux: net/ipv4/tcp_cubic.c bictcp_update (6.1).
     pub fn update(&mut self, params: &CubicParams, at: Moment) -> u32 {
         self.ack_cnt += at.acked;
         let since = at.jiffies.wrapping_sub(self.last.1) as i32;
-        // linux: same - while the window stays the same, one computation in 1/32 s is enough.
+        // linux: same - recomputes at most every 1/32 s while the window is unchanged.
         if self.last.0 == at.cwnd && since <= (at.hz / 32) as i32 {
             return self.cnt;
         }
-        // linux: same - within one tick only the Reno part is looked at again; everything where
-        // acknowledgements count.
+        // linux: same - recomputes only the Reno estimate within a tick, or everything if ACKs count.
         if self.epoch_start.is_none() || since != 0 || at.per_ack > 0 {
             self.last = (at.cwnd, at.jiffies);
             self.cnt = self.by_time(params, at);
@@ -120,13 +119,13 @@ impl Curve {
         self.cnt = match (self.cnt << RATIO_SHIFT).checked_div(at.per_ack) {
             // linux: net/ipv4/tcp_cubic.c bictcp_update (3.10).
             Some(acks) => acks.max(1),
-            // linux: same - never more than one segment for two.
+            // linux: same - grows by at most one segment per two acknowledged segments.
             None => self.cnt.max(2),
         };
         self.cnt
     }
 
-    /// What the cubic function alone says.
+    /// Returns the increment interval of the cubic function, without the Reno-friendly region.
     fn by_time(&mut self, params: &CubicParams, at: Moment) -> u32 {
         let scale = u64::from(params.bic_scale) * 10;
         let start = *self.epoch_start.get_or_insert_with(|| {
@@ -147,18 +146,16 @@ impl Curve {
         let target =
             if t < k { self.origin.saturating_sub(delta) } else { self.origin.saturating_add(delta) };
         let cnt = if target > at.cwnd { at.cwnd / (target - at.cwnd) } else { 100 * at.cwnd };
-        // linux: net/ipv4/tcp_cubic.c bictcp_update (6.1) - before the first loss growth is at least 5 % a
-        // round trip.
+        // linux: net/ipv4/tcp_cubic.c bictcp_update (6.1) - grows at least 5 % per RTT before the first loss.
         if self.last_max_cwnd == 0 { cnt.min(20) } else { cnt }
     }
 
-    /// What is needed to follow Reno's window, which grows by 3 (1 - beta) / (1 + beta) a round trip.
+    /// Returns the increment interval of Reno, which grows by 3 (1 - beta) / (1 + beta) per RTT.
     // spec: rfc9438 4.3 - Reno-friendly region.
     fn as_reno(&mut self, params: &CubicParams, cwnd: u32) -> u32 {
         let beta_scale = 8 * (BETA_SCALE + params.beta) / 3 / (BETA_SCALE - params.beta);
         let per_segment = ((cwnd * beta_scale) >> 3).max(1);
-        // linux: net/ipv4/tcp_cubic.c bictcp_update (6.1) - a step is taken when there is more than enough
-        // for it.
+        // linux: net/ipv4/tcp_cubic.c bictcp_update (6.1) - steps only if the count exceeds it.
         if self.ack_cnt > per_segment {
             let steps = (self.ack_cnt - 1) / per_segment;
             self.ack_cnt -= steps * per_segment;
@@ -167,7 +164,7 @@ impl Curve {
         if self.tcp_cwnd > cwnd { cwnd / (self.tcp_cwnd - cwnd) } else { u32::MAX }
     }
 
-    /// Slow-start threshold after a reduction from a window of `cwnd`. Ends the epoch.
+    /// Returns the slow-start threshold after a reduction from `cwnd`, and ends the epoch.
     // linux: net/ipv4/tcp_cubic.c cubictcp_recalc_ssthresh (6.1).
     // spec: rfc9438 4.6, 4.7 - multiplicative decrease, fast convergence.
     pub fn reduce(&mut self, params: &CubicParams, cwnd: u32) -> u32 {
@@ -180,7 +177,7 @@ impl Curve {
         (cwnd * params.beta / BETA_SCALE).max(MIN_SSTHRESH)
     }
 
-    /// Data is sent again after an idle time: the epoch is shifted by the time since `last_sent`.
+    /// Shifts the epoch by the idle time since `last_sent` when transmission restarts.
     // linux: net/ipv4/tcp_cubic.c cubictcp_cwnd_event (6.1).
     pub fn resume(&mut self, jiffies: u32, last_sent: u32) {
         if let Some(start) = &mut self.epoch_start {
@@ -192,28 +189,26 @@ impl Curve {
         }
     }
 
-    /// Whether growth began less than `ticks` ago.
+    /// Returns true if the epoch started less than `ticks` ago.
     fn is_young(&self, jiffies: u32, ticks: u32) -> bool {
         self.epoch_start.is_some_and(|start| (jiffies.wrapping_sub(start) as i32) < ticks as i32)
     }
 }
 
-/// How far the cubic is from where it is flat, in segments, so long before or after (in 2^-10 s); `scale` is
-/// C times 1024.
+/// Distance from the plateau in segments, `offset` (in 2^-10 s) before or after it. `scale` is C times 1024.
 pub fn height(scale: u64, offset: u64) -> u64 {
     let offset = offset.min(MAX_OFFSET);
     (scale * offset * offset * offset) >> CUBE_SHIFT
 }
 
-/// How long before its flat part the cubic is `below` units lower, in 2^-10 s, where a segment is so many
-/// units.
+/// Time in 2^-10 s to rise by `below` units to the plateau, with `units` units per segment.
 pub fn time_to_rise(scale: u64, units: u64, below: u64) -> u32 {
     cube_root((1 << CUBE_SHIFT) / scale / units * below)
 }
 
-/// Integer cube root, rounded down.
-// deviation: Linux's root starts from a table and is up to 0.15 % off here - an exact one needs no table, and
-// K is found once an epoch.
+/// Returns the integer cube root, rounded down.
+// deviation: computes an exact root; Linux's table-based root is up to 0.15 % off here - an exact root needs
+// no table, and K is computed once per epoch.
 pub fn cube_root(a: u64) -> u32 {
     let mut root = 0_u64;
     for bit in (0..22).rev() {
@@ -225,20 +220,20 @@ pub fn cube_root(a: u64) -> u32 {
     root as u32
 }
 
-/// CUBIC as Linux has it.
+/// CUBIC as implemented in Linux.
 #[derive(Clone, Debug, Default)]
 pub struct Cubic {
     params: CubicParams,
     curve: Curve,
     hystart: Hystart,
-    /// Minimum round-trip time in the units of the kernel's clock for it; 0 before the first measurement.
+    /// Minimum RTT in the units of [`DelayClock`]; 0 before the first measurement.
     delay_min: u32,
-    /// Segments that an acknowledgement covers, in 1/16 (before 4.0).
+    /// Average segments per ACK, in 1/16 (before 4.0).
     delayed_ack: u32,
 }
 
 impl Cubic {
-    /// With parameters other than the module's defaults.
+    /// Creates a controller with these parameters. The default is the kernel module's.
     pub fn new(params: CubicParams) -> Self {
         Self { params, delayed_ack: FIRST_RATIO, ..Self::default() }
     }
@@ -272,8 +267,8 @@ impl Controller for Cubic {
                 return;
             }
         }
-        // linux: net/ipv4/tcp_cubic.c bictcp_update (3.10) - before 4.0 (9cd981dcf174) what an
-        // acknowledgement covers counts only on average.
+        // linux: net/ipv4/tcp_cubic.c bictcp_update (3.10) - before 4.0 (9cd981dcf174), counts ACKs and
+        // scales by the average number of segments per ACK.
         let (acked, per_ack) = match sk.growth {
             GrowthRules::Linux3_13 => (1, self.delayed_ack),
             GrowthRules::Linux4_3 | GrowthRules::Linux5_7 => (acked, 0),
@@ -290,7 +285,7 @@ impl Controller for Cubic {
         cong_avoid_ai(sk, cnt, acked);
     }
 
-    // linux: net/ipv4/tcp_cubic.c cubictcp_state (6.1) - a timeout forgets everything, the minimum delay too.
+    // linux: net/ipv4/tcp_cubic.c cubictcp_state (6.1) - a timeout resets all state, even the minimum delay.
     fn set_state(&mut self, sk: &mut CcSock, new: CaState) {
         if new == CaState::Loss {
             *self = Self::new(self.params);
@@ -304,8 +299,8 @@ impl Controller for Cubic {
         }
     }
 
-    // linux: net/ipv4/tcp_cubic.c cubictcp_acked (6.1) - delays of the first second of an epoch are not
-    // trusted: the queue is still draining.
+    // linux: net/ipv4/tcp_cubic.c cubictcp_acked (6.1) - ignores delays in the first second of an epoch,
+    // while the queue is still draining.
     #[inline]
     fn pkts_acked(&mut self, sk: &mut CcSock, sample: &AckSample) {
         // linux: net/ipv4/tcp_cubic.c bictcp_acked (3.10).

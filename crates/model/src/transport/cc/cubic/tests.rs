@@ -2,8 +2,7 @@ use super::super::testing::{set_time, sock};
 use super::super::{AckSample, CaState, CcEvent, CcSock, Controller};
 use super::*;
 
-/// Feeds acknowledgements of `acked` segments each `gap_us` until `until_us`, as a greedy sender's path
-/// would.
+/// Feeds ACKs for two segments each until `until_us`, at the rate of a sender limited by its window.
 fn grow(cubic: &mut Cubic, sk: &mut CcSock, rtt_us: u64, until_us: u64, mut each: impl FnMut(&CcSock)) {
     while sk.now_us < until_us {
         let gap = rtt_us * 2 / u64::from(sk.snd_cwnd);
@@ -15,7 +14,7 @@ fn grow(cubic: &mut Cubic, sk: &mut CcSock, rtt_us: u64, until_us: u64, mut each
     }
 }
 
-/// A connection that has fallen from `cwnd` at 1 s.
+/// A connection that reduced its window from `cwnd` at 1 s.
 fn fallen(cubic: &mut Cubic, cwnd: u32) -> CcSock {
     let mut sk = sock();
     set_time(&mut sk, 1_000_000);
@@ -31,7 +30,7 @@ fn without_friendliness() -> Cubic {
 }
 
 #[test]
-fn roots_of_cubes_and_their_neighbours() {
+fn cube_roots_of_cubes_and_their_neighbours() {
     for root in 1..1_u64 << 21 {
         let cube = root * root * root;
         assert_eq!(cube_root(cube), root as u32);
@@ -43,7 +42,7 @@ fn roots_of_cubes_and_their_neighbours() {
 
 #[test]
 fn k_is_the_time_back_to_the_old_window() {
-    // spec: rfc9438 4.2 - K = cbrt(Wmax (1 - beta) / C); in 2^-10 s.
+    // spec: rfc9438 4.2 - K = cbrt(Wmax (1 - beta) / C), in 2^-10 s.
     // Wmax in segments, K in ms (C = 0.4, window after the loss rounded down to whole segments)
     let table = [(10, 1_957), (100, 4_217), (300, 6_082), (1_000, 9_086), (10_000, 19_572)];
     for (wmax, k_ms) in table {
@@ -60,7 +59,7 @@ fn k_is_the_time_back_to_the_old_window() {
 
 #[test]
 fn window_follows_the_closed_form_after_a_loss() {
-    // C (t - K)^3 + Wmax, read one round trip ahead, within 1 % and two segments.
+    // C (t - K)^3 + Wmax, evaluated one RTT ahead, within 1 % and two segments.
     for (wmax, rtt_us) in [(100, 20_000), (1_000, 80_000), (5_000, 100_000)] {
         let mut cubic = without_friendliness();
         let mut sk = fallen(&mut cubic, wmax);
@@ -79,12 +78,12 @@ fn window_follows_the_closed_form_after_a_loss() {
 
 #[test]
 fn small_windows_grow_as_renos_would() {
-    // spec: rfc9438 4.3 - alpha = 3 (1 - 0.7) / (1 + 0.7) = 0.529 segments a round trip.
+    // spec: rfc9438 4.3 - alpha = 3 (1 - 0.7) / (1 + 0.7) = 0.529 segments per RTT.
     let mut cubic = Cubic::default();
     let mut sk = fallen(&mut cubic, 40);
     let start = sk.snd_cwnd;
     grow(&mut cubic, &mut sk, 40_000, 3_000_000, |_| ());
-    // 50 round trips; the cubic function alone would take 3.1 s to come back to 40.
+    // 50 round trips; the cubic function alone would take 3.1 s to return to 40.
     let reno = cubic.curve.tcp_cwnd - start;
     assert!((26..=27).contains(&reno), "{reno}");
     assert!((24..=reno).contains(&(sk.snd_cwnd - start)), "{}", sk.snd_cwnd);
@@ -97,7 +96,7 @@ fn reductions() {
         (100, 0, 70, 100),
         (100, 90, 70, 100),
         (100, 100, 70, 100),
-        // Below the last maximum: the flow gives up some for newcomers.
+        // Below the last maximum, fast convergence releases bandwidth.
         (100, 101, 70, 85),
         (10, 50, 7, 8),
         (2, 10, 2, 1),
@@ -121,13 +120,13 @@ fn growth_before_the_first_loss_is_five_per_cent_a_round_trip() {
     let mut curve = Curve::default();
     let at = Moment { cwnd: 500, acked: 1, jiffies: 10, hz: 250, delay_min: 0, per_ack: 0 };
     assert_eq!(curve.update(&CubicParams::default(), at), 20);
-    // After a loss the same moment would be the flat part of the curve.
+    // After a loss the same time would be the plateau of the curve.
     let mut curve = Curve { last_max_cwnd: 500, ..Curve::default() };
     assert_eq!(curve.update(&CubicParams::default(), at), 50_000);
 }
 
 #[test]
-fn growth_is_at_most_a_segment_for_two() {
+fn growth_is_at_most_one_segment_per_two() {
     let mut curve = Curve { last_max_cwnd: 10, ..Curve::default() };
     let mut at = Moment { cwnd: 10, acked: 1, jiffies: 0, hz: 250, delay_min: 0, per_ack: 0 };
     curve.update(&CubicParams::default(), at);
@@ -142,11 +141,11 @@ fn the_curve_stands_still_while_idle() {
     let at = |jiffies| Moment { cwnd: 210, acked: 1, jiffies, hz: 250, delay_min: 0, per_ack: 0 };
     curve.update(&params, at(1_000));
     let mut other = curve;
-    // Ten seconds of silence, then a second after which both have lived for one second.
+    // Ten seconds idle plus one second of growth equal one second of growth without a pause.
     curve.resume(3_500, 1_000);
     assert_eq!(curve.update(&params, at(3_750)), other.update(&params, at(1_250)));
     assert_ne!(other.update(&params, at(3_750)), curve.cnt);
-    // A start that would lie in the future is now.
+    // The shifted start is clamped to the current time.
     let mut late = Curve { epoch_start: Some(3_400), ..Curve::default() };
     late.resume(3_500, 1_000);
     assert_eq!(late.epoch_start, Some(3_500));
@@ -179,9 +178,8 @@ fn nothing_grows_when_the_window_is_not_the_limit() {
 
 // linux: net/ipv4/tcp_cubic.c bictcp_update, bictcp_acked (3.10).
 #[test]
-fn before_4_0_acknowledgements_count_by_what_they_cover_on_average() {
-    // Sixteenths of segments an acknowledgement, acknowledgements for a segment: 20 segments before the first
-    // loss, one at least.
+fn acks_count_by_average_coverage_before_4_0() {
+    // segments per ACK in 1/16, ACKs per increment: 20 segments before the first loss, at least one ACK
     for (per_ack, acks) in [(0, 20), (16, 20), (32, 10), (40, 8), (320, 1), (512, 1)] {
         let at = Moment { cwnd: 500, acked: 1, jiffies: 10, hz: 250, delay_min: 0, per_ack };
         assert_eq!(Curve::default().update(&CubicParams::default(), at), acks, "{per_ack}");
@@ -190,8 +188,7 @@ fn before_4_0_acknowledgements_count_by_what_they_cover_on_average() {
     let mut sk = sock();
     sk.growth = GrowthRules::Linux3_13;
     cubic.init(&mut sk);
-    // segments acknowledged, the average then: two at first, by a sixteenth, 32 at most, and only while
-    // nothing is wrong
+    // segments acknowledged, resulting average: starts at two, moves by 1/16, at most 32, only in Open
     let table = [(2, 32), (1, 31), (1, 31), (45, 75), (0, 75), (10_000, 512), (1, 481)];
     for (pkts_acked, ratio) in table {
         cubic.pkts_acked(&mut sk, &AckSample { pkts_acked, rtt_us: -1, in_flight: 0 });

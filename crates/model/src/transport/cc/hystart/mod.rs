@@ -1,7 +1,7 @@
-//! HyStart: leaves slow start before the queue overflows, when the acknowledgements of a round have come for
-//! as long as half a round trip, or when delay has grown.
+//! HyStart: leaves slow start before the queue overflows, when the ACK train of a round spans half an RTT or
+//! when the delay has increased.
 //!
-//! The rules have changed with the kernels; [`HystartRules`] says which are meant.
+//! The rules changed between kernels; see [`HystartRules`].
 
 #[cfg(test)]
 mod tests;
@@ -10,27 +10,27 @@ use crate::transport::seq::after;
 
 use super::CcSock;
 
-/// Bit of `hystart_detect`: the length of the train of acknowledgements.
+/// Bit of `hystart_detect`: ACK train length.
 pub const ACK_TRAIN: u8 = 1;
-/// Bit of `hystart_detect`: the increase of delay.
+/// Bit of `hystart_detect`: delay increase.
 pub const DELAY: u8 = 2;
-/// Samples of a round whose minimum is held against the minimum of all.
+/// Samples per round whose minimum is compared with the overall minimum.
 // linux: net/ipv4/tcp_cubic.c HYSTART_MIN_SAMPLES (6.1).
 const MIN_SAMPLES: u8 = 8;
-/// Bounds of the delay's increase that ends slow start, in us.
+/// Bounds of the delay increase that ends slow start, in us.
 // linux: net/ipv4/tcp_cubic.c HYSTART_DELAY_MIN, HYSTART_DELAY_MAX (6.1).
 const DELAY_THRESHOLD_US: (u32, u32) = (4_000, 16_000);
 
-/// Parameters, by the names of the module `tcp_cubic`.
+/// Parameters, named after those of the kernel module `tcp_cubic`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HystartParams {
-    /// HyStart is on.
+    /// Enable HyStart.
     pub hystart: bool,
     /// Active criteria: [`ACK_TRAIN`], [`DELAY`] or both.
     pub hystart_detect: u8,
-    /// HyStart does not end slow start at windows below this number of segments.
+    /// Minimum window in segments at which HyStart may end slow start.
     pub hystart_low_window: u32,
-    /// Acknowledgements further apart than this end the train, in us (`hystart_ack_delta` in ms before 5.6).
+    /// Maximum gap between the ACKs of a train, in us (`hystart_ack_delta` in ms before 5.6).
     pub hystart_ack_delta_us: u32,
     /// Rules that differ between kernels.
     pub rules: HystartRules,
@@ -39,39 +39,38 @@ pub struct HystartParams {
 /// HyStart rules that differ between kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HystartRules {
-    /// When a round begins.
+    /// Condition for starting a round.
     pub round: RoundStart,
     /// Units of the clock and of delays.
     pub clock: DelayClock,
-    /// The train may be a whole round trip long if the flow is paced, and longer by the time of four TSO
-    /// packets (5.6 on).
+    /// Allow trains of a full RTT for paced flows, extended by the duration of four TSO packets (since 5.6).
     pub pacing_aware: bool,
-    /// The minimum of the round takes in all its samples, not the first eight only (5.8 on, and earlier
+    /// Take the round's minimum over all samples instead of the first eight (since 5.8 and some earlier
     /// stable kernels).
     pub whole_round: bool,
 }
 
-/// When a round begins: always with the acknowledgement of the sequence number that was next at its last
-/// beginning, but the check was made in different places.
+/// Condition for starting a round. All variants require an ACK of the sequence number that was next at the
+/// start of the previous round; they differ in where the kernel checks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RoundStart {
-    /// With the growth of the window, thus only while the window limits the sender (before 5.16).
+    /// In `cong_avoid`, and thus only while the window limits the sender (before 5.16).
     CongAvoid,
-    /// With any sample above `hystart_low_window` (5.16 to 6.13).
-    // linux: 4e1fddc98d25 (5.16) - rounds no longer depend on the window being the limit.
+    /// At any sample above `hystart_low_window` (5.16 to 6.13).
+    // linux: 4e1fddc98d25 (5.16) - starts rounds regardless of whether the window is the limit.
     AboveLowWindow,
-    /// With any sample (6.14, and 6.1 from 6.1.129 on).
-    // linux: 25c1a9ca53db (6.14) - the low window no longer keeps rounds from beginning.
+    /// At any sample (6.14, and 6.1 since 6.1.129).
+    // linux: 25c1a9ca53db (6.14) - starts rounds below the low window too.
     AnySample,
 }
 
 /// Units of the clock and of delays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DelayClock {
-    /// Both in us (5.6 on).
+    /// Both in us (since 5.6).
     // linux: cff04e2da308 (5.6).
     Micros,
-    /// The clock in ms, delays in eighths of a ms.
+    /// Clock in ms, delays in eighths of a ms.
     Millis,
 }
 
@@ -89,7 +88,7 @@ impl Default for HystartParams {
 }
 
 impl HystartRules {
-    /// Linux 6.14 and 6.1 from 6.1.129 on.
+    /// Linux 6.14, and 6.1 since 6.1.129.
     pub const LINUX_6_1: Self = Self {
         round: RoundStart::AnySample,
         clock: DelayClock::Micros,
@@ -98,7 +97,7 @@ impl HystartRules {
     };
     /// Linux 5.16.
     pub const LINUX_5_16: Self = Self { round: RoundStart::AboveLowWindow, ..Self::LINUX_6_1 };
-    /// Linux 5.8, so 5.10 and 5.15 as first released; their later stable releases may have the newer rules.
+    /// Linux 5.8, and thus 5.10 and 5.15 as first released; later stable releases may have newer rules.
     pub const LINUX_5_8: Self = Self { round: RoundStart::CongAvoid, ..Self::LINUX_6_1 };
     /// Linux 2.6.29 to 5.5.
     pub const LINUX_4: Self = Self {
@@ -110,7 +109,7 @@ impl HystartRules {
 }
 
 impl DelayClock {
-    /// The instant `us`, in the clock's unit.
+    /// Converts a time in us to the clock's unit.
     #[inline]
     fn now(self, us: u64) -> u32 {
         match self {
@@ -118,7 +117,7 @@ impl DelayClock {
             Self::Millis => (us / 1_000) as u32,
         }
     }
-    /// A round-trip time in us, in the unit of delays.
+    /// Converts an RTT in us to the unit of delays.
     #[inline]
     pub fn delay(self, rtt_us: i64) -> u32 {
         match self {
@@ -126,7 +125,7 @@ impl DelayClock {
             Self::Millis => ((rtt_us << 3) / 1_000) as u32,
         }
     }
-    /// A delay in ticks, rounded up as `usecs_to_jiffies` and `msecs_to_jiffies` do.
+    /// Converts a delay to ticks, rounding up as `usecs_to_jiffies` and `msecs_to_jiffies` do.
     #[inline]
     pub fn ticks(self, delay: u32, hz: u32) -> u32 {
         match self {
@@ -134,7 +133,7 @@ impl DelayClock {
             Self::Millis => (u64::from(delay >> 3) * u64::from(hz)).div_ceil(1_000) as u32,
         }
     }
-    /// How much delay may grow over `delay_min`, in the unit of delays.
+    /// Allowed increase over `delay_min`, in the unit of delays.
     // linux: net/ipv4/tcp_cubic.c HYSTART_DELAY_THRESH (6.1) - an eighth, within bounds.
     fn growth(self, delay_min: u32) -> u32 {
         let (low, high) = DELAY_THRESHOLD_US;
@@ -145,25 +144,25 @@ impl DelayClock {
     }
 }
 
-/// State of HyStart.
+/// HyStart state.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hystart {
-    /// Slow start was left.
+    /// True once slow start has ended.
     found: bool,
-    /// Samples of this round, up to eight.
+    /// Samples in this round, up to eight.
     sample_cnt: u8,
-    /// When the round began, by the clock.
+    /// Start of the round, in clock units.
     round_start: u32,
-    /// When the train's last acknowledgement came, by the clock.
+    /// Time of the last ACK in the train, in clock units.
     last_ack: u32,
-    /// The round ends when this sequence number is acknowledged.
+    /// Sequence number whose acknowledgement ends the round.
     end_seq: u32,
-    /// Least delay of this round.
+    /// Minimum delay of this round.
     curr_rtt: u32,
 }
 
 impl Hystart {
-    /// A round begins.
+    /// Starts a round.
     // linux: net/ipv4/tcp_cubic.c bictcp_hystart_reset (6.1).
     pub fn start_round(&mut self, params: &HystartParams, sk: &CcSock) {
         self.round_start = params.rules.clock.now(sk.now_us);
@@ -173,7 +172,7 @@ impl Hystart {
         self.sample_cnt = 0;
     }
 
-    /// The window is about to grow in slow start with acknowledgement number `ack`.
+    /// Called before the window grows in slow start, with acknowledgement number `ack`.
     #[inline]
     pub fn on_cong_avoid(&mut self, params: &HystartParams, sk: &CcSock, ack: u32) {
         if params.hystart && params.rules.round == RoundStart::CongAvoid && after(ack, self.end_seq) {
@@ -181,8 +180,7 @@ impl Hystart {
         }
     }
 
-    /// A round trip took `delay`, the shortest so far `delay_min`. Sets the threshold if slow start should
-    /// end.
+    /// Processes a delay sample. `delay_min` is the minimum so far. Sets the threshold if slow start ends.
     // linux: net/ipv4/tcp_cubic.c hystart_update (6.1).
     #[inline]
     pub fn update(&mut self, params: &HystartParams, sk: &mut CcSock, delay: u32, delay_min: u32) {
@@ -221,7 +219,7 @@ impl Hystart {
         }
     }
 
-    /// Whether acknowledgements have followed each other for so long that the path is full.
+    /// Returns true if the ACK train is long enough to have filled the path.
     fn train_is_long(&mut self, params: &HystartParams, sk: &CcSock, delay_min: u32) -> bool {
         let clock = params.rules.clock;
         let now = clock.now(sk.now_us);
@@ -236,7 +234,7 @@ impl Hystart {
         let threshold = match (params.rules.pacing_aware, clock) {
             (true, _) if sk.needs_pacing => threshold + ack_delay(sk),
             (true, _) => (threshold + ack_delay(sk)) >> 1,
-            // Halved from the eighths, so that odd milliseconds round as the kernel's do.
+            // Halve the value in eighths, so that odd milliseconds round as in the kernel.
             (false, DelayClock::Millis) => delay_min >> 4,
             (false, DelayClock::Micros) => threshold >> 1,
         };
@@ -244,8 +242,7 @@ impl Hystart {
     }
 }
 
-/// Time in us by which aggregation on the way may lengthen a train: four TSO packets at the pacing rate, at
-/// most 1 ms.
+/// Allowance for aggregation in us: the duration of four TSO packets at the pacing rate, at most 1 ms.
 // linux: net/ipv4/tcp_cubic.c hystart_ack_delay (6.1).
 fn ack_delay(sk: &CcSock) -> u32 {
     let bytes = u64::from(sk.gso_max_size) * 4;

@@ -1,9 +1,8 @@
 use super::super::testing::{MSS, set_time, sock};
 use super::*;
 
-/// A slow start over a path of `rtt_us`: the acknowledgements of each round come at once, delayed by what
-/// `queue` says of the window at its beginning. Returns the window at the exit, or nothing if there was none
-/// below 4,000 segments.
+/// Runs slow start on a path of `rtt_us`. All ACKs of a round arrive together, delayed by `queue(window)`.
+/// Returns the window at the exit, or `None` if slow start continued to 4,000 segments.
 fn exit(params: &HystartParams, rtt_us: u32, queue: impl Fn(u32) -> u32) -> Option<u32> {
     let mut sk = sock();
     let mut hystart = Hystart::default();
@@ -31,7 +30,7 @@ fn only(detect: u8, rules: HystartRules) -> HystartParams {
 
 #[test]
 fn delay_grows_by_an_eighth_within_bounds() {
-    // shortest round trip in us, increase in us that is still accepted
+    // minimum RTT in us, largest accepted increase in us
     let table = [
         (1_000, 4_000),
         (32_000, 4_000),
@@ -47,10 +46,10 @@ fn delay_grows_by_an_eighth_within_bounds() {
             DelayClock::Millis => 125,
         };
         for (rtt, accepted) in table {
-            // A standing queue comes up in the rounds of 40 segments and more.
+            // A standing queue appears from the round with 40 segments on.
             let queue = |more: u32| move |window| if window >= 40 { accepted + more } else { 0 };
             assert_eq!(exit(&params, rtt, queue(0)), None, "{rtt}");
-            // The round of 40 tells with its ninth sample.
+            // Detected at the ninth sample of the round with 40 segments.
             assert_eq!(exit(&params, rtt, queue(step)), Some(40 + 8), "{rtt}");
         }
     }
@@ -58,8 +57,8 @@ fn delay_grows_by_an_eighth_within_bounds() {
 
 #[test]
 fn a_train_of_half_a_round_trip_ends_slow_start() {
-    // Round trip 40 ms, 1 ms a segment. With 10 MB/s of pacing rate, four TSO packets take more than the 1 ms
-    // limit. rules, paced, us after the round's first acknowledgement that are still accepted
+    // RTT 40 ms, 1 ms per segment. At a pacing rate of 10 MB/s, four TSO packets exceed the 1 ms limit.
+    // rules, paced, longest accepted train in us
     let table = [
         (HystartRules::LINUX_6_1, false, 20_500),
         (HystartRules::LINUX_6_1, true, 41_000),
@@ -87,7 +86,7 @@ fn a_train_of_half_a_round_trip_ends_slow_start() {
 #[test]
 fn a_gap_ends_the_train() {
     let params = only(ACK_TRAIN, HystartRules::LINUX_6_1);
-    // gap between acknowledgements in us, whether the train is recognised
+    // gap between ACKs in us, recognised as a train
     for (gap, is_train) in [(2_000, true), (2_001, false)] {
         let mut sk = sock();
         sk.snd_cwnd = 20;
@@ -102,7 +101,7 @@ fn a_gap_ends_the_train() {
 }
 
 #[test]
-fn small_windows_are_left_alone() {
+fn small_windows_are_ignored() {
     for (cwnd, found) in [(15, false), (16, true)] {
         let mut sk = sock();
         sk.snd_cwnd = cwnd;
@@ -116,8 +115,8 @@ fn small_windows_are_left_alone() {
 }
 
 #[test]
-fn rounds_begin_where_the_kernel_looks() {
-    // rules, window, whether a sample after the end of a round begins another
+fn rounds_start_where_the_kernel_checks() {
+    // rules, window, true if a sample after the end of a round starts another
     let table = [
         (HystartRules::LINUX_6_1, 10, true),
         (HystartRules::LINUX_6_1, 20, true),
@@ -155,7 +154,7 @@ fn a_late_short_sample_counts_since_5_8() {
         for _ in 0..8 {
             hystart.update(&params, &mut sk, delay(50_000), delay(50_000));
         }
-        // The ninth is shorter than all before, and so is the minimum.
+        // The ninth sample is shorter than all before and lowers the minimum.
         hystart.update(&params, &mut sk, delay(40_000), delay(40_000));
         assert_eq!(hystart.found, found, "{rules:?}");
     }

@@ -1,6 +1,6 @@
-//! A path that loses single segments, for response functions: a bottleneck with a FIFO of one bandwidth-delay
-//! product, no reordering, each segment acknowledged by itself. What is lost is known when its
-//! acknowledgement would have come, and sent again at once.
+//! A path that loses single segments, for response functions. The bottleneck has a FIFO of one
+//! bandwidth-delay product; nothing is reordered, and every segment is acknowledged. A loss is detected when
+//! its ACK would have arrived, and the segment is retransmitted immediately.
 
 use alloc::collections::VecDeque;
 
@@ -8,16 +8,16 @@ use super::super::{AckSample, CaState, Cc, CcEvent, CcSock, Controller, RateSamp
 use super::{MSS, set_time, sock};
 use crate::types::{RandomStream, Seed};
 
-/// The path, and how it loses.
+/// Path and loss pattern.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lossy {
-    /// Bottleneck in bit/s, of the segments' data alone.
+    /// Bottleneck rate in bit/s of payload.
     pub(crate) rate: u64,
-    /// Round-trip time of the empty path in us.
+    /// RTT without queueing, in us.
     pub(crate) rtt_us: u64,
-    /// One segment in so many is lost.
+    /// Segments per loss.
     pub(crate) one_in: u32,
-    /// By chance; otherwise always after as many others.
+    /// Lose segments at random instead of periodically.
     pub(crate) random: bool,
 }
 
@@ -26,7 +26,7 @@ struct Segment {
     acked_ns: u64,
     lost: bool,
     in_flight: u32,
-    // The delivery rate's memory of the moment when it was sent.
+    // Delivery rate state at transmission.
     delivered: u32,
     delivered_mstamp: u64,
     first_tx_mstamp: u64,
@@ -38,25 +38,25 @@ struct Sender {
     path: Lossy,
     stream: RandomStream,
     flight: VecDeque<Segment>,
-    /// When the bottleneck is free.
+    /// Time at which the bottleneck becomes idle.
     free_ns: u64,
-    /// Segments since the last one that was lost.
+    /// Segments since the last loss.
     since: u32,
     first_tx_mstamp: u64,
-    /// When recovery began, how many acknowledgements it has seen, and how many it has yet to see.
+    /// Start of recovery, and number of ACKs seen and still expected in it.
     began_us: u64,
     seen: u32,
     left: u32,
 }
 
 impl Lossy {
-    /// Segments that a round trip holds, at the rate of the bottleneck.
+    /// Bandwidth-delay product in segments.
     pub(crate) fn holds(&self) -> u64 {
         self.rate * self.rtt_us / (8_000_000 * u64::from(MSS))
     }
 
-    /// Mean rate in kbit/s of a greedy flow, over twenty losses (100,000 segments at least) after ten others
-    /// (50,000).
+    /// Mean rate of a greedy flow in kbit/s, over 20 losses (at least 100,000 segments) after a warm-up of
+    /// half that.
     pub(crate) fn kbps(&self, cc: Cc) -> u64 {
         let before = (10 * u64::from(self.one_in)).max(50_000);
         let mut sender = Sender::new(cc, *self);
@@ -72,8 +72,7 @@ impl Sender {
     fn new(mut cc: Cc, path: Lossy) -> Self {
         let mut sk = sock();
         (sk.srtt_us, sk.min_rtt_us) = ((path.rtt_us as u32) << 3, path.rtt_us as u32);
-        // No slow start, but a window from which the least and the most aggressive come to their own within
-        // ten losses.
+        // Skip slow start. From this window, all controllers converge within ten losses.
         sk.snd_cwnd = (path.one_in / 20).clamp(10, path.holds() as u32);
         sk.snd_ssthresh = sk.snd_cwnd;
         cc.init(&mut sk);
@@ -93,7 +92,7 @@ impl Sender {
         }
     }
 
-    /// Sends what may be sent up to the next acknowledgement, and takes that in.
+    /// Sends segments until the next ACK arrives, then processes the ACK.
     fn step(&mut self) {
         loop {
             let now = self.sk.clock_ns;
@@ -186,7 +185,7 @@ impl Sender {
                 let una = sk.snd_una;
                 self.cc.cong_avoid(sk, una, 1);
             } else if sk.ca_state == CaState::Recovery {
-                // The window falls in proportion to what is acknowledged.
+                // Reduce the window in proportion to the acknowledged segments.
                 let prior = sk.prior_cwnd.max(1);
                 let cut = u64::from(prior.saturating_sub(sk.snd_ssthresh));
                 let cut = cut * u64::from(prior.saturating_sub(self.seen));
@@ -195,8 +194,7 @@ impl Sender {
         }
     }
 
-    /// Enters recovery at a loss, and leaves it when all is repaired that was sent before: a window after the
-    /// last of these losses.
+    /// Enters recovery at a loss. Leaves it a window after the last loss among segments sent before.
     fn recovery(&mut self, s: &Segment) {
         let sk = &mut self.sk;
         self.seen += 1;

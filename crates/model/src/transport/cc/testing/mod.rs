@@ -1,4 +1,4 @@
-//! A connection for the tests of controllers.
+//! A connection for controller tests.
 
 mod lossy;
 mod path;
@@ -11,10 +11,10 @@ use crate::types::Seed;
 
 use super::{CcSock, Controller};
 
-/// Bytes of data in every segment.
+/// Payload bytes per segment.
 pub(crate) const MSS: u32 = 1448;
 
-/// An idle connection that has just been established, of a kernel with 250 ticks a second.
+/// A newly established idle connection, on a kernel with 250 ticks per second.
 pub(crate) fn sock() -> CcSock {
     CcSock {
         is_cwnd_limited: true,
@@ -28,15 +28,13 @@ pub(crate) fn sock() -> CcSock {
     }
 }
 
-/// Moves the connection's clocks.
 pub(crate) fn set_time(sk: &mut CcSock, us: u64) {
     sk.now_us = us;
     sk.clock_ns = us * 1_000;
     sk.jiffies = (us * u64::from(sk.hz) / 1_000_000) as u32;
 }
 
-/// The window that becomes of `cwnd` in congestion avoidance when `acked` segments are acknowledged one by
-/// one.
+/// Window after `acked` segments were acknowledged one by one in congestion avoidance, starting at `cwnd`.
 pub(crate) fn avoid(cc: &mut impl Controller, cwnd: u32, acked: u32) -> u32 {
     let mut sk = sock();
     (sk.snd_cwnd, sk.snd_ssthresh) = (cwnd, cwnd.min(2));

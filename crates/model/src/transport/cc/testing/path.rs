@@ -1,5 +1,5 @@
-//! A path for one greedy connection: a Gigabit wire, a bottleneck with a FIFO, a receiver with delayed
-//! acknowledgements, a delay on the way back.
+//! A path for one greedy connection: 1 Gbit/s wire, bottleneck with a FIFO, receiver with delayed ACKs,
+//! return delay.
 
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
@@ -8,54 +8,50 @@ use core::cmp::Reverse;
 use super::super::{Cc, CcSock};
 use super::sender::Sender;
 
-/// Bytes on the wire that the bottleneck counts for a full segment.
+/// Bytes on the wire per full segment at the bottleneck.
 const WIRE: u64 = 1_514;
-/// Quick acknowledgements at the beginning.
+/// Number of quick ACKs at the start of a connection.
 const QUICK: u32 = 16;
-/// Delayed-acknowledgement time in ns.
+/// Delayed ACK timeout in ns.
 const DELACK: u64 = 40_000_000;
 
-/// The path.
 pub(crate) struct Path {
-    /// Bottleneck in bit/s.
+    /// Bottleneck rate in bit/s.
     pub(crate) rate: u64,
-    /// Round-trip time of the empty path in us.
+    /// RTT without queueing, in us.
     pub(crate) rtt_us: u64,
-    /// Packets that may wait at the bottleneck.
+    /// Queue limit of the bottleneck in packets.
     pub(crate) limit: usize,
-    /// Acknowledge each second segment.
+    /// Acknowledge every second segment.
     pub(crate) delayed: bool,
 }
 
-/// What happens next.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    /// A segment is at the bottleneck.
+    /// A segment arrives at the bottleneck.
     Queue(u64),
-    /// A segment is at the receiver.
+    /// A segment arrives at the receiver.
     Arrive(u64),
-    /// The delayed acknowledgement with that serial number is due.
+    /// The delayed ACK timer with this serial number fires.
     Delack(u64),
-    /// An acknowledgement is at the sender: next segment expected, segments that came since the last one.
+    /// An ACK arrives at the sender: next expected segment, and segments received since the previous ACK.
     Ack(u64, Vec<u64>),
-    /// Pacing lets the next segment go.
+    /// Pacing releases the next segment.
     Pace,
 }
 
-/// What came of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Run {
-    /// Segments delivered in order, from `from` on.
+    /// Segments delivered in order after the warm-up.
     pub(crate) delivered: u64,
-    /// Segments sent again.
+    /// Retransmitted segments.
     pub(crate) retransmissions: u64,
-    /// Windows, each 100 ms from `from` on.
+    /// Windows, sampled every 100 ms after the warm-up.
     pub(crate) cwnd: Vec<u32>,
-    /// Smoothed round-trip times in us at the same instants.
+    /// Smoothed RTTs in us, sampled at the same times.
     pub(crate) srtt_us: Vec<u32>,
 }
 
-/// The mean of samples.
 pub(crate) fn mean(samples: &[u32]) -> f64 {
     samples.iter().map(|&s| f64::from(s)).sum::<f64>() / samples.len() as f64
 }
@@ -70,8 +66,7 @@ impl Run {
 }
 
 impl Path {
-    /// Runs a connection for `seconds`, sampled from `from` seconds on; `each` sees the connection after
-    /// every acknowledgement.
+    /// Runs a connection for `seconds`, sampling after `from` seconds. Calls `each` after every ACK.
     pub(crate) fn run(&self, cc: Cc, from: u64, seconds: u64, mut each: impl FnMut(&Cc, &CcSock)) -> Run {
         let mut run = Run::default();
         let mut sender = Sender::new(cc, self.rtt_us);
@@ -107,7 +102,7 @@ impl Path {
             match event {
                 Event::Queue(segment) => {
                     let waiting = busy_until.saturating_sub(now).div_ceil(service) as usize;
-                    // One in service, the others wait.
+                    // One packet is in service, the others wait.
                     if waiting <= self.limit {
                         busy_until = busy_until.max(now) + service;
                         push(busy_until, Event::Arrive(segment), &mut events);

@@ -1,6 +1,5 @@
-//! The least of a sender that a controller needs: a scoreboard, loss detection by what was delivered later,
-//! proportional rate reduction, delivery-rate samples, pacing. There are no timeouts: paths of the tests do
-//! not reorder, and lose no tails.
+//! A minimal sender for controllers: scoreboard, loss detection by later deliveries, proportional rate
+//! reduction, delivery rate samples and pacing. No timeouts: test paths neither reorder nor lose tails.
 
 use alloc::collections::VecDeque;
 
@@ -9,15 +8,15 @@ use super::{MSS, set_time, sock};
 
 struct Segment {
     sent_us: u64,
-    /// Order of transmission.
+    /// Transmission order.
     order: u64,
     sacked: bool,
     lost: bool,
-    /// Sent again, and that copy is in flight.
+    /// True while a retransmission is in flight.
     retrans: bool,
-    /// Ever sent again.
+    /// True if ever retransmitted.
     ever: bool,
-    // The delivery rate's memory of the moment when it was sent.
+    // Delivery rate state at transmission.
     delivered: u32,
     delivered_mstamp: u64,
     first_tx_mstamp: u64,
@@ -32,7 +31,7 @@ pub(crate) struct Sender {
     segments: VecDeque<Segment>,
     una: u64,
     order: u64,
-    /// Newest transmission that has been delivered.
+    /// Newest transmission delivered so far.
     newest: u64,
     first_tx_mstamp: u64,
     high_seq: u64,
@@ -63,12 +62,12 @@ impl Sender {
         }
     }
 
-    /// When the next segment may go, if pacing holds it back.
+    /// Returns the next departure time if pacing holds a segment back.
     pub(crate) fn paced_until(&self, now: u64) -> Option<u64> {
         (self.sk.in_flight() < self.sk.snd_cwnd && self.sk.wstamp_ns > now).then_some(self.sk.wstamp_ns)
     }
 
-    /// The next segment that may be sent now.
+    /// Sends the next segment if window and pacing allow it, and returns its number.
     pub(crate) fn next(&mut self, now: u64) -> Option<u64> {
         let sk = &mut self.sk;
         if sk.in_flight() >= sk.snd_cwnd || (sk.needs_pacing && sk.wstamp_ns > now) {
@@ -82,7 +81,7 @@ impl Sender {
         }
         sk.lsndtime = sk.jiffies;
         if sk.needs_pacing {
-            // linux: net/ipv4/tcp_output.c tcp_update_skb_after_send (6.1) - headers are not counted.
+            // linux: net/ipv4/tcp_output.c tcp_update_skb_after_send (6.1) - excludes headers.
             sk.wstamp_ns = sk.wstamp_ns.max(now) + u64::from(MSS) * 1_000_000_000 / sk.pacing_rate;
         }
         self.order += 1;
@@ -116,7 +115,7 @@ impl Sender {
         Some(self.una + index as u64)
     }
 
-    /// All below `cumulative` has come, lately the segments `fresh`.
+    /// Processes an ACK: everything below `cumulative` was received, most recently the segments `fresh`.
     pub(crate) fn on_ack(&mut self, now: u64, cumulative: u64, fresh: &[u64]) {
         let sk = &mut self.sk;
         set_time(sk, now / 1_000);
@@ -125,7 +124,7 @@ impl Sender {
         let mut rs =
             RateSample { delivered: -1, interval_us: -1, rtt_us: -1, prior_in_flight, ..Default::default() };
         let mut newest: Option<&Segment> = None;
-        // Bookkeeping of what came.
+        // Update the scoreboard.
         for &n in fresh.iter().filter(|&&n| n >= self.una) {
             let segment = &mut self.segments[(n - self.una) as usize];
             if segment.sacked {
@@ -166,7 +165,7 @@ impl Sender {
             sk.app_limited = 0;
         }
         rs.acked_sacked = sk.delivered - prior_delivered;
-        // Cumulative part: round-trip times of the first and of the last.
+        // Cumulative ACK: RTTs of the first and the last segment.
         let (mut pkts_acked, mut last_in_flight, mut first_rtt, mut retransmitted) = (0, 0, None, false);
         while self.una < cumulative {
             let Some(s) = self.segments.pop_front() else { break };
@@ -193,7 +192,7 @@ impl Sender {
             let sample = AckSample { pkts_acked, rtt_us: rs.rtt_us, in_flight: last_in_flight };
             self.cc.pkts_acked(sk, &sample);
         }
-        // Three delivered above a hole begin recovery; in it, what was sent before anything delivered is
+        // Three deliveries above a hole start recovery, in which segments sent before a delivered one are
         // lost.
         if sk.sacked_out >= 3 || sk.ca_state == CaState::Recovery {
             for s in self.segments.iter_mut().filter(|s| !s.sacked && s.order < self.newest) {

@@ -1,7 +1,7 @@
-//! One end of a modelled connection: the parts put together.
+//! One endpoint of a modelled connection.
 //!
-//! `receive` takes datagrams apart, `transmit` puts them together; this file holds what both share, the
-//! timer, and the [`Stack`] that the world sees.
+//! `receive` parses datagrams and `transmit` builds them. This file holds their shared state, the timer, and
+//! the implementation of [`Stack`].
 
 mod receive;
 mod transmit;
@@ -26,7 +26,7 @@ use super::streams::Streams;
 use super::timers::{Alarm, QuicTimers};
 use super::window::Counted;
 
-/// Which end of a connection.
+/// Role of an endpoint.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QuicRole {
     /// The end that opens the connection.
@@ -35,47 +35,47 @@ pub enum QuicRole {
     Server,
 }
 
-/// One end of a connection of the model.
+/// One endpoint of the modelled connection.
 #[derive(Debug)]
 pub struct Quic {
     config: QuicConfig,
     handshake: QuicHandshake,
     streams: Streams,
-    // As a sender.
+    // Sender state.
     rtt: QuicRtt,
     sent: SentPackets,
     window: Control,
     pacer: Option<Pacer>,
     loss: Loss,
     timers: QuicTimers,
-    /// Packets that may be sent whatever window and pacer say: a probe, or after a timeout.
+    /// Packets exempt from window and pacer: a probe, or the packets after a timeout.
     forced: u32,
-    /// The first packet that was sent after a retransmission timeout.
+    /// Number of the first packet sent after a retransmission timeout.
     after_timeout: u64,
-    /// The newest packet that was acknowledged.
+    /// Newest packet covered by the last ACK.
     newly: u64,
-    // As a receiver.
+    // Receiver state.
     received: Received,
     largest_time: Instant,
     acks: AckPolicy,
-    /// Packets in a row without anything to be acknowledged.
+    /// Consecutive packets sent that are not ack-eliciting.
     bare: u32,
     bytes_received: u64,
     bytes_sent: u64,
-    /// Frames that are to be sent beside those of streams and handshake.
+    /// Frames to send other than STREAM and CRYPTO.
     control: VecDeque<QuicFrame>,
     closing: bool,
     closed: bool,
     counts: Counts,
-    /// What happened, for those who want to know.
+    /// Report events through [`Stack::poll_event`].
     tells: bool,
     events: VecDeque<StackEvent>,
-    // Memory that is used again and again.
+    // Buffers reused between calls.
     lost: Vec<u64>,
     landed: Vec<Counted>,
 }
 
-/// What is counted.
+/// Counters reported in snapshots.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     sent: u64,
@@ -87,13 +87,13 @@ struct Counts {
 }
 
 impl Quic {
-    /// One end of a connection before the handshake. If it `tells`, losses and the end of slow start are kept
-    /// as events for [`Stack::poll_event`].
+    /// Creates an endpoint before the handshake. With `tells`, losses and the end of slow start are reported
+    /// through [`Stack::poll_event`].
     pub fn new(config: QuicConfig, role: QuicRole, tells: bool) -> Self {
         Self::driven(config, role, tells, None)
     }
 
-    /// The same with a TCP congestion control, if given, instead of the window's own growth rules.
+    /// Like [`Self::new`], with a TCP congestion controller if `control` is given.
     pub fn driven(config: QuicConfig, role: QuicRole, tells: bool, control: Option<TcpControl>) -> Self {
         let client = role == QuicRole::Client;
         let flows = [config.client_flow, config.server_flow];
@@ -134,7 +134,7 @@ impl Quic {
         }
     }
 
-    /// What the pacer looks at.
+    /// Inputs of the pacer.
     fn pace(&self) -> PacerInput {
         PacerInput {
             cwnd: self.window.cwnd(),
@@ -146,11 +146,11 @@ impl Quic {
         }
     }
 
-    /// Looks for losses; what was lost is to be sent again.
+    /// Detects losses and queues their content for retransmission.
     fn detect_losses(&mut self, now: Instant) {
         self.lost.clear();
-        // spec: rfc9002 A.10 - measured from the newest packet that was ever acknowledged; Chromium 62 takes
-        // the newest of the last acknowledgement.
+        // spec: rfc9002 A.10 - compares with the largest packet ever acknowledged; Chromium 62 uses the
+        // largest one of the last ACK.
         // quiche: congestion_control/uber_loss_algorithm.cc DetectLosses (f44fa9f) - as the RFC.
         let newest = if self.config.loss.time { self.sent.largest_observed() } else { self.newly };
         self.loss.detect(&self.sent, now, &self.rtt, newest, &mut self.lost);
@@ -165,7 +165,7 @@ impl Quic {
         }
     }
 
-    /// Tells window and pacer what was acknowledged and lost; so much was in flight before.
+    /// Reports acknowledged and lost packets to window and pacer. `in_flight` bytes were in flight before.
     fn congestion_event(&mut self, now: Instant, in_flight: u64, rtt_updated: bool) {
         if !self.lost.is_empty()
             && let Some(pacer) = &mut self.pacer
@@ -215,8 +215,8 @@ impl Quic {
         }
     }
 
-    /// Whether all that was sent over a long time is lost, by RFC 9002.
-    // deviation: the packets must be lost by one acknowledgement, and in a row.
+    /// Returns true if the losses establish persistent congestion as in RFC 9002.
+    // deviation: requires that one ACK reveals the losses and that their packet numbers are contiguous.
     fn is_persistent(&self) -> bool {
         if !self.timers.pto().is_some_and(|pto| pto.persistent) || self.rtt.smoothed == Duration::ZERO {
             return false;
@@ -227,14 +227,13 @@ impl Quic {
             && time(last).saturating_since(time(first)) > self.timers.persistent(&self.rtt)
     }
 
-    /// When the timer fires and what it stands for.
+    /// Returns the next expiry of the loss timer and its purpose.
     fn repair(&self) -> Option<(Instant, Alarm)> {
         // spec: rfc9002 6.2.2.1 - a client probes even with nothing in flight until it knows that the server
-        // may send: the acknowledgements that would have let a server go on may be lost, and that server has
-        // no timer.
-        // deviation: it knows when the server's message is there; what it sends then is in flight until
-        // acknowledged. The time runs from the newest packet of either side, not from the last time that the
-        // timer was set.
+        // may send; if the client's ACKs are lost, the server stays blocked and has no timer.
+        // deviation: the client knows this once it has the server's complete message; packets it sends after
+        // that are in flight until acknowledged. The timer runs from the newest packet of either side instead
+        // of the last time it was set.
         let held = || {
             let since = self.largest_time.max(self.sent.last_in_flight());
             (since + self.timers.handshake_probe_timeout(&self.rtt), Alarm::Probe)
@@ -263,20 +262,20 @@ impl Quic {
                     if pto.skips {
                         self.sent.skip(now);
                     }
-                    // spec: rfc9002 6.2.4 - a probe is of what its timer was set for: the handshake while
-                    // that is outstanding.
+                    // spec: rfc9002 6.2.4 - probes carry data of the packet number space whose timer expired:
+                    // handshake data while any is outstanding.
                     self.again(1, |sent| sent.crypto);
                 }
                 if !self.has_content() {
                     self.again(1, |_| true);
                 }
                 if !self.has_content() {
-                    // A client that probes for the server's sake.
+                    // A client that probes only to unblock the server.
                     self.control.push_back(QuicFrame::Ping);
                 }
             }
-            // spec: quic_sent_packet_manager.cc RetransmitRtoPackets (Chromium 62) - two packets; the window
-            // falls when the next acknowledgement shows that the timeout was right.
+            // spec: quic_sent_packet_manager.cc RetransmitRtoPackets (Chromium 62) - sends two packets; the
+            // window shrinks once the next ACK shows that the timeout was not spurious.
             Alarm::Timeout => {
                 self.counts.timeouts += 1;
                 if self.timers.timeouts() == 1 {
@@ -288,7 +287,7 @@ impl Quic {
         }
     }
 
-    /// The oldest packets in flight of a kind, so many at most, are sent again.
+    /// Queues the content of the oldest `most` matching packets in flight for retransmission.
     fn again(&mut self, most: usize, which: impl Fn(&super::sent::SentPacket) -> bool) {
         self.lost.clear();
         let all = self.sent.iter().filter(|(_, s)| s.in_flight && !s.frames.is_empty() && which(s));

@@ -1,4 +1,4 @@
-//! What comes in: packets are noted, acknowledgements and frames taken to their parts.
+//! Receive path: records packets and dispatches their ACKs and frames.
 
 use crate::transport::quic::ack_policy::PacketArrival;
 use crate::transport::quic::handshake::CryptoPart;
@@ -45,7 +45,7 @@ impl Quic {
         }
     }
 
-    /// Decides when the packet is acknowledged.
+    /// Updates the ACK policy.
     fn note(&mut self, now: Instant, packet: &QuicPacket, was_missing: bool) {
         let arrival = PacketArrival {
             number: packet.number,
@@ -54,8 +54,8 @@ impl Quic {
             since_gap: self.received.since_gap(),
         };
         self.acks.on_packet(now, arrival, self.rtt.min);
-        // spec: rfc9000 13.2.1 - packets of the handshake are acknowledged without delay; their probe timeout
-        // has none in it.
+        // spec: rfc9000 13.2.1 - acknowledges handshake packets immediately; their PTO excludes
+        // max_ack_delay.
         // deviation: quiche waits for up to 1 ms.
         if self.timers.pto().is_some()
             && packet.frames.iter().any(|frame| matches!(frame, QuicFrame::Crypto { .. }))
@@ -64,9 +64,9 @@ impl Quic {
         }
     }
 
-    /// An acknowledgement.
-    // spec: quic_sent_packet_manager.cc OnIncomingAck (Chromium 62) - round-trip time, then what was
-    // acknowledged, then losses, then the congestion control; the counters of timeouts last.
+    /// Processes an ACK frame.
+    // spec: quic_sent_packet_manager.cc OnIncomingAck (Chromium 62) - in this order: RTT, acknowledged
+    // packets, losses, congestion control, timeout counters.
     fn on_ack(&mut self, now: Instant, ranges: &[(u64, u64)], delay: Duration) {
         let Some(&(_, end)) = ranges.first() else { return };
         let largest = end - 1;
@@ -90,7 +90,7 @@ impl Quic {
         self.detect_losses(now);
         let timed_out = self.timers.timeouts() > 0;
         if timed_out {
-            // After a timeout losses are no news to the window.
+            // Losses after a timeout do not reduce the window further.
             for i in 0..self.lost.len() {
                 self.sent.land(self.lost[i]);
             }
@@ -106,7 +106,7 @@ impl Quic {
                     self.window.on_timeout();
                 }
             }
-            // spec: rfc9002 6.2.1 - a client that may be holding the server up goes on doubling.
+            // spec: rfc9002 6.2.1 - a client keeps its PTO backoff while the server may be blocked on it.
             if !(self.handshake.may_hold_up() && self.timers.pto().is_some_and(|pto| pto.doubles_while_held))
             {
                 self.timers.reset();

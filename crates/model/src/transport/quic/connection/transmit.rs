@@ -1,7 +1,6 @@
-//! What goes out: whether anything may, and how a packet is filled.
-// spec: quic_connection.cc OnCanWrite, quic_packet_generator.cc (Chromium 62) - what was lost goes first,
-// then handshake, control frames, streams; a delayed acknowledgement goes along with them, and alone when it
-// is due.
+//! Transmit path: decides whether a packet may be sent, and fills it.
+// spec: quic_connection.cc OnCanWrite, quic_packet_generator.cc (Chromium 62) - retransmissions first, then
+// handshake, control frames and streams; a delayed ACK is bundled, and sent alone once it is due.
 
 use alloc::vec::Vec;
 
@@ -27,8 +26,8 @@ impl Quic {
         }
         let content = self.has_content();
         if !content {
-            // A timeout forces two packets, but there may be only one to send again, and the timer waits for
-            // what is forced.
+            // A timeout forces two packets, but there may be only one to retransmit; the loss timer stays off
+            // while any is forced.
             self.forced = 0;
             self.window.on_idle();
         }
@@ -59,7 +58,7 @@ impl Quic {
         true
     }
 
-    /// Adds an ack-eliciting frame to a packet that only acknowledges, if one is due.
+    /// Adds an ack-eliciting frame to an ACK-only packet if one is due.
     fn refresh(&mut self, now: Instant, out: &mut Datagram) {
         match self.config.refresh {
             // spec: quic_connection.cc SendAck, quic_session.cc OnAckNeedsRetransmittableFrame (Chromium 62).
@@ -77,7 +76,7 @@ impl Quic {
         }
     }
 
-    /// Whether there is anything to be sent that its receiver has to acknowledge.
+    /// Returns true if there are ack-eliciting frames to send.
     pub(super) fn has_content(&self) -> bool {
         self.sent.has_again()
             || self.handshake.has_data()
@@ -85,7 +84,7 @@ impl Quic {
             || (self.handshake.is_ready() && self.streams.has_data())
     }
 
-    /// Whether window and pacer allow a packet.
+    /// Returns true if amplification limit, window and pacer allow a packet.
     fn may_send(&mut self, now: Instant) -> bool {
         if let Some(times) = self.handshake.amplification()
             && self.bytes_sent + u64::from(self.config.packet) > times * self.bytes_received
@@ -107,7 +106,7 @@ impl Quic {
         }
     }
 
-    /// Bytes that frames may take in the next packet.
+    /// Bytes available for frames in the next packet.
     fn room(&self) -> u32 {
         self.config.packet - sizes::around(self.sent.next_number(), self.sent.least())
     }
@@ -116,8 +115,7 @@ impl Quic {
         let delay = now - self.largest_time;
         out.packet.ack = Some(AckFrame { delay });
         out.packet.ranges.extend(self.received.newest_first());
-        // spec: quic_connection.cc (Chromium 62) - the oldest packet that is still of interest goes with an
-        // acknowledgement.
+        // spec: quic_connection.cc (Chromium 62) - bundles STOP_WAITING with the least unacked packet number.
         if self.config.ack_memory == AckMemory::StopWaiting {
             out.packet.frames.push(QuicFrame::StopWaiting { least: self.sent.least() });
         }
@@ -125,14 +123,13 @@ impl Quic {
         self.counts.acks_sent += 1;
     }
 
-    /// Bytes of what a packet holds so far.
+    /// Bytes of frames in the packet so far.
     fn used(out: &Datagram) -> u32 {
         let frames: u32 = out.packet.frames.iter().map(sizes::frame).sum();
         frames + sizes::ack(out.packet.ranges.iter().copied())
     }
 
-    /// A packet with what another one carried that is thought lost, and with an acknowledgement if that fits
-    /// too.
+    /// Fills a packet with the frames of a lost packet, and an ACK if it fits.
     fn fill_again(&mut self, now: Instant, out: &mut Datagram) {
         let Some((_, frames)) = self.sent.take_again() else { return };
         let bytes: u32 = frames.iter().map(sizes::frame).sum();
@@ -148,7 +145,7 @@ impl Quic {
         self.sent.give_back(frames);
     }
 
-    /// Fills a packet with what has not been sent before.
+    /// Fills a packet with new data.
     fn fill(&mut self, out: &mut Datagram) {
         let room = self.room();
         let left = |out: &Datagram| room.saturating_sub(Self::used(out));
@@ -171,7 +168,7 @@ impl Quic {
         }
         loop {
             let left = left(out);
-            // The last part of a packet needs no length.
+            // The last STREAM frame of a packet needs no length field.
             let fits = |id, offset| left.saturating_sub(sizes::stream_head(id, offset, false));
             let Some(part) = self.streams.next_part(fits) else { break };
             let (id, offset, len, fin) = (part.id, part.offset, part.len, part.fin);
@@ -182,7 +179,7 @@ impl Quic {
         }
     }
 
-    /// Gives the packet its number and its length and takes note of it.
+    /// Sets the packet's number and length, and records it.
     fn finish_packet(&mut self, now: Instant, out: &mut Datagram, pads: bool) {
         let number = self.sent.next_number();
         let around = sizes::around(number, self.sent.least());
@@ -192,7 +189,7 @@ impl Quic {
         out.len = bytes;
         let eliciting = out.packet.is_ack_eliciting();
         let pace = self.pace();
-        // A packet that nobody acknowledges keeps nothing: a list that it took would not come back.
+        // Packets that are not ack-eliciting store no frames: their list would never be returned to the pool.
         let mut kept = if eliciting { self.sent.frames() } else { Vec::new() };
         kept.extend(out.packet.frames.iter().filter(|frame| frame.is_ack_eliciting()));
         let acks = out.packet.ranges.first().map_or(0, |&(_, end)| end - 1);

@@ -1,4 +1,4 @@
-//! Connections whose window a congestion control of TCP's sets.
+//! Connections whose window is set by a TCP congestion controller.
 
 use super::*;
 use crate::transport::cc::reno::{GrowthRules, Reno};
@@ -14,7 +14,7 @@ fn named(name: &str) -> TcpControl {
     by(Cc::by_name(name).expect("a name"))
 }
 
-/// 10 MB over 50 Mbit/s and 20 ms, with so much queue in bytes and such a chance of loss.
+/// Transfers 10 MB over 50 Mbit/s and 20 ms, with a queue in bytes and a loss probability.
 fn transfer(control: &TcpControl, preset: Preset, queue: u64, loss: f64) -> Seen {
     transfer_of(10_000_000, control, preset, queue, loss)
 }
@@ -28,21 +28,20 @@ fn transfer_of(bytes: u64, control: &TcpControl, preset: Preset, queue: u64, los
 }
 
 #[test]
-fn each_of_tcps_controls_drives_a_transfer() {
+fn every_tcp_controller_drives_a_transfer() {
     for preset in [Preset::Chromium39, Preset::Rfc9002] {
         for &name in NAMES {
             let seen = transfer(&named(name), preset, 125_000, 0.0);
             assert_eq!(seen.read, 10_000_000, "{name}");
-            // What fits, less slow start and what losses leave.
+            // Link rate less headers, slow start and losses.
             assert!((25.0..48.2).contains(&seen.mbps()), "{preset:?} {name}: {}", seen.mbps());
         }
     }
 }
 
-/// A queue of 240 ms, once slow start is long over: the ones by delay leave it almost empty, the ones by loss
-/// fill it.
+/// After slow start, delay-based controllers keep a queue of 240 ms almost empty; loss-based ones fill it.
 #[test]
-fn delay_and_loss_decide_as_over_tcp() {
+fn delay_and_loss_based_controllers_behave_as_over_tcp() {
     let srtt_ms = |name| {
         let seen = transfer_of(60_000_000, &named(name), Preset::Chromium39, 1_500_000, 0.0);
         seen.srtt.expect("measured").nanos() / 1_000_000
@@ -55,17 +54,16 @@ fn delay_and_loss_decide_as_over_tcp() {
     }
 }
 
-/// With losses by chance the rate that was measured is kept by who sets a rate, while Reno's window stays
-/// small.
+/// With random losses, a controller that sets the rate maintains it, while Reno's window stays small.
 #[test]
-fn a_control_that_sets_the_rate_takes_losses_for_noise() {
+fn rate_based_controllers_tolerate_random_loss() {
     let mbps = |name| transfer(&named(name), Preset::Chromium39, 300_000, 0.01).mbps();
     let (reno, bbr) = (mbps("reno"), mbps("bbr"));
     assert!(reno < 15.0 && bbr > 30.0, "{reno} {bbr}");
 }
 
 #[test]
-fn one_of_somebodys_own_does_what_it_would_do_built_in() {
+fn custom_controllers_behave_like_built_in_ones() {
     let own = by(Cc::Custom(CustomCc::new("mine", Box::new(Reno))));
     let [built_in, own] =
         [named("reno"), own].map(|control| transfer(&control, Preset::Rfc9002, 60_000, 0.001));
@@ -74,9 +72,9 @@ fn one_of_somebodys_own_does_what_it_would_do_built_in() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
-    /// Whatever is lost, all of it comes.
+    /// All data arrives whatever is lost.
     #[test]
-    fn all_comes_whatever_is_lost(
+    fn everything_arrives_whatever_is_lost(
         name in prop::sample::select(NAMES),
         preset in prop::sample::select(&Preset::ALL[..]),
         queue in 3_000_u64..200_000,

@@ -1,4 +1,4 @@
-//! Connections at work: two ends and a path between them.
+//! Transfers between two endpoints over a path.
 
 mod by_tcp;
 
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::types::{Datagram, Duration, Instant, QuicFrame, RandomStream, Seed};
 
-/// A path in one direction: a rate, a delay, a queue that drops at its end, and loss by chance.
+/// One direction of a path: a rate, a delay, a drop-tail queue and random loss.
 #[derive(Debug)]
 struct Path {
     rate: u64,
@@ -34,27 +34,27 @@ impl Path {
             self.drops += 1;
             return;
         }
-        // Headers of IP and UDP.
+        // IP and UDP headers.
         let bits = u64::from(datagram.len + 28) * 8;
         self.free = self.free.max(now) + Duration::from_nanos(bits * 1_000_000_000 / self.rate);
         self.travels.push_back((self.free + self.delay, datagram));
     }
 }
 
-/// What was seen of a transfer.
+/// Observations of a transfer.
 #[derive(Debug, Default, PartialEq)]
 struct Seen {
-    /// Server's data packets: when sent.
+    /// Transmission times of the server's data packets.
     data: Vec<Instant>,
-    /// Datagrams from the client with nothing to be acknowledged.
+    /// Datagrams from the client that are not ack-eliciting.
     acks: u64,
     established: Option<Instant>,
     done: Option<Instant>,
     drops: u64,
-    /// When slow start ended by delay, and the window in bytes then.
+    /// Time and window in bytes when delay ended slow start.
     exit: Option<(Instant, u64)>,
     read: u64,
-    /// The server's smoothed round-trip time at the end.
+    /// The server's final smoothed RTT.
     srtt: Option<Duration>,
 }
 
@@ -63,25 +63,25 @@ impl Seen {
         let time = self.done.expect("done") - self.established.expect("established");
         self.read as f64 * 8e3 / time.nanos() as f64
     }
-    /// Shares of the gaps between data packets below so many us, in percent.
+    /// Percentage of gaps between data packets below `us`.
     fn below(&self, us: u64) -> u64 {
         let gaps = self.data.windows(2).map(|w| (w[1] - w[0]).nanos() / 1_000);
         100 * gaps.filter(|&gap| gap < us).count() as u64 / (self.data.len() as u64 - 1)
     }
 }
 
-/// A client asks for so many bytes on each of some streams; each packet costs a server `cost` us.
+/// A client downloads `bytes` on each of `streams` streams. Each packet takes the server `cost` us.
 fn download(config: QuicConfig, bytes: u64, streams: u64, paths: [Path; 2], cost: u64) -> Seen {
     download_by(1, config, bytes, streams, paths, cost)
 }
 
-/// The same, with what is lost by chance drawn from a seed.
+/// Like `download`, with random losses drawn from `seed`.
 fn download_by(seed: u64, config: QuicConfig, bytes: u64, streams: u64, paths: [Path; 2], cost: u64) -> Seen {
     let ends = [QuicRole::Client, QuicRole::Server].map(|role| Quic::new(config, role, true));
     download_between(ends, seed, config.packet, bytes, streams, paths, cost)
 }
 
-/// The same between these ends, with packets of up to `packet` bytes.
+/// Like `download`, between these endpoints, with packets of up to `packet` bytes.
 fn download_between(
     mut ends: [Quic; 2],
     seed: u64,
@@ -96,7 +96,7 @@ fn download_between(
     let mut busy = Instant::ZERO;
     ends[0].connect(now);
     for _ in 0..4_000_000 {
-        // The client's applications.
+        // Client application.
         if seen.established.is_none() && ends[0].connection() == Connection::Established {
             seen.established = Some(now);
             for _ in 0..streams {
@@ -165,7 +165,7 @@ fn download_between(
     seen
 }
 
-/// 50 Mbit/s, 8 ms, 300 kB of queue, for 10 MB.
+/// 10 MB over 50 Mbit/s and 8 ms with a queue of 300 kB.
 fn on_a_fifo(preset: Preset) -> Seen {
     let paths = [Path::new(50_000_000, 4, 300_000, 0.0), Path::new(50_000_000, 4, 300_000, 0.0)];
     download(preset.config(), 10_000_000, 1, paths, 0)
@@ -176,13 +176,12 @@ fn ten_megabytes_over_a_fifo() {
     for (name, preset) in Preset::ALL {
         let seen = on_a_fifo(preset);
         assert_eq!(seen.read, 10_000_000, "{name}");
-        // 1350 bytes of 1378 on the wire, less heads: 48.1 Mbit/s at most.
+        // 1350 of 1378 bytes on the wire, less headers: at most 48.1 Mbit/s.
         assert!((44.0..48.2).contains(&seen.mbps()), "{name}: {}", seen.mbps());
     }
 }
 
-/// Two round trips before the request for gQUIC; for TLS one, and one more as 4 kB are more than three times
-/// the first datagram.
+/// gQUIC takes two RTTs. TLS takes one, and another since 4 kB exceed three times the first datagram.
 #[test]
 fn establishment() {
     let ms = |preset| on_a_fifo(preset).established.expect("established").nanos() / 1_000_000;
@@ -190,7 +189,7 @@ fn establishment() {
     assert_eq!(ms(Preset::Rfc9002), 16);
 }
 
-/// Every second packet against one in ten; at 50 Mbit/s ten packets come in 2.2 ms, and the alarm is at 2 ms.
+/// One ACK per two packets against one per ten, which take 2.2 ms at 50 Mbit/s; the timer fires after 2 ms.
 #[test]
 fn acknowledgements_by_preset() {
     let per_ack = |preset| {
@@ -202,7 +201,7 @@ fn acknowledgements_by_preset() {
     assert!((75..=105).contains(&decimated), "{decimated}");
 }
 
-/// Without losses there are none in slow start: delay ends it in time.
+/// Slow start ends by delay, before any loss.
 #[test]
 fn hybrid_slow_start_leaves_before_the_queue_is_full() {
     for preset in [Preset::Chromium39, Preset::Bquic39] {
@@ -219,8 +218,8 @@ fn hybrid_slow_start_leaves_before_the_queue_is_full() {
     assert!(seen.exit.is_none() && seen.drops > 0);
 }
 
-/// With 30 us of work for each packet: a paced sender at 20 Mbit/s sends one packet at a time by the strict
-/// preset, several together by the source's horizon of 1 ms, and bursts without a pacer.
+/// With 30 us of CPU time per packet at 20 Mbit/s, the strict preset sends packets singly, Chromium's horizon
+/// of 1 ms groups several, and without a pacer there are bursts.
 #[test]
 fn gaps_between_packets() {
     let below = |preset: Preset| {
@@ -239,11 +238,11 @@ fn the_same_twice() {
     assert_eq!((a.data, a.done), (b.data, b.done));
 }
 
-/// After two probes a timeout sends again what it finds, two packets at most. Here that was one, the end of
-/// the last stream; the second of the two stayed due, the timer waited for it, and as the one was lost too
-/// nothing came any more.
+/// After two probes a timeout retransmits up to two packets. Here only one was left, the end of the last
+/// stream. The second stayed forced, which kept the timer off, and the transfer stalled when the
+/// retransmission was lost too.
 #[test]
-fn a_timeout_with_one_packet_to_send_again_is_not_the_last() {
+fn a_timeout_with_a_single_packet_rearms_the_timer() {
     let (up, down) = (0.24260540752421425, 0.19926949524194895);
     let paths = [Path::new(5_000_000, 10, 50_000, up), Path::new(5_000_000, 10, 14_030, down)];
     let seen = download(Preset::Chromium39.config(), 25_806, 4, paths, 0);
@@ -251,7 +250,7 @@ fn a_timeout_with_one_packet_to_send_again_is_not_the_last() {
     assert!(seen.done.is_some());
 }
 
-/// All that an end sends now.
+/// Everything an endpoint sends now.
 fn sends(end: &mut Quic, now: Instant) -> Vec<Datagram> {
     core::iter::from_fn(|| {
         let mut out = Datagram::default();
@@ -260,8 +259,8 @@ fn sends(end: &mut Quic, now: Instant) -> Vec<Datagram> {
     .collect()
 }
 
-/// The first packet of the server's part alone: by the RFC the client acknowledges it at once, in gQUIC 25 ms
-/// later.
+/// Only the first packet of the server's message arrives: with the RFC presets the client acknowledges it
+/// immediately, in gQUIC after 25 ms.
 #[test]
 fn the_handshake_is_acknowledged_without_delay() {
     let waits = |preset: Preset| {
@@ -282,10 +281,10 @@ fn the_handshake_is_acknowledged_without_delay() {
     assert_eq!([Preset::Rfc9002, Preset::ChromiumNow, Preset::Chromium39].map(waits), [0, 0, 25]);
 }
 
-/// Nothing comes from the server: times in ms between what its client sends.
+/// The server is silent: intervals between the client's packets in ms.
 // spec: rfc9002 6.2.1, 6.2.2 - three times 333 ms, doubled each time. quiche: three times 100 ms.
 #[test]
-fn a_hello_without_an_answer_is_sent_again() {
+fn an_unanswered_hello_is_retransmitted() {
     let gaps = |preset: Preset| {
         let mut client = Quic::new(preset.config(), QuicRole::Client, true);
         let (mut now, mut last) = (Instant::ZERO, Instant::ZERO);
@@ -306,11 +305,11 @@ fn a_hello_without_an_answer_is_sent_again() {
     assert_eq!(gaps(Preset::Chromium39), [150, 300, 600, 1_200]);
 }
 
-/// The server has sent as much as it may, and what the client answers is lost: the client has nothing in
-/// flight, but only a full datagram from it lets the server go on.
+/// The server has reached its amplification limit, and the client's answer is lost. The client has nothing in
+/// flight, but only a full datagram from it unblocks the server.
 #[test]
-fn a_client_probes_while_the_server_may_not_send() {
-    // 20 ms, and 20 ms + 2 or 4 * 10 ms after it.
+fn client_probes_while_the_server_is_blocked() {
+    // 20 ms, then 20 ms plus 2 or 4 times 10 ms.
     for (preset, probe_at) in [(Preset::ChromiumNow, 60), (Preset::Rfc9002, 80)] {
         let config = preset.config();
         let [mut client, mut server] =
@@ -347,7 +346,7 @@ fn a_client_probes_while_the_server_may_not_send() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Whatever is lost, all streams end with all their bytes.
+    /// All streams end with all their bytes, whatever is lost.
     #[test]
     fn everything_arrives(
         preset in 0_usize..7,

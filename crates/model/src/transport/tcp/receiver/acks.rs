@@ -1,16 +1,16 @@
-//! When an acknowledgement is sent: at once, after a while, or with data.
+//! ACK policy: immediate, delayed, or piggybacked on data.
 
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::ticks::Ticks;
 use crate::types::{Duration, Instant};
 
-/// Maximum number of quick ACKs in a row.
+/// Maximum number of consecutive quick ACKs.
 // linux: include/net/tcp.h TCP_MAX_QUICKACKS (6.1).
 pub const MAX_QUICK: u32 = 16;
-/// Duplicate acknowledgements that are never held back.
+/// Duplicate ACKs per hole that are never compressed.
 // linux: include/net/tcp.h TCP_FASTRETRANS_THRESH (6.1).
 const NEVER_COMPRESSED: u8 = 3;
-/// Bounds of the first guess at the size of segments, in bytes.
+/// Bounds of the initial estimate of the segment size, in bytes.
 // linux: include/net/tcp.h TCP_MSS_DEFAULT, TCP_MIN_MSS (6.1).
 const MSS_DEFAULT: u32 = 536;
 const MSS_MIN: u32 = 88;
@@ -19,13 +19,13 @@ const TCP_HEADER: u32 = 20;
 /// A segment received in order, as seen by the ACK policy.
 #[derive(Clone, Copy, Debug)]
 pub struct SegmentArrival {
-    /// Bytes of data in one of its segments (`gso_size`, or all of them).
+    /// Payload of one segment in bytes (`gso_size`, or the whole payload).
     pub segment: u32,
-    /// The last segment has FIN, SYN or PSH.
+    /// True if the last segment has FIN, SYN or PSH.
     pub pushed: bool,
 }
 
-/// State of the ACK policy. Times are in ticks.
+/// ACK policy state. Times are in ticks.
 // linux: include/net/inet_connection_sock.h icsk_ack (6.1).
 #[derive(Clone, Debug)]
 pub struct Acks {
@@ -38,12 +38,12 @@ pub struct Acks {
     comp_nr: u32,
     tcp_header: u32,
     push_acks_full: bool,
-    /// Estimated size of received segments, in bytes of data (`rcv_mss`).
+    /// Estimated payload of received segments in bytes (`rcv_mss`).
     pub rcv_mss: u32,
     last_segment: u32,
-    /// Number of quick ACKs left.
+    /// Quick ACKs left.
     pub quick: u32,
-    /// Time in which an answer of the application would take the acknowledgement along (`ato`).
+    /// Time to wait for application data that could carry the ACK (`ato`).
     ato: u32,
     last_arrival: u32,
     pingpong: bool,
@@ -51,21 +51,21 @@ pub struct Acks {
     pushed: bool,
     pushed_again: bool,
     now: bool,
-    /// Tick for which a delayed acknowledgement is set.
+    /// Tick at which the delayed ACK is due.
     due: Option<u32>,
     due_at: Instant,
     compressed: u32,
     compressed_at: Instant,
     duplicates: u8,
     duplicates_of: u32,
-    /// An ACK is to be sent now.
+    /// Set if an ACK must be sent now.
     pub send: bool,
-    /// When the owner's timer is set for, perhaps too early.
+    /// Expiry of the owner's timer, possibly too early.
     wake: Instant,
 }
 
 impl Acks {
-    /// The policy of an unconnected socket.
+    /// Creates the policy of an unconnected socket.
     pub fn new(config: &TcpConfig) -> Self {
         let ticks = Ticks::new(config.hz);
         Self {
@@ -99,7 +99,7 @@ impl Acks {
         }
     }
 
-    /// The handshake is over.
+    /// Called when the handshake completes.
     // linux: net/ipv4/tcp_input.c tcp_initialize_rcv_mss (6.1).
     pub fn established(&mut self, now: Instant, mss: u32, rcv_wnd: u32, option_bytes: u32) {
         self.rcv_mss = mss.min(rcv_wnd / 2).clamp(MSS_MIN, MSS_DEFAULT);
@@ -107,7 +107,7 @@ impl Acks {
         self.last_arrival = self.ticks.at(now);
     }
 
-    /// Delayed-ACK timeout in us, and time since data was received in ms.
+    /// Returns the delayed ACK timeout in us, and the time since data was received in ms.
     pub fn times(&self, now: Instant) -> (u32, u32) {
         let micros = |ticks: u32| (u64::from(ticks) * 1_000_000 / u64::from(2 * self.half_second)) as u32;
         (micros(self.ato), micros(self.ticks.at(now).wrapping_sub(self.last_arrival)) / 1_000)
@@ -119,14 +119,14 @@ impl Acks {
         self.scheduled = true;
     }
 
-    /// Schedules an ACK that is sent at once.
+    /// Schedules an immediate ACK.
     // linux: include/net/inet_connection_sock.h ICSK_ACK_NOW (6.1).
     #[inline]
     pub fn schedule_now(&mut self) {
         (self.scheduled, self.now) = (true, true);
     }
 
-    // linux: net/ipv4/tcp_input.c tcp_incr_quickack (6.1) - one for each two segments of the window.
+    // linux: net/ipv4/tcp_input.c tcp_incr_quickack (6.1) - allows one per two segments of the window.
     fn more_quick(&mut self, rcv_wnd: u32, most: u32) {
         let quick = match rcv_wnd / (2 * self.rcv_mss) {
             0 => 2,
@@ -135,7 +135,7 @@ impl Acks {
         self.quick = self.quick.max(quick.min(most));
     }
 
-    /// Enters quick-ACK mode.
+    /// Enters quick ACK mode.
     // linux: net/ipv4/tcp_input.c tcp_enter_quickack_mode (6.1).
     pub fn quick_mode(&mut self, rcv_wnd: u32, most: u32) {
         self.more_quick(rcv_wnd, most);
@@ -143,14 +143,12 @@ impl Acks {
         self.ato = self.ato_min;
     }
 
-    /// Enters pingpong mode: the application answers and does not only receive
-    /// (`inet_csk_enter_pingpong_mode`).
+    /// Enters pingpong mode: the connection is interactive (`inet_csk_enter_pingpong_mode`).
     pub fn pingpong(&mut self) {
         self.pingpong = true;
     }
 
-    /// Data was received in order. Updates the estimates of the sender's segment size and of the delayed-ACK
-    /// timeout.
+    /// Processes data received in order. Updates the estimated segment size and the delayed ACK timeout.
     // linux: net/ipv4/tcp_input.c tcp_event_data_recv (6.1).
     #[inline]
     pub fn data(&mut self, tick: u32, arrival: SegmentArrival, rcv_wnd: u32, advmss: u32, path: PathRtt) {
@@ -166,15 +164,15 @@ impl Acks {
             } else if gap < self.ato {
                 self.ato = ((self.ato >> 1) + gap).min(path.rto);
             } else if gap > path.rto {
-                // The sender has paused for so long that it starts slowly again.
+                // After a pause this long the sender slow-starts.
                 self.more_quick(rcv_wnd, MAX_QUICK);
             }
         }
         self.last_arrival = tick;
     }
 
-    // linux: net/ipv4/tcp_input.c tcp_measure_rcv_mss (6.1) - the largest seen; a smaller one counts if it
-    // comes twice without being the end of what was written.
+    // linux: net/ipv4/tcp_input.c tcp_measure_rcv_mss (6.1) - takes the largest size seen; a smaller size
+    // counts if it occurs twice and does not end a message.
     #[inline]
     fn measure_segment(&mut self, arrival: SegmentArrival, advmss: u32) {
         let previous = core::mem::take(&mut self.last_segment);
@@ -195,9 +193,9 @@ impl Acks {
         self.pushed = true;
     }
 
-    /// Data is sent, and carries the acknowledgement.
-    // linux: net/ipv4/tcp_output.c tcp_event_data_sent (6.1) - an answer within the waiting time makes it a
-    // dialogue.
+    /// Called when data is sent, which carries the ACK.
+    // linux: net/ipv4/tcp_output.c tcp_event_data_sent (6.1) - a reply within the timeout makes the
+    // connection interactive.
     #[inline]
     pub fn data_sent(&mut self, tick: u32) {
         if tick.wrapping_sub(self.last_arrival) < self.ato {
@@ -210,9 +208,9 @@ impl Acks {
         self.quick > 0 && !self.pingpong
     }
 
-    /// Decides whether an ACK is sent now, after a segment was processed and the sender has sent what it
-    /// could. `unacked` is the number of bytes received since the last ACK. `may_move` says that the right
-    /// edge of the window can move.
+    /// Decides whether to send an ACK now, after a segment was processed and the sender has sent what it
+    /// could. `unacked` is the number of bytes received since the last ACK. `may_move` is true if the right
+    /// edge of the window can advance.
     // linux: net/ipv4/tcp_input.c __tcp_ack_snd_check (6.1).
     #[inline]
     pub fn check(
@@ -236,9 +234,9 @@ impl Acks {
         }
     }
 
-    // linux: net/ipv4/tcp_input.c __tcp_ack_snd_check (6.1) - the first three for one hole leave at once,
-    // further ones are summed up for a twentieth of the round trip.
-    // deviation: the timer fires at the end of its slack, not with another timer within it.
+    // linux: net/ipv4/tcp_input.c __tcp_ack_snd_check (6.1) - sends the first three ACKs per hole
+    // immediately, and compresses further ones for 1/20 RTT.
+    // deviation: always fires at the end of the timer slack, never together with another timer.
     fn compress(&mut self, now: Instant, gap: MissingData, path: PathRtt) {
         if !gap.sack || self.compressed >= self.comp_nr {
             self.send = true;
@@ -296,21 +294,21 @@ impl Acks {
         }
     }
 
-    /// Whether a compressed ACK must be sent before the next one.
+    /// Returns true if a compressed ACK must be sent before the next ACK.
     pub fn holds_back(&self) -> bool {
         self.compressed > 0
     }
 
-    /// When [`Acks::on_timer`] is to be called. It may be too early: a timer that is set again and again for
-    /// later is not moved until it fires.
+    /// Returns the next call time of [`Acks::on_timer`]. The call may be too early: like in the kernel, a
+    /// pending timer is not moved to a later time before it fires.
     #[inline]
     pub fn next_timer(&self) -> Option<Instant> {
         (self.wake != Instant::NEVER).then_some(self.wake)
     }
 
-    /// A delayed ACK may be due.
-    // linux: net/ipv4/tcp_timer.c tcp_delack_timer_handler, tcp_compressed_ack_kick (6.1) - having waited in
-    // vain, it waits longer next time; in a dialogue, no longer at all.
+    /// Sends a delayed ACK if one is due.
+    // linux: net/ipv4/tcp_timer.c tcp_delack_timer_handler, tcp_compressed_ack_kick (6.1) - doubles the
+    // timeout after an expiry; in pingpong mode, leaves that mode and resets the timeout instead.
     pub fn on_timer(&mut self, now: Instant, path: PathRtt) {
         if self.compressed_at <= now {
             self.compressed_at = Instant::NEVER;
@@ -332,8 +330,8 @@ impl Acks {
         self.wake = self.due_at.min(self.compressed_at);
     }
 
-    /// The application has read, and left the queue `empty` or not: an acknowledgement may be due that its
-    /// memory held up, or that a small segment at the end of a message waits for.
+    /// Called when the application has read data. `empty` is true if the receive queue is now empty. May
+    /// release an ACK held back by low memory, or one for a short final segment of a message.
     // linux: net/ipv4/tcp.c __tcp_cleanup_rbuf (6.1), first part.
     #[inline]
     pub fn read(&mut self, unacked: u32, empty: bool) {
@@ -343,7 +341,7 @@ impl Acks {
         }
     }
 
-    /// An ACK was sent, in `segs` segments.
+    /// Called when an ACK was sent in `segs` segments.
     // linux: net/ipv4/tcp_output.c tcp_event_ack_sent (6.1).
     #[inline]
     pub fn sent(&mut self, segs: u32) {
@@ -362,21 +360,21 @@ impl Acks {
     }
 }
 
-/// State of a connection with missing data, as the policy uses it.
+/// Receiver state used by the policy while data is missing.
 #[derive(Clone, Copy, Debug)]
 pub struct MissingData {
-    /// The peer accepts SACK blocks.
+    /// True if the peer accepts SACK blocks.
     pub sack: bool,
     /// RCV.NXT: the next missing sequence number.
     pub rcv_nxt: u32,
-    /// Eight times the receiver's round-trip time in us.
+    /// Receiver's RTT estimate in us, times 8.
     pub rtt8_us: u32,
 }
 
-/// Path measurements of the sending half.
+/// Path measurements of the sender.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PathRtt {
-    /// Eight times the smoothed round-trip time in us; 0 if unknown.
+    /// Smoothed RTT in us, times 8; 0 if unknown.
     pub srtt8_us: u32,
     /// Retransmission timeout in ticks.
     pub rto: u32,

@@ -1,4 +1,4 @@
-//! What a segment that has come does to the receiving half.
+//! Processing of received segments.
 
 use super::acks::{MAX_QUICK, SegmentArrival};
 use super::ofo::Range;
@@ -7,42 +7,41 @@ use super::{Receiver, micros, millis};
 use crate::transport::seq::{after, before, distance};
 use crate::types::{Duration, Instant, SHARED_INFO, SKB, TcpFlags, TcpHeader};
 
-/// Quick acknowledgements after a change of ECN marks.
+/// Quick ACKs after a change of ECN marking.
 // linux: net/ipv4/tcp_input.c __tcp_ecn_check_ce (6.1).
 const QUICK_AFTER_MARK: u32 = 2;
-/// Shortest time between two answers to segments out of the window.
+/// Minimum interval between ACKs for out-of-window segments.
 // linux: net/ipv4/tcp_ipv4.c sysctl_tcp_invalid_ratelimit (6.1).
 const OUT_OF_WINDOW_GAP: Duration = Duration::from_millis(500);
-/// Data of fewer bytes does not let the window grow.
+/// Minimum payload in bytes that lets the window grow.
 // linux: net/ipv4/tcp_input.c tcp_event_data_recv (6.1).
 const GROWS_WINDOW: u32 = 128;
-/// The two ECN bits of the TOS byte when congestion was experienced.
+/// ECN codepoint CE.
 // spec: rfc3168 5.
 const CE: u8 = 3;
 
-/// Room before the data of a received packet: what the driver leaves free, and the headers.
-// linux: include/linux/skbuff.h NET_SKB_PAD (6.12) - 64 bytes, and the headers of Ethernet or 802.11, IP and
-// TCP.
+/// Room in front of the data of a received packet: driver headroom and headers.
+// linux: include/linux/skbuff.h NET_SKB_PAD (6.12) - 64 bytes, plus Ethernet or 802.11, IP and TCP headers.
 const BEFORE_DATA: u32 = 128;
 
-/// Bytes of a packet's buffer that lie behind its data.
+/// Bytes in a packet's buffer behind its data.
 #[inline]
 const fn room_behind(payload: u32, truesize: u32) -> u32 {
     truesize.saturating_sub(SKB + SHARED_INFO + BEFORE_DATA + payload)
 }
 
-/// Result of the checks on a segment before it is processed.
+/// Result of validating a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Check {
     /// The segment is acceptable.
     Good,
-    /// The segment is old or beyond the window. It is dropped, and an ACK is sent.
+    /// The segment is old or out of window. It is dropped and answered with an ACK.
     Answer,
-    /// The same, but no ACK is sent because of rate limiting: one was sent shortly before.
+    /// Likewise, but rate limiting suppresses the ACK.
     Discard,
 }
 
-/// The sequence number after a segment.
+/// Returns the sequence number after a segment.
 #[inline]
 fn end_of(seq: u32, header: &TcpHeader) -> u32 {
     let marks = header.flags.has(TcpFlags::FIN) as u32 + header.flags.has(TcpFlags::SYN) as u32;
@@ -50,8 +49,8 @@ fn end_of(seq: u32, header: &TcpHeader) -> u32 {
 }
 
 impl Receiver {
-    /// Checks a segment's sequence number (window) and timestamp (PAWS). `disordered` marks a pure ACK
-    /// without news, whose timestamp may be a little older than the newest.
+    /// Validates a segment's sequence number (window) and timestamp (PAWS). `disordered` marks a pure
+    /// duplicate ACK, whose timestamp may be slightly older than the newest.
     // linux: net/ipv4/tcp_input.c tcp_validate_incoming, tcp_sequence, tcp_paws_discard, tcp_send_dupack
     // (6.1).
     // spec: rfc9293 3.10.7.4, rfc7323 5.3.
@@ -69,8 +68,8 @@ impl Receiver {
         self.ticks.cover(Duration::from_millis(age_ms as u64)) <= self.path.rto
     }
 
-    // linux: net/ipv4/tcp_input.c tcp_send_dupack, tcp_oow_rate_limited (6.1) - data is always answered, the
-    // rest twice a second.
+    // linux: net/ipv4/tcp_input.c tcp_send_dupack, tcp_oow_rate_limited (6.1) - always answers data, and
+    // other segments at most twice per second.
     fn refuse(&mut self, now: Instant, seq: u32, end: u32, header: &TcpHeader) -> Check {
         if header.payload == 0 {
             if self.last_answer.is_some_and(|last| now - last < OUT_OF_WINDOW_GAP) {
@@ -93,9 +92,9 @@ impl Receiver {
         }
     }
 
-    /// Stores the timestamp of a segment that is not beyond the last acknowledged byte.
+    /// Stores the timestamp of a segment that does not start beyond the last acknowledged byte.
     // linux: net/ipv4/tcp_input.c tcp_replace_ts_recent (6.1).
-    // spec: rfc7323 4.3 - so that a delayed acknowledgement times the first segment it is for.
+    // spec: rfc7323 4.3 - a delayed ACK thus echoes the first segment it covers.
     #[inline]
     pub fn time_stamp(&mut self, seq: u32, header: &TcpHeader) {
         if self.config.timestamps
@@ -111,12 +110,12 @@ impl Receiver {
         self.ts_recent = ts_val;
     }
 
-    /// The timestamp to echo, in ms.
+    /// Returns the timestamp to echo, in ms.
     pub fn ts_recent(&self) -> u32 {
         self.ts_recent
     }
 
-    /// Whether a compressed ACK must be sent before [`Receiver::on_data`] processes this segment.
+    /// Returns true if a compressed ACK must be sent before [`Receiver::on_data`] processes this segment.
     #[inline]
     pub fn goes_first(&self, seq: u32, header: &TcpHeader) -> bool {
         self.acks.holds_back()
@@ -165,7 +164,7 @@ impl Receiver {
         self.acks.schedule();
     }
 
-    /// Whether memory is there for a packet, made by throwing away what came out of order if need be.
+    /// Makes room for a packet, pruning the out-of-order queue if necessary. Returns true on success.
     #[inline]
     fn make_room(&mut self) -> bool {
         if self.space.rmem_alloc > self.space.rcvbuf {
@@ -179,9 +178,9 @@ impl Receiver {
                 Some(truesize) => self.space.rmem_alloc -= truesize,
                 None => return false,
             }
-            // What was told of it may be gone.
+            // Discard SACK blocks, which may cover pruned data.
             // linux: net/ipv4/tcp_input.c tcp_prune_ofo_queue (6.1).
-            // spec: rfc2018 8 - receivers may do so.
+            // spec: rfc2018 8 - allows receivers to renege.
             self.sacks.forget();
         }
         true
@@ -214,10 +213,9 @@ impl Receiver {
         self.take_fin();
     }
 
-    /// Puts a packet that is next in order on the receive queue, or its data into the buffer of the one
-    /// before.
-    // linux: net/ipv4/tcp_input.c tcp_try_coalesce, net/core/skbuff.c skb_try_coalesce (6.12) - what fits
-    // behind the data of the last packet is copied there, and its own buffer is freed.
+    /// Appends an in-order packet to the receive queue, or its data to the buffer of the previous packet.
+    // linux: net/ipv4/tcp_input.c tcp_try_coalesce, net/core/skbuff.c skb_try_coalesce (6.12) - copies data
+    // that fits into the tail room of the last packet, and frees its own buffer.
     #[inline]
     fn take(&mut self, end: u32, payload: u32, segs: u16, truesize: u32) {
         self.advance(end);
@@ -234,7 +232,7 @@ impl Receiver {
         }
     }
 
-    /// The window may grow.
+    /// Lets the window grow, if permitted.
     #[inline]
     fn grow(&mut self, bytes: u32, truesize: u32) {
         if self.space.grow(bytes, truesize, self.acks.rcv_mss) {
@@ -242,10 +240,10 @@ impl Receiver {
         }
     }
 
-    /// What was out of order may be in order now.
+    /// Moves out-of-order data that is now in order to the receive queue.
     // linux: net/ipv4/tcp_input.c tcp_ofo_queue, tcp_data_queue (6.1).
-    // spec: rfc5681 4.2 - an acknowledgement at once when a gap is filled: Linux if it was the last, or by
-    // the rule for gaps if others remain.
+    // spec: rfc5681 4.2 - immediate ACK when a gap is filled; Linux does so for the last gap, and applies the
+    // rule for gaps while others remain.
     fn fill_gap(&mut self) {
         let duplicates_end = self.rcv_nxt;
         while let Some(range) = self.ofo.pop_in_order(self.rcv_nxt) {
@@ -312,8 +310,8 @@ impl Receiver {
         }
     }
 
-    // linux: net/ipv4/tcp_input.c __tcp_ecn_check_ce (6.1) - the first mark is told at once; so is a packet
-    // that is not capable where others were, as that is a retransmission.
+    // linux: net/ipv4/tcp_input.c __tcp_ecn_check_ce (6.1) - acknowledges the first CE mark quickly, and also
+    // a not-ECT packet on an ECN connection, which is a retransmission.
     #[inline]
     fn mark(&mut self, ecn: u8) {
         if !self.ecn.agreed {

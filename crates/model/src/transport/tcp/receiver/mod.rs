@@ -1,10 +1,9 @@
-//! The receiving half of a socket: what has come, in order and out of order, when it is acknowledged, and how
-//! much more may come.
+//! Receiving half of a socket: reassembly, ACK policy and receive window.
 //!
 //! ```text
 //! on_data -> ofo (ranges out of order) -> receive queue -> read
 //!              sack (blocks, duplicates)    space (memory, window, autotuning)
-//!              acks (at once, delayed, compressed)
+//!              acks (immediate, delayed, compressed)
 //! ```
 
 mod acks;
@@ -34,43 +33,43 @@ pub use arrive::Check;
 /// Length of the timestamp option in bytes, with padding.
 // spec: rfc7323 appendix A.
 pub const TIMESTAMP_OPTION: u32 = 12;
-/// The receiving half of a socket.
+/// Receiving half of a socket.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    /// Path measurements of the sending half. The socket keeps them up to date.
+    /// Path measurements of the sender, kept up to date by the socket.
     pub path: PathRtt,
     ticks: Ticks,
     config: Settings,
     /// Next sequence number expected.
     rcv_nxt: u32,
-    /// Value of `rcv_nxt` when the last acknowledgement left, with which the window was offered.
+    /// `rcv_nxt` when the last ACK was sent.
     rcv_wup: u32,
-    /// Window offered then, in bytes.
+    /// Window advertised in that ACK, in bytes.
     rcv_wnd: u32,
-    /// Next sequence number that the application reads.
+    /// Next sequence number to be read by the application.
     copied: u32,
-    /// What waits for the application: sequence number after each packet, and its memory.
+    /// Receive queue: end sequence number and truesize of each packet.
     queue: Fifo<(u32, u32)>,
-    /// Bytes that the last of them still has room for.
+    /// Tail room of the last packet in bytes.
     tail_room: u32,
     ofo: OutOfOrder,
     sacks: Sacks,
     space: Space,
     acks: Acks,
     ecn: Ecn,
-    /// Time stamp to echo (`ts_recent`), in ms.
+    /// Timestamp to echo (`ts_recent`), in ms.
     ts_recent: u32,
-    /// Sequence number of the other end's FIN, as soon as one was seen.
+    /// Sequence number of the peer's FIN, once seen.
     fin: Option<u32>,
     fin_taken: bool,
     last_answer: Option<Instant>,
     bytes_received: u64,
     acks_sent: u32,
-    /// Segments that came out of order (`rcv_ooopack`).
+    /// Segments received out of order (`rcv_ooopack`).
     out_of_order: u32,
 }
 
-/// What both ends agreed on.
+/// Negotiated options.
 #[derive(Clone, Copy, Debug)]
 struct Settings {
     advmss: u32,
@@ -79,33 +78,32 @@ struct Settings {
     timestamps: bool,
 }
 
-/// The receiving side of explicit congestion notification.
+/// ECN state of the receiver.
 // spec: rfc3168 6.1.3.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ecn {
     agreed: bool,
-    /// A capable packet has been seen.
+    /// True once an ECN-capable packet was received.
     seen: bool,
-    /// ECE is set until CWR comes.
+    /// Set ECE until a segment with CWR arrives.
     demand_cwr: bool,
 }
 
-/// Microseconds since the start of the run.
+/// Converts to microseconds since the start of the run.
 #[inline]
 const fn micros(now: Instant) -> u64 {
     now.nanos() / 1_000
 }
 
-/// Clock of TCP timestamps, in milliseconds.
-// linux: include/net/tcp.h TCP_TS_HZ (6.1) - without the random offset of each connection, which nobody can
-// tell.
+/// TCP timestamp clock in milliseconds.
+// linux: include/net/tcp.h TCP_TS_HZ (6.1) - without the random offset, which has no visible effect.
 #[inline]
 pub const fn millis(now: Instant) -> u32 {
     (now.nanos() / 1_000_000) as u32
 }
 
 impl Receiver {
-    /// The receiving half of an unconnected socket.
+    /// Creates the receiving half of an unconnected socket.
     pub fn new(config: &TcpConfig) -> Self {
         let settings = Settings {
             advmss: u32::from(config.advmss),
@@ -138,19 +136,18 @@ impl Receiver {
         }
     }
 
-    /// A SYN is to be sent: the window it offers in bytes, and the scale shift of later ones. `timestamps` if
-    /// it is known that they are used, as it is when answering a SYN.
+    /// Returns the window for a SYN in bytes, and the scale shift of later windows. `timestamps` is true if
+    /// their use is already known, as when answering a SYN.
     // linux: net/ipv4/tcp_output.c tcp_connect_init, net/ipv4/tcp_minisocks.c tcp_openreq_init_rwin (6.1) -
-    // the window is a multiple of the segments known at that time: 64,240 bytes for the end that calls,
-    // 65,160 for the one called.
+    // rounds the window to multiples of the segment size known at that time: 64,240 bytes at the active end,
+    // 65,160 at the passive end.
     pub fn open(&mut self, timestamps: bool) -> (u32, u8) {
         let options = if timestamps { TIMESTAMP_OPTION } else { 0 };
         self.rcv_wnd = self.space.open(self.config.advmss - options);
         (self.rcv_wnd, self.space.scale)
     }
 
-    /// The handshake is over. `rcv_nxt` is the first sequence number of data, `peer` the options that both
-    /// ends agreed on.
+    /// Called when the handshake completes. `rcv_nxt` is the first data sequence number, `peer` the options.
     pub fn established(&mut self, now: Instant, rcv_nxt: u32, peer: &PeerOptions) {
         self.config.sack &= peer.sack;
         self.config.timestamps &= peer.timestamps;
@@ -168,13 +165,13 @@ impl Receiver {
         self.acks.established(now, self.config.advmss.min(mss), self.rcv_wnd, options);
     }
 
-    /// RCV.NXT: the next expected sequence number.
+    /// Returns RCV.NXT, the next expected sequence number.
     #[inline]
     pub fn rcv_nxt(&self) -> u32 {
         self.rcv_nxt
     }
 
-    /// The window that the other end may still fill.
+    /// Remaining receive window.
     // linux: include/net/tcp.h tcp_receive_window (6.1).
     #[inline]
     fn window(&self) -> u32 {
@@ -182,12 +179,13 @@ impl Receiver {
         if before(right, self.rcv_nxt) { 0 } else { distance(self.rcv_nxt, right) }
     }
 
-    /// After a segment was taken in and the sending half has sent what it could: [`Receiver::ack_now`] tells
-    /// whether an acknowledgement must leave by itself, [`Receiver::next_timer`] when one will.
+    /// Runs the ACK policy after a segment was processed and the sender has sent what it could. Afterwards
+    /// [`Receiver::ack_now`] reports whether an ACK must be sent, and [`Receiver::next_timer`] when one will
+    /// be due.
     #[inline]
     pub fn decide(&mut self, now: Instant) {
         let unacked = distance(self.rcv_wup, self.rcv_nxt);
-        // An application without a low-water mark has room in it only when it has read everything.
+        // With SO_RCVLOWAT at its default of 1, less than that is unread only once everything has been read.
         let may_move = unacked <= self.acks.rcv_mss || self.rcv_nxt == self.copied || {
             let (window, short) = self.space.select(self.rcv_wnd, self.acks.rcv_mss);
             self.acks.quick = if short { 0 } else { self.acks.quick };
@@ -201,15 +199,15 @@ impl Receiver {
         self.acks.check(now, unacked, may_move, gap, self.path);
     }
 
-    /// Number of bytes that the application can read.
-    // The other end's FIN is no byte.
+    /// Returns the number of bytes available to the application.
+    // The peer's FIN is not a byte.
     #[inline]
     pub fn readable(&self) -> u64 {
         u64::from(distance(self.copied, self.rcv_nxt)) - u64::from(self.fin_taken)
     }
 
-    /// The application reads up to `bytes` bytes. Returns the number of bytes read. Reading frees memory,
-    /// moves the window and may make an ACK due.
+    /// Reads up to `bytes` bytes. Returns the number of bytes read. Reading frees memory, moves the window
+    /// and may make an ACK due.
     // linux: net/ipv4/tcp.c tcp_recvmsg_locked, __tcp_cleanup_rbuf (6.1).
     pub fn read(&mut self, now: Instant, bytes: u64) -> u64 {
         let read = bytes.min(self.readable());
@@ -222,7 +220,7 @@ impl Receiver {
         self.free_read();
         self.acks.read(distance(self.rcv_wup, self.rcv_nxt), self.space.rmem_alloc == 0);
         if !self.acks.send && !self.fin_taken {
-            // A window that has at least doubled is worth an acknowledgement.
+            // Announce a window that has at least doubled.
             let offered = self.window();
             if 2 * offered <= self.space.window_clamp {
                 let (window, short) = self.space.select(self.rcv_wnd, self.acks.rcv_mss);
@@ -233,7 +231,7 @@ impl Receiver {
         read
     }
 
-    /// Ends the memory of what was read to its last byte; FIN after it is no byte and is not waited for.
+    /// Frees packets that were read completely. A FIN behind the data does not keep a packet alive.
     #[inline]
     fn free_read(&mut self) {
         let done = if self.readable() == 0 { self.rcv_nxt } else { self.copied };
@@ -246,12 +244,12 @@ impl Receiver {
         }
     }
 
-    /// Fills in the header of a segment that is sent now: window, timestamps and ECN echo, and SACK blocks if
-    /// the segment has no data. Returns the acknowledgement number. A pending ACK counts as sent, unless it
-    /// has SACK blocks and the segment has data.
-    // deviation: data takes no SACK blocks along, which would make it longer than the path takes, and leaves
-    // the acknowledgement that bears them pending; Linux takes their bytes off the data.
-    // linux: include/net/tcp.h tcp_skb_timestamp (6.1) - the time stamp is that of the departure.
+    /// Fills in the header of an outgoing segment: window, timestamps, ECN echo, and SACK blocks if the
+    /// segment has no data. Returns the acknowledgement number. A pending ACK counts as sent, unless there
+    /// are SACK blocks and the segment has data.
+    // deviation: sends no SACK blocks with data, and leaves the ACK with the blocks pending - the blocks
+    // would exceed the path MTU, and Linux shortens the data instead.
+    // linux: include/net/tcp.h tcp_skb_timestamp (6.1) - timestamps are departure times.
     #[inline]
     pub fn fill(&mut self, now: Instant, departs: Instant, header: &mut TcpHeader) -> u32 {
         header.window = self.offer();
@@ -275,9 +273,9 @@ impl Receiver {
         self.rcv_nxt
     }
 
-    /// Chooses the window that is offered now.
+    /// Selects the window to advertise.
     // linux: net/ipv4/tcp_output.c tcp_select_window (6.1).
-    // spec: rfc9293 3.8.6 - what was offered is not taken back.
+    // spec: rfc9293 3.8.6 - never shrinks the window.
     #[inline]
     fn offer(&mut self) -> u32 {
         let offered = self.window();
@@ -293,7 +291,7 @@ impl Receiver {
         self.space.as_field(window)
     }
 
-    /// Whether an ACK must be sent now.
+    /// Returns true if an ACK must be sent now.
     #[inline]
     pub fn ack_now(&self) -> bool {
         self.acks.send
@@ -304,18 +302,18 @@ impl Receiver {
         self.acks.send = true;
     }
 
-    /// When [`Receiver::on_timer`] is to be called. The time may be too early, which does no harm.
+    /// Returns the next call time of [`Receiver::on_timer`], which may be too early.
     #[inline]
     pub fn next_timer(&self) -> Option<Instant> {
         self.acks.next_timer()
     }
 
-    /// A delayed ACK may be due: see [`Receiver::ack_now`].
+    /// Processes the timer. Afterwards check [`Receiver::ack_now`].
     pub fn on_timer(&mut self, now: Instant) {
         self.acks.on_timer(now, self.path);
     }
 
-    /// Fills in the `ss` fields of the receiving half.
+    /// Fills in the receiver's `ss` fields.
     // linux: net/ipv4/tcp.c tcp_get_info (6.1).
     pub fn info(&self, now: Instant, into: &mut TcpInfo) {
         into.bytes_received = self.bytes_received;
@@ -331,17 +329,17 @@ impl Receiver {
         (into.ato_us, into.lastrcv_ms) = self.acks.times(now);
     }
 
-    /// Window scale shift of this end's windows.
+    /// Returns the window scale shift of this end.
     pub fn scale(&self) -> u8 {
         self.space.scale
     }
 
-    /// Number of pure ACK segments sent.
+    /// Returns the number of pure ACK segments sent.
     pub fn acks_sent(&self) -> u32 {
         self.acks_sent
     }
 
-    /// Whether all data up to the peer's FIN was received.
+    /// Returns true if all data up to the peer's FIN was received.
     #[inline]
     pub fn fin_received(&self) -> bool {
         self.fin_taken

@@ -1,11 +1,11 @@
-//! The out-of-order queue: ranges of sequence numbers, with the memory they hold.
+//! The out-of-order queue: ranges of sequence numbers with their truesize.
 
 use crate::transport::seq::{after, before, distance};
 use alloc::vec::Vec;
 
 use super::sack::Sacks;
 
-/// Received bytes [start, end), with the memory of their packets.
+/// Received bytes [start, end), with the truesize of their packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Range {
     /// First sequence number.
@@ -16,33 +16,33 @@ pub struct Range {
     pub truesize: u32,
 }
 
-/// The out-of-order queue: sorted ranges, none of which touch.
-// deviation: neighbours are one range with the sum of their memory, where Linux joins packets only if their
-// buffers allow it and then counts less - what is told to the sender is the same.
+/// The out-of-order queue: sorted, disjoint and non-adjacent ranges.
+// deviation: merges adjacent ranges and adds their truesize; Linux merges packets only if their buffers allow
+// it, and then counts less - SACK blocks are the same.
 #[derive(Clone, Debug, Default)]
 pub struct OutOfOrder {
     ranges: Vec<Range>,
 }
 
 impl OutOfOrder {
-    /// Number of bytes from `rcv_nxt` to the highest received byte; 0 if the queue is empty.
+    /// Returns the number of bytes from `rcv_nxt` to the highest received byte; 0 if the queue is empty.
     #[inline]
     pub fn beyond(&self, rcv_nxt: u32) -> u32 {
         self.ranges.last().map_or(0, |last| distance(rcv_nxt, last.end))
     }
 
-    /// Whether the queue is empty.
+    /// Returns true if the queue is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
     /// Inserts a range and reports duplicate parts to `sacks`. Returns whether any part is new, and the
-    /// truesize of the ranges that it replaces.
-    // linux: net/ipv4/tcp_input.c tcp_data_queue_ofo (6.1) - a segment that lies within another is dropped;
-    // those that lie within it are; the overlap with the one before it and the one after it is kept twice.
+    /// truesize of the ranges it replaces.
+    // linux: net/ipv4/tcp_input.c tcp_data_queue_ofo (6.1) - drops a segment covered by another, and segments
+    // that the new one covers; keeps partial overlaps with both neighbours twice.
     pub fn insert(&mut self, new: Range, sacks: &mut Sacks) -> (bool, u32) {
-        // The typical case first: next to, or behind, the last.
+        // Fast path: at or behind the last range.
         let at = match self.ranges.last() {
             Some(last) if after(last.start, new.start) => {
                 self.ranges.partition_point(|r| !after(r.start, new.start))
@@ -91,7 +91,7 @@ impl OutOfOrder {
         (true, freed)
     }
 
-    /// Removes the first range if it begins at or before `rcv_nxt`.
+    /// Removes the first range if it starts at or before `rcv_nxt`.
     // linux: net/ipv4/tcp_input.c tcp_ofo_queue (6.1).
     pub fn pop_in_order(&mut self, rcv_nxt: u32) -> Option<Range> {
         match self.ranges.first() {
@@ -101,7 +101,7 @@ impl OutOfOrder {
     }
 
     /// Drops the last range to free memory. Returns its truesize.
-    // linux: net/ipv4/tcp_input.c tcp_prune_ofo_queue (6.1) - from the end on.
+    // linux: net/ipv4/tcp_input.c tcp_prune_ofo_queue (6.1) - prunes from the end.
     pub fn prune(&mut self) -> Option<u32> {
         self.ranges.pop().map(|r| r.truesize)
     }
@@ -117,11 +117,11 @@ mod tests {
     use super::*;
     use crate::types::{SockId, TcpHeader};
 
-    /// Ranges after an insertion, what it reported as duplicate, what it returned.
+    /// Ranges after an insertion, duplicate reported, return value.
     type After = (&'static [(u32, u32, u32)], Option<(u32, u32)>, (bool, u32));
 
     #[test]
-    fn ranges_join_and_duplicates_are_told() {
+    fn ranges_merge_and_duplicates_are_reported() {
         let table: [((u32, u32), After); 9] = [
             ((100, 200), (&[(100, 200, 1)], None, (true, 0))),
             ((300, 400), (&[(100, 200, 1), (300, 400, 1)], None, (true, 0))),

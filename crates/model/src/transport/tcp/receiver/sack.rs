@@ -1,11 +1,11 @@
-//! The blocks of the SACK option: out-of-order data, latest first, and duplicates (D-SACK).
+//! Blocks of the SACK option: out-of-order data, latest first, and duplicates (D-SACK).
 
 use crate::transport::seq::{after, before, latest};
 use crate::types::{MAX_SACK_BLOCKS, TcpHeader};
 
 type Block = (u32, u32);
 
-/// Blocks below this place ride in an acknowledgement whatever else happens; one further down may fall out.
+/// Number of leading blocks that fit every ACK. Later blocks may be left out.
 // linux: net/ipv4/tcp_input.c TCP_SACK_BLOCKS_EXPECTED (6.1).
 const EXPECTED: usize = 2;
 
@@ -17,7 +17,7 @@ pub struct Sacks {
     duplicate: Option<Block>,
 }
 
-/// Widens `block` by [start, end) if they touch or overlap.
+/// Extends `block` by [start, end) if they touch or overlap.
 // linux: net/ipv4/tcp_input.c tcp_sack_extend (6.1).
 #[inline]
 fn extend(block: &mut Block, start: u32, end: u32) -> bool {
@@ -32,7 +32,7 @@ fn extend(block: &mut Block, start: u32, end: u32) -> bool {
 }
 
 impl Sacks {
-    /// Whether an ACK would have no SACK option.
+    /// Returns true if the next ACK has no SACK option.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.used == 0 && self.duplicate.is_none()
@@ -42,17 +42,16 @@ impl Sacks {
         self.blocks[..self.used].iter().position(|&block| extend(&mut { block }, start, end))
     }
 
-    /// Whether news of [start, end) puts blocks into other places, so that an acknowledgement that was held
-    /// back must go first.
+    /// Returns true if [start, end) would reorder blocks, so that a compressed ACK must be sent first.
     // linux: net/ipv4/tcp_input.c tcp_sack_new_ofo_skb (6.1).
     pub fn would_reorder(&self, start: u32, end: u32) -> bool {
         self.position(start, end).unwrap_or(self.used) >= EXPECTED
     }
 
-    /// [start, end) has come out of order: its block is the first from now on.
-    // spec: rfc2018 4 - the first block holds the segment that caused the acknowledgement.
-    // linux: net/ipv4/tcp_input.c tcp_sack_new_ofo_skb, tcp_sack_maybe_coalesce (6.1) - the oldest is
-    // forgotten when full.
+    /// Records [start, end) as received out of order. Its block moves to the front.
+    // spec: rfc2018 4 - the first block holds the segment that triggered the ACK.
+    // linux: net/ipv4/tcp_input.c tcp_sack_new_ofo_skb, tcp_sack_maybe_coalesce (6.1) - drops the oldest if
+    // full.
     pub fn arrived(&mut self, start: u32, end: u32) {
         match self.position(start, end) {
             Some(at) => {
@@ -68,7 +67,7 @@ impl Sacks {
         }
     }
 
-    /// Takes into the first block all others that it touches by now.
+    /// Merges blocks that touch the first one into it.
     fn join(&mut self) {
         let mut at = 1;
         while at < self.used {
@@ -82,7 +81,7 @@ impl Sacks {
         }
     }
 
-    /// All data up to `rcv_nxt` is in order.
+    /// Removes blocks below `rcv_nxt`.
     // linux: net/ipv4/tcp_input.c tcp_sack_remove (6.1).
     pub fn in_order(&mut self, rcv_nxt: u32) {
         let mut kept = 0;
@@ -95,18 +94,18 @@ impl Sacks {
         self.used = kept;
     }
 
-    /// The out-of-order data was dropped.
+    /// Drops all blocks after the out-of-order data was discarded.
     pub fn forget(&mut self) {
         self.used = 0;
     }
 
-    /// [start, end) was received a second time.
+    /// Records [start, end) as a duplicate.
     // spec: rfc2883 4 - reported once, in the first block.
     pub fn duplicate(&mut self, start: u32, end: u32) {
         self.duplicate = Some((start, end));
     }
 
-    /// [start, end) has come before, and perhaps what was noted already with the same segment.
+    /// Records [start, end) as a duplicate, merged with one from the same segment.
     // linux: net/ipv4/tcp_input.c tcp_dsack_extend (6.1).
     pub fn duplicate_also(&mut self, start: u32, end: u32) {
         match &mut self.duplicate {
@@ -117,14 +116,14 @@ impl Sacks {
         }
     }
 
-    /// Clears the noted duplicate.
+    /// Clears the recorded duplicate.
     #[inline]
     pub fn no_duplicate(&mut self) {
         self.duplicate = None;
     }
 
     /// Writes at most `room` SACK blocks into a header.
-    // linux: net/ipv4/tcp_output.c tcp_options_write (6.1) - a duplicate comes first and is told once.
+    // linux: net/ipv4/tcp_output.c tcp_options_write (6.1) - puts a duplicate first, and reports it once.
     #[inline]
     pub fn write(&mut self, header: &mut TcpHeader, room: usize) {
         if self.is_empty() {
@@ -153,14 +152,14 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_block_comes_first_and_blocks_that_meet_are_one() {
+    fn latest_block_comes_first_and_adjacent_blocks_merge() {
         let mut sacks = Sacks::default();
         let table: [(Block, &[Block]); 7] = [
             ((10, 20), &[(10, 20)]),
             ((30, 40), &[(30, 40), (10, 20)]),
             ((50, 60), &[(50, 60), (30, 40), (10, 20)]),
             ((70, 80), &[(70, 80), (50, 60), (30, 40)]),
-            ((90, 99), &[(90, 99), (70, 80), (50, 60)]), // (10, 20) was the fifth and is forgotten
+            ((90, 99), &[(90, 99), (70, 80), (50, 60)]), // (10, 20) was the fifth and is dropped
             ((60, 70), &[(50, 80), (90, 99), (30, 40)]),
             ((40, 50), &[(30, 80), (90, 99)]),
         ];
@@ -173,8 +172,8 @@ mod tests {
     }
 
     #[test]
-    fn a_duplicate_is_told_once_and_first() {
-        // spec: rfc2883 4.2.1's case - a segment of 500 bytes comes again while two blocks are open.
+    fn dsack_is_sent_once_and_first() {
+        // spec: rfc2883 4.2.1 - a segment of 500 bytes is duplicated while two blocks are open.
         let mut sacks = Sacks::default();
         sacks.arrived(4500, 5000);
         sacks.duplicate(3000, 3500);
@@ -184,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn places_that_may_fall_out_are_announced() {
+    fn reordering_of_trailing_blocks_is_detected() {
         let mut sacks = Sacks::default();
         assert!(!sacks.would_reorder(10, 20));
         sacks.arrived(10, 20);

@@ -1,21 +1,21 @@
-//! A receiver under test: segments by number, what it answered, a clock.
+//! Test bench for receivers: numbered segments, recorded ACKs and a clock.
 
 use super::*;
 use crate::transport::tcp::config::TcpConfig;
 use crate::types::{Duration, SockId};
 use alloc::vec::Vec;
 
-/// Bytes of data in a full segment with time stamps.
+/// Payload of a full segment with timestamps.
 pub const MSS: u32 = 1448;
-/// Its memory.
+/// Truesize of a full segment.
 pub const TRUESIZE: u32 = 2304;
 
-/// Linux 6.1 over a device that keeps packets in one piece.
+/// Linux 6.1 over a device without scatter-gather.
 pub fn config() -> TcpConfig {
     TcpConfig { truesize_segment: TRUESIZE, scatter_gather: false, ..TcpConfig::default() }
 }
 
-/// An acknowledgement as a test reads it: time in us, segments acknowledged, blocks in segments.
+/// A recorded ACK: time in us, acknowledged segments, SACK blocks in segments.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Sent {
     pub at_us: u64,
@@ -23,25 +23,25 @@ pub struct Sent {
     pub blocks: Vec<(u32, u32)>,
 }
 
-/// A receiver, a clock, and what was sent.
+/// A receiver, its clock and its ACKs.
 pub struct Bench {
     pub receiver: Receiver,
     pub now: Instant,
     pub sent: Vec<Sent>,
     pub header: TcpHeader,
     pub greedy: bool,
-    /// Memory of each segment.
+    /// Truesize per segment.
     pub truesize: u32,
     echo: u32,
 }
 
 impl Bench {
-    /// Data starts at sequence number 0.
+    /// Starts at sequence number 0.
     pub fn new(config: &TcpConfig) -> Self {
         Self::from(config, 0)
     }
 
-    /// Data starts at sequence number `start`.
+    /// Starts at sequence number `start`.
     pub fn from(config: &TcpConfig, start: u32) -> Self {
         let mut receiver = Receiver::new(config);
         receiver.open(true);
@@ -52,7 +52,7 @@ impl Bench {
         Self { receiver, now, sent: Vec::new(), header, greedy: true, truesize, echo: 0 }
     }
 
-    /// The same after its quick acknowledgements: `n` segments, 1 ms apart, have come.
+    /// Starts at sequence number 0 and receives `n` segments, 1 ms apart, to use up the quick ACKs.
     pub fn warm(config: &TcpConfig, n: u32) -> Self {
         let mut bench = Self::new(config);
         for i in 0..n {
@@ -63,7 +63,7 @@ impl Bench {
         bench
     }
 
-    /// Lets time pass; timers fire in it.
+    /// Advances the clock and fires timers.
     pub fn after_us(&mut self, us: u64) {
         let until = self.now + Duration::from_micros(us);
         while let Some(at) = self.receiver.next_timer().filter(|&at| at <= until) {
@@ -74,12 +74,12 @@ impl Bench {
         self.now = until;
     }
 
-    /// Segment number `n` comes.
+    /// Receives segment number `n`.
     pub fn segment(&mut self, n: u32) {
         self.segments(n, 1, 2);
     }
 
-    /// `count` segments from number `n` on come as one packet with these ECN bits.
+    /// Receives `count` segments from number `n` on as one packet with these ECN bits.
     pub fn segments(&mut self, n: u32, count: u16, ecn: u8) {
         let mut header = TcpHeader::blank(SockId(0));
         header.payload = MSS * u32::from(count);
@@ -89,7 +89,7 @@ impl Bench {
         self.bytes(n * MSS, header, count, ecn);
     }
 
-    /// A segment with that header comes.
+    /// Receives a segment with this header.
     pub fn bytes(&mut self, seq: u32, header: TcpHeader, count: u16, ecn: u8) {
         self.echo = header.ts_ecr;
         let receiver = &mut self.receiver;
@@ -122,7 +122,7 @@ impl Bench {
         self.sent.push(Sent { at_us: self.now.nanos() / 1000, ack, blocks });
     }
 
-    /// What was sent since the last look: segments acknowledged.
+    /// Takes the recorded ACKs: segments acknowledged.
     pub fn acks(&mut self) -> Vec<u32> {
         self.sent.drain(..).map(|s| s.ack).collect()
     }

@@ -1,4 +1,4 @@
-//! What a receiver answers to which segments, and when.
+//! ACK behaviour of a receiver.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -24,7 +24,7 @@ fn the_first_sixteen_are_acknowledged_one_by_one_then_every_second() {
 
 #[test]
 fn a_single_segment_waits_for_ten_ticks_and_up_to_one_more() {
-    // At 37,500 us it is tick 9: the timer is for tick 19 and fires at tick 20.
+    // 37,500 us is tick 9: the timer is set for tick 19 and fires at tick 20.
     let mut bench = Bench::warm(&config(), 36);
     bench.after_us(1500);
     bench.segment(36);
@@ -40,10 +40,10 @@ fn a_packet_of_four_segments_gets_one_acknowledgement() {
     assert_eq!(bench.acks(), [40]);
 }
 
-// linux: net/core/skbuff.c skb_try_coalesce (6.12) - what fits behind the data of the last packet is copied
-// there.
+// linux: net/core/skbuff.c skb_try_coalesce (6.12) - copies data that fits into the tail room of the last
+// packet.
 #[test]
-fn a_segment_that_fits_behind_the_one_before_takes_no_memory() {
+fn segments_that_fit_the_tail_room_use_no_memory() {
     let memory = |truesize: u32, payloads: [u32; 6], read_after: usize| -> Vec<u32> {
         let mut bench = Bench::new(&config());
         (bench.greedy, bench.truesize) = (false, truesize);
@@ -60,27 +60,26 @@ fn a_segment_that_fits_behind_the_one_before_takes_no_memory() {
         };
         payloads.into_iter().enumerate().map(&mut come).collect()
     };
-    // 4,352 bytes less 256 of the sk_buff, 320 of shared information, 128 of headers: 3,648, two full
-    // segments.
+    // 4,352 bytes less 256 of sk_buff, 320 of shared info and 128 of headers: 3,648, two full segments.
     assert_eq!(memory(4352, [1448; 6], 0), [4352, 4352, 8704, 8704, 13_056, 13_056]);
     assert_eq!(memory(2304, [1448; 6], 0), [2304, 4608, 6912, 9216, 11_520, 13_824]);
-    // Of 1,600 bytes 1,000 are left behind 600: room for 500 and 500.
+    // 1,600 bytes less 600 leave room for 500 and 500.
     assert_eq!(memory(2304, [600, 500, 500, 100, 1448, 52], 0), [2304, 2304, 2304, 4608, 4608, 4608]);
-    // What has been read is no longer there to be added to.
+    // A packet that has been read provides no tail room.
     assert_eq!(memory(4352, [1448; 6], 3), [4352, 4352, 0, 4352, 4352, 8704]);
 }
 
 #[test]
-fn gaps_are_told_at_once_and_their_end_too() {
+fn gaps_are_acknowledged_immediately_when_they_open_and_close() {
     let mut bench = Bench::warm(&config(), 20);
-    // segment that comes, then what is sent: acknowledged up to, blocks
+    // segment received; ACK sent: acknowledged up to, SACK blocks
     let table: [(u32, u32, Blocks); 6] = [
         (21, 20, &[(21, 22)]),
         (23, 20, &[(23, 24), (21, 22)]),
-        (21, 20, &[(21, 22), (21, 22), (23, 24)]), // again: D-SACK
+        (21, 20, &[(21, 22), (21, 22), (23, 24)]), // duplicate: D-SACK
         (20, 22, &[(23, 24)]),
         (22, 24, &[]),
-        (10, 24, &[(10, 11)]), // older than the last acknowledgement
+        (10, 24, &[(10, 11)]), // older than the last ACK
     ];
     for (n, ack, blocks) in table {
         bench.after_us(1000);
@@ -92,8 +91,8 @@ fn gaps_are_told_at_once_and_their_end_too() {
 }
 
 #[test]
-fn more_than_three_duplicates_are_summed_up() {
-    // A round trip of 8 ms by its time stamps (eight times 8 ms: a twentieth is 400 us), and 100 us of slack.
+fn duplicate_acks_are_compressed_after_three() {
+    // RTT estimate from timestamps of 8 ms: 1/20 is 400 us, plus 100 us of slack.
     let mut bench = Bench::warm(&config(), 20);
     for n in 0..400 {
         bench.after_us(1000);
@@ -110,14 +109,14 @@ fn more_than_three_duplicates_are_summed_up() {
         bench.after_us(10);
         bench.segment(n);
     }
-    // The first is answered because the window could still grow, three more are never held back.
+    // The window could still grow at the first, and three more are never compressed.
     assert_eq!(bench.acks(), [420, 420, 420, 420]);
     bench.after_us(10_000);
     assert_eq!(bench.sent, [Sent { at_us: start + 50 + 400 + 100, ack: 420, blocks: vec![(421, 427)] }]);
 }
 
 #[test]
-fn a_third_hole_sends_what_was_held_back_first() {
+fn a_third_hole_flushes_the_compressed_ack() {
     let mut bench = Bench::warm(&config(), 20);
     for n in [21, 23, 25, 26] {
         bench.segment(n);
@@ -140,20 +139,20 @@ fn small_segments_at_the_end_of_a_message_are_acknowledged_when_read() {
 }
 
 #[test]
-fn the_window_is_what_linux_offers() {
+fn window_matches_linux() {
     let mut receiver = Receiver::new(&config());
     assert_eq!(receiver.open(false), (64_240, 7));
     let mut receiver = Receiver::new(&config());
     assert_eq!(receiver.open(true), (65_160, 7));
     let mut bench = Bench::new(&config());
     bench.segment(0);
-    // 65,160 of 65,536 that half of the buffer is, and no room yet for a segment more; in units of 128.
+    // 65,160 of 65,536 (half of the buffer), without room for another segment, in units of 128.
     assert_eq!(bench.header.window, 64_128);
 }
 
 #[test]
-fn the_buffer_grows_with_what_is_read_in_a_round_trip() {
-    // 2 ms a round trip, first 20 segments in it, then 40: twice and more of what was read.
+fn buffer_grows_with_the_data_read_per_rtt() {
+    // With an RTT of 2 ms, first 20 segments per RTT, then 40: at least twice the amount read.
     let mut bench = Bench::new(&config());
     let mut seen = Vec::new();
     let mut n = 0;
@@ -169,9 +168,9 @@ fn the_buffer_grows_with_what_is_read_in_a_round_trip() {
         let space = &bench.receiver.space;
         seen.push((space.rcv_space() / MSS, space.rcvbuf, space.window_clamp));
     }
-    // A round ends with the first segment of the next burst. 11 segments after 10: 2 x 11 + 16, and twice its
-    // tenth for growth: 45 segments of 2,920 bytes. 20 after 11: 56 + 2 x 56 x 9/11 = 147. 40 after 20: 96 x
-    // 3. 80 after 40: 176 x 3.
+    // A round ends with the first segment of the next burst. 11 segments after 10: 2 x 11 + 16, plus 2/10 for
+    // growth: 45 segments of 2,920 bytes. 20 after 11: 56 + 2 x 56 x 9/11 = 147. 40 after 20: 96 x 3. 80
+    // after 40: 176 x 3.
     assert_eq!(
         seen,
         [
@@ -186,7 +185,7 @@ fn the_buffer_grows_with_what_is_read_in_a_round_trip() {
 }
 
 #[test]
-fn a_reader_that_sleeps_closes_the_window_and_one_that_wakes_opens_it() {
+fn a_sleeping_reader_closes_the_window() {
     let config = TcpConfig { moderate_rcvbuf: false, ..config() };
     let mut bench = Bench::warm(&config, 20);
     bench.greedy = false;
@@ -205,16 +204,16 @@ fn a_reader_that_sleeps_closes_the_window_and_one_that_wakes_opens_it() {
 }
 
 #[test]
-fn a_mark_is_echoed_until_the_window_was_reduced() {
+fn ce_is_echoed_until_cwr() {
     let mut bench = Bench::warm(&config(), 36);
-    // segment, its ECN bits, CWR; then whether what is sent echoes
+    // segment, its ECN bits, CWR; ECE flag of the ACK sent, if any
     let table = [
         (36, 2, false, None),
         (37, 3, false, Some(true)),
-        (38, 2, false, Some(true)), // the second quick acknowledgement
+        (38, 2, false, Some(true)), // the second quick ACK
         (39, 2, false, None),
         (40, 2, false, Some(true)),
-        (41, 2, true, Some(false)), // told at once
+        (41, 2, true, Some(false)), // acknowledged immediately
         (42, 2, false, None),
         (43, 2, false, Some(false)),
     ];
@@ -230,21 +229,21 @@ fn a_mark_is_echoed_until_the_window_was_reduced() {
 }
 
 #[test]
-fn the_time_stamp_is_that_of_the_first_segment_not_acknowledged() {
+fn timestamp_echo_is_that_of_the_first_unacknowledged_segment() {
     let mut bench = Bench::warm(&config(), 36);
     let at = millis(bench.now);
     bench.segment(36);
     bench.after_us(5000);
     bench.segment(37);
     assert_eq!((bench.acks(), bench.header.ts_ecr, bench.header.ts_val), (vec![38], at + 1, at + 5));
-    // Neither the second segment of an acknowledgement nor one beyond a gap is echoed.
+    // Neither the second segment of an ACK nor one beyond a gap is echoed.
     bench.after_us(5000);
     bench.segment(39);
     assert_eq!((bench.acks(), bench.header.ts_ecr), (vec![38], at + 1));
 }
 
 #[test]
-fn fin_counts_one_number_and_no_byte() {
+fn fin_takes_a_sequence_number_but_no_byte() {
     let mut bench = Bench::warm(&config(), 20);
     let mut header = TcpHeader::blank(SockId(0));
     (header.payload, header.mss, header.flags) = (MSS, MSS as u16, TcpFlags::FIN);
@@ -262,10 +261,10 @@ fn fin_counts_one_number_and_no_byte() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Segments in any order, with losses, duplicates and overlaps, and a reader that comes now and then:
-    /// every byte is read once, memory ends, the window is never taken back.
+    /// Segments in any order, with losses, duplicates, overlaps and an occasional reader: every byte is read
+    /// once, all memory is freed, and the window never shrinks.
     #[test]
-    fn memory_ends_and_the_window_is_kept(
+    fn memory_is_freed_and_the_window_never_shrinks(
         arrivals in prop::collection::vec((0_u32..40, 1_u16..4, 0_u32..3, 0_u64..5000, any::<bool>()), 1..300),
         start in any::<u32>(),
     ) {

@@ -1,5 +1,4 @@
-//! Processing of an acknowledgement: removes packets from the queue, takes measurements, and triggers
-//! reactions.
+//! ACK processing: removes acknowledged packets, takes RTT and rate samples, and triggers reactions.
 
 use super::Sender;
 use super::chrono::Limit;
@@ -10,63 +9,63 @@ use crate::transport::seq::{after, before, distance};
 use crate::transport::tcp::AckIn;
 use crate::types::{Instant, TcpFlags};
 
-// What an acknowledgement is.
+// Properties of an ACK.
 // linux: net/ipv4/tcp_input.c FLAG_* (6.1).
-/// It came with data.
+/// Carries data.
 const DATA: u32 = 1;
-/// It changed the receive window.
+/// Updated the send window.
 const WIN_UPDATE: u32 = 1 << 1;
-/// It acknowledged new data.
+/// Acknowledged new data.
 pub(super) const DATA_ACKED: u32 = 1 << 2;
-/// Some of it had been sent again.
+/// Acknowledged retransmitted data.
 pub(super) const RETRANS_DATA_ACKED: u32 = 1 << 3;
-/// It SACKed new data.
+/// SACKed new data.
 pub(super) const DATA_SACKED: u32 = 1 << 4;
-/// It echoes a congestion mark.
+/// Has the ECE flag on an ECN connection.
 pub(super) const ECE: u32 = 1 << 5;
-/// A retransmission was found lost with it.
+/// Revealed the loss of a retransmission.
 pub(super) const LOST_RETRANS: u32 = 1 << 6;
-/// The first unacknowledged byte moved.
+/// Advanced SND.UNA.
 pub(super) const UNA_ADVANCED: u32 = 1 << 7;
-/// It bears a D-SACK.
+/// Carries a D-SACK.
 pub(super) const DSACKING: u32 = 1 << 8;
-/// The retransmission timer starts anew.
+/// The retransmission timer must be restarted.
 pub(super) const SET_XMIT_TIMER: u32 = 1 << 9;
 /// The first unacknowledged packet is SACKed.
 pub(super) const SACK_RENEGING: u32 = 1 << 10;
-/// Something never sent again, sent before the recovery, was acknowledged.
+/// Acknowledged or SACKed data sent before recovery and never retransmitted.
 pub(super) const ORIG_SACK_ACKED: u32 = 1 << 11;
-/// It was probably delayed.
+/// Was probably delayed.
 const MAYBE_DELAYED: u32 = 1 << 12;
-/// The D-SACK is of a tail-loss probe.
+/// The D-SACK is for a tail loss probe.
 pub(super) const DSACK_TLP: u32 = 1 << 13;
-/// It acknowledged something.
+/// Acknowledged anything.
 pub(super) const ACKED: u32 = DATA_ACKED;
-/// It is no duplicate.
+/// Not a duplicate ACK.
 pub(super) const NOT_DUP: u32 = DATA | WIN_UPDATE | ACKED;
-/// It tells of congestion or disorder.
+/// Signals congestion or disorder.
 const CA_ALERT: u32 = DATA_SACKED | ECE | DSACKING;
 
-/// An acknowledgement on its way through the sender.
+/// An ACK being processed.
 #[derive(Clone, Debug)]
 pub(super) struct Ack {
     flags: u32,
-    /// Its number.
+    /// Acknowledgement number.
     pub ack: u32,
-    /// First unacknowledged byte before it.
+    /// SND.UNA before this ACK.
     pub prior_una: u32,
-    /// Delivery-rate sample.
+    /// Delivery rate sample.
     pub rs: RateSample,
-    /// Of the packet that the sample is from: its state of delivery, and its end.
+    /// Delivery state recorded in the packet of the rate sample, and its end.
     pub prior_mstamp: Option<u64>,
     pub prior_delivered_ce: u32,
     pub last_end: u32,
-    /// When the first and the last packet that were SACKed for the first time had been sent, in us.
+    /// Transmission times of the first and the last newly SACKed packet, in us.
     pub first_sack_us: Option<u64>,
     pub last_sack_us: u64,
-    /// Lowest packet that arrived late.
+    /// Lowest sequence number of a packet that arrived late.
     pub reord: u32,
-    /// Segments that its SACKs delivered.
+    /// Segments delivered by the SACK blocks.
     pub sack_delivered: u32,
 }
 
@@ -101,7 +100,7 @@ impl Ack {
 }
 
 impl Sender {
-    /// Processes a received segment. `has_data` says whether it carries data.
+    /// Processes a received segment. `has_data` is true if it carries data.
     // linux: net/ipv4/tcp_input.c tcp_ack (6.1).
     pub fn on_ack(&mut self, now: Instant, segment: &AckIn<'_>, has_data: bool) {
         self.touch(now);
@@ -113,7 +112,7 @@ impl Sender {
         let sacks = if self.sack { segment.header.sack_blocks() } else { &[] };
         let (prior_delivered, prior_lost) = (self.sk.delivered, self.sk.lost);
         if before(a.ack, a.prior_una) {
-            // Old: only its SACKs count.
+            // Old ACK: use only its SACK blocks.
             if !sacks.is_empty() {
                 self.take_sacks(a, sacks);
                 self.count_delivered(a.sack_delivered, false);
@@ -125,7 +124,7 @@ impl Sender {
             return;
         }
         self.last_ack = self.sk.jiffies;
-        // linux: net/ipv4/tcp_input.c tcp_ack (4.4, recalled) - it is decided anew.
+        // linux: net/ipv4/tcp_input.c tcp_ack (4.4) - every acceptable acknowledgement rearms the timer.
         if self.timer.what() == Some(Due::EarlyRetransmit) {
             self.rearm_rto();
         }
@@ -210,7 +209,7 @@ impl Sender {
         self.sk.snd_una = a.ack;
     }
 
-    /// Takes off what is acknowledged, and measures.
+    /// Removes acknowledged packets and takes RTT samples.
     // linux: net/ipv4/tcp_input.c tcp_clean_rtx_queue (6.1).
     #[inline]
     fn clean_queue(&mut self, a: &mut Ack, prior_fack: u32) {
@@ -285,8 +284,7 @@ impl Sender {
         {
             seq_rtt = Some(self.since_us(first));
             ca_rtt = Some(self.since_us(last_us));
-            // One segment alone that is not full, without anything else in its round trip: the receiver was
-            // waiting for more.
+            // A lone partial segment, with nothing else delivered in its RTT: the ACK was probably delayed.
             if acked == 1
                 && whole
                 && prior_sacked == 0
@@ -316,10 +314,10 @@ impl Sender {
         } else if let (true, Some(rtt), Some(head)) = (timed, sack_rtt, self.rtx.head())
             && rtt > self.since_us(head.sent_us)
         {
-            // Data sent before the first packet last left was SACKed: its timeout may start anew.
+            // A packet older than the last transmission of the first was SACKed: restart the timeout.
             a.set(SET_XMIT_TIMER);
         }
-        // linux: net/ipv4/tcp_input.c tcp_clean_rtx_queue (6.1) - in_flight in bytes, by what was delivered
+        // linux: net/ipv4/tcp_input.c tcp_clean_rtx_queue (6.1) - in bytes, from the segments delivered
         // since.
         let since = self.sk.delivered.wrapping_sub(a.rs.prior_delivered);
         let sample = AckSample {
@@ -330,7 +328,7 @@ impl Sender {
         self.cc.pkts_acked(&mut self.sk, &sample);
     }
 
-    /// Takes acknowledged segments off the head of the first packet; returns how many.
+    /// Removes acknowledged segments from the first packet. Returns their number.
     // linux: net/ipv4/tcp_input.c tcp_tso_acked, net/ipv4/tcp_output.c tcp_trim_head (6.1).
     fn trim_head(&mut self) -> u32 {
         let una = self.sk.snd_una;
@@ -346,10 +344,10 @@ impl Sender {
         u32::from(before - skb.segs)
     }
 
-    /// Takes round-trip times in: `seq_rtt` for the timeout, `ca_rtt` of the newest packet for minimum and
-    /// controller. True if there was one.
-    // linux: net/ipv4/tcp_input.c tcp_ack_update_rtt (6.1) - what was sent again is timed by the echoed time
-    // stamp only, in ms.
+    /// Processes RTT samples: `seq_rtt` for the timeout, and `ca_rtt` of the newest packet for the minimum
+    /// and the controller. Returns true if there was a sample.
+    // linux: net/ipv4/tcp_input.c tcp_ack_update_rtt (6.1) - measures retransmitted data only by timestamp
+    // echo, in ms.
     // spec: rfc7323 4.1.
     #[inline]
     fn update_rtt(&mut self, a: &mut Ack, mut seq_rtt: Option<u32>, mut ca_rtt: Option<u32>) -> bool {
@@ -378,14 +376,13 @@ impl Sender {
         self.sk.min_rtt_us = self.rtt.min.update(self.cfg.min_rtt_wlen * self.cfg.hz, self.sk.jiffies, us);
     }
 
-    /// A round-trip time for the estimator and the timeout.
+    /// Updates the RTT estimate and the retransmission timeout.
     // linux: net/ipv4/tcp_input.c tcp_set_rto, __tcp_set_rto (6.1).
     #[inline]
     pub(super) fn rtt_sample(&mut self, us: u32) {
         let (una, nxt) = (self.sk.snd_una, self.sk.snd_nxt);
         let rto = if self.cfg.rtt_in_ticks {
-            // linux: net/ipv4/tcp_input.c tcp_rtt_estimator (3.13, recalled) - what is less than a tick
-            // counts as one.
+            // linux: net/ipv4/tcp_input.c tcp_rtt_estimator (3.13) - less than a tick counts as one.
             let tick_us = self.rtt_unit_us();
             let sent = self.ticks.at(Instant::from_nanos((self.sk.now_us - u64::from(us)) * 1_000));
             let ticks = self.sk.jiffies.wrapping_sub(sent).max(1);

@@ -1,18 +1,17 @@
-//! What a sender's time goes into: how long it had data, and how long of that the receiver's window or its
-//! own buffer was what held it.
+//! Busy time of a sender, and how much of it was limited by the receive window or the send buffer.
 
-/// What may be timed. Of what holds at once, the last of these is timed.
+/// Limits that are timed. If several apply, the last variant is timed.
 // linux: include/net/tcp.h enum tcp_chrono (6.1; since 4.10).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(super) enum Limit {
-    /// There is nothing to send.
+    /// Nothing to send.
     #[default]
     None,
     /// Data is unacknowledged or unsent.
     Busy,
-    /// The receiver's window is full.
+    /// The peer's receive window is full.
     Window,
-    /// Everything is sent, and the application waits for room in the send buffer.
+    /// All data is sent, and the application waits for send buffer space.
     Buffer,
 }
 
@@ -21,7 +20,7 @@ pub(super) enum Limit {
 pub(super) struct Chrono {
     now: Limit,
     since: u32,
-    /// Time of each kind but the one that runs.
+    /// Time per kind, excluding the running interval.
     spent: [u32; 3],
 }
 
@@ -33,7 +32,7 @@ impl Chrono {
         (self.now, self.since) = (limit, tick);
     }
 
-    /// A limit begins to act; nothing changes if one that goes before it acts already.
+    /// Starts timing a limit, unless a later variant is already being timed.
     // linux: net/ipv4/tcp_output.c tcp_chrono_start (6.1).
     #[inline]
     pub fn start(&mut self, limit: Limit, tick: u32) {
@@ -42,7 +41,7 @@ impl Chrono {
         }
     }
 
-    /// A limit no longer acts; `idle` if nothing is left to be sent or acknowledged.
+    /// Stops timing a limit. `idle` is true if nothing is left to send or acknowledge.
     // linux: net/ipv4/tcp_output.c tcp_chrono_stop (6.1).
     #[inline]
     pub fn stop(&mut self, limit: Limit, idle: bool, tick: u32) {
@@ -55,7 +54,7 @@ impl Chrono {
         }
     }
 
-    /// Ticks of each kind up to now: with data in all, held by the window, held by the buffer.
+    /// Returns the ticks up to now: busy in total, limited by the window, limited by the buffer.
     // linux: net/ipv4/tcp.c tcp_get_info_chrono_stats (6.1).
     pub fn totals(&self, tick: u32) -> [u32; 3] {
         let mut at = *self;
@@ -70,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_limit_is_timed_and_all_of_it_is_busy() {
+    fn last_limit_is_timed_and_counts_as_busy() {
         let mut c = Chrono::default();
         c.start(Limit::Busy, 10);
         c.start(Limit::Window, 15);

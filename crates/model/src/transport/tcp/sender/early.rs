@@ -1,24 +1,23 @@
-//! Early retransmit: with few packets out, three duplicates cannot come, so fewer must do. Only kernels
-//! before 4.11 have it.
-// spec: rfc5827 - with a short wait first, which reordering may use to show itself.
+//! Early retransmit: with few packets in flight, three duplicate ACKs cannot arrive, so fewer suffice. Only
+//! kernels before 4.11 have it.
+// spec: rfc5827 - with a short delay, in which reordering can resolve.
 
 use super::timer::Due;
 use super::{Emit, Sender};
 use crate::transport::tcp::config::EarlyRetransmit;
 
-/// Packets out from which on three duplicates can come.
+/// Packets in flight for which three duplicate ACKs can arrive.
 const ENOUGH: u32 = 4;
-/// Initial reordering without which the rule is off.
+/// Initial reordering degree required for the rule.
 // linux: include/net/tcp.h tcp_enable_early_retrans (4.4).
 const PLAIN_REORDERING: u32 = 3;
-/// Least wait in us.
+/// Minimum delay in us.
 const LEAST_WAIT_US: u32 = 2_000;
 
 impl Sender {
-    /// Whether to recover although few segments arrived above a hole; if only after a wait, the timer is set
-    /// for that.
-    // linux: net/ipv4/tcp_input.c tcp_time_to_recover (4.4) - not while new data may leave, which would bring
-    // more duplicates.
+    /// Returns true if recovery starts with few segments SACKed above a hole. A delay sets the timer instead.
+    // linux: net/ipv4/tcp_input.c tcp_time_to_recover (4.4) - not while new data may be sent, which would
+    // produce more duplicates.
     pub(super) fn recovers_early(&mut self, ece: bool) -> bool {
         if self.cfg.early_retransmit == EarlyRetransmit::Gone {
             return false;
@@ -36,7 +35,7 @@ impl Sender {
             && !self.waits_for_reordering(ece)
     }
 
-    /// It is switched on, and nothing has shown packets to overtake each other.
+    /// Returns true if the rule is enabled and no reordering was seen.
     // linux: include/net/tcp.h tcp_enable_early_retrans, tcp_disable_early_retrans (4.4).
     fn retransmits_early(&self) -> bool {
         matches!(self.cfg.early_retransmit, EarlyRetransmit::AtOnce | EarlyRetransmit::Delayed)
@@ -53,7 +52,7 @@ impl Sender {
         })
     }
 
-    /// Sets the timer to a quarter of the round-trip time unless the retransmission timeout comes first.
+    /// Sets the timer to a quarter of the RTT, unless the retransmission timeout expires first.
     // linux: net/ipv4/tcp_input.c tcp_pause_early_retransmit (4.4).
     fn waits_for_reordering(&mut self, ece: bool) -> bool {
         if self.cfg.early_retransmit != EarlyRetransmit::Delayed || ece || self.sk.srtt_us == 0 {
@@ -67,7 +66,7 @@ impl Sender {
         true
     }
 
-    /// The wait is over and nothing has come.
+    /// Retransmits after the delay expired without an ACK.
     // linux: net/ipv4/tcp_input.c tcp_resume_early_retransmit (4.4).
     pub(super) fn early_retransmit(&mut self, out: &mut impl Emit) {
         self.rearm_rto();
@@ -90,14 +89,14 @@ mod tests {
     const MSS: u32 = 1_448;
     const START: u32 = 1_000;
 
-    /// `packets` that left at 100 ms and nothing behind them, as on Linux 4.4.
+    /// A sender as in Linux 4.4 that sent `packets` packets at 100 ms and has no more data.
     fn sent(packets: u32, rule: EarlyRetransmit) -> (Sender, Sink) {
         let mut s = testing::established();
         (s.cfg.loss, s.cfg.rack_beside) = (LossDetection::Fack, RackBeside::No);
         (s.cfg.early_retransmit, s.cfg.small_queues.off) = (rule, true);
-        // 16 ms: a quarter is one tick of 4 ms.
+        // With an RTT of 16 ms, a quarter is one tick of 4 ms.
         s.sk.srtt_us = 16_000 << 3;
-        // The first one after the handshake tells of the window.
+        // The first ACK after the handshake updates the window.
         ack(&mut s, at_us(50_000), START, 50, &[]);
         let mut out = Sink::default();
         s.write(at_us(100_000), u64::from(packets * MSS), &mut out);
@@ -109,12 +108,11 @@ mod tests {
         (s, out)
     }
 
-    /// The first of the packets is lost and the others are SACKed by one acknowledgement at 116 ms; then the
-    /// timer fires.
+    /// The first packet is lost, and one ACK at 116 ms SACKs the others; then the timer fires.
     #[test]
     fn by_rule_and_packets_out() {
         use EarlyRetransmit::{AtOnce, Delayed, Gone, Off};
-        // rule, packets; sent again at once, at the timer
+        // rule, packets; retransmitted immediately, by the timer
         let table = [
             (AtOnce, 2, true, false),
             (AtOnce, 3, true, false),
@@ -122,7 +120,7 @@ mod tests {
             (Delayed, 3, false, true),
             (Off, 3, false, false),
             (Gone, 3, false, false),
-            // FACK counts four packets, which suffice by themselves.
+            // FACK counts four packets, which is enough.
             (Gone, 4, true, false),
         ];
         for (rule, packets, at_once, later) in table {
@@ -143,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_in_the_wait_ends_it() {
+    fn an_ack_cancels_the_delayed_retransmit() {
         let (mut s, mut out) = sent(3, EarlyRetransmit::Delayed);
         ack(&mut s, at_us(116_000), START, 100, &[(START + MSS, START + 3 * MSS)]);
         s.push(at_us(116_000), &mut out);
@@ -151,7 +149,7 @@ mod tests {
         ack(&mut s, at_us(117_000), START + 3 * MSS, 100, &[]);
         s.push(at_us(117_000), &mut out);
         assert_eq!((s.timer.what(), out.sent.len(), s.sk.ca_state), (None, 0, CaState::Open));
-        // Reordering was seen, so the rule is off from now on.
+        // Reordering was seen, which disables the rule.
         assert!(s.reord_seen && !s.retransmits_early());
     }
 }

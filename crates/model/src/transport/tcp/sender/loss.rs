@@ -1,5 +1,5 @@
-//! The retransmission timeout: everything is thought lost, until F-RTO or an older echo shows that it was
-//! not.
+//! Retransmission timeout: everything counts as lost, until F-RTO or a timestamp echo shows it to be
+//! spurious.
 
 use super::ack::{Ack, DATA_SACKED, ORIG_SACK_ACKED, UNA_ADVANCED};
 use super::output::Refusal;
@@ -12,16 +12,16 @@ use crate::transport::seq::{after, before};
 use crate::transport::tcp::config::LossDetection;
 
 impl Sender {
-    /// The timer has fired.
-    // linux: net/ipv4/tcp_timer.c tcp_retransmit_timer (6.1) - the first packet is sent again whatever the
-    // window says; a local refusal makes the sender try again after half a second, without doubling.
+    /// Handles an expired retransmission timer.
+    // linux: net/ipv4/tcp_timer.c tcp_retransmit_timer (6.1) - retransmits the first packet regardless of the
+    // window; if the local queue refuses it, retries after half a second without backoff.
     pub(super) fn retransmission_timeout(&mut self, out: &mut impl Emit) {
         if self.sk.packets_out == 0 {
             return;
         }
         self.count.timeouts += 1;
         if self.snd_wnd == 0 {
-            // The receiver has closed its window behind data in flight: this is a probe of it.
+            // The peer closed its window with data in flight: this retransmission probes it.
             self.enter_loss();
             let _ = self.retransmit(0, 1, out);
         } else {
@@ -37,7 +37,7 @@ impl Sender {
         self.arm(Due::Retransmit, self.rtt.rto);
     }
 
-    /// Loss is entered.
+    /// Enters the Loss state.
     // linux: net/ipv4/tcp_input.c tcp_enter_loss (6.1).
     fn enter_loss(&mut self) {
         let new_recovery = self.sk.ca_state < CaState::Recovery;
@@ -56,7 +56,7 @@ impl Sender {
         self.sk.snd_cwnd = self.sk.in_flight() + 1;
         self.sk.snd_cwnd_cnt = 0;
         self.usage.stamp = self.sk.jiffies;
-        // Many duplicates and a timeout all the same: reordering was overestimated.
+        // A timeout despite many duplicates: the reordering degree was overestimated.
         if disorder && self.sk.sacked_out >= self.cfg.reordering {
             self.reordering = self.reordering.min(self.cfg.reordering);
         }
@@ -67,7 +67,7 @@ impl Sender {
         self.rec.frto = self.cfg.frto && (new_recovery || self.rec.retransmits > 0);
     }
 
-    /// Marks packets lost on a timeout: all but those that RACK knows were sent too recently.
+    /// Marks packets lost on a timeout, except those that RACK considers too recent.
     // linux: net/ipv4/tcp_input.c tcp_timeout_mark_lost (6.1).
     fn mark_all_lost(&mut self) {
         let reneging = self.rtx.head().is_some_and(|skb| skb.is(SACKED));
@@ -91,10 +91,10 @@ impl Sender {
         self.rexmit_hint = None;
     }
 
-    /// An acknowledgement in Loss.
+    /// Processes an ACK in Loss.
     // linux: net/ipv4/tcp_input.c tcp_process_loss (6.1).
-    // spec: rfc5682 3.1 - F-RTO with SACK: after the first retransmission is acknowledged, new data is tried;
-    // if data that was never sent again is acknowledged, the timeout was wrong.
+    // spec: rfc5682 3.1 - F-RTO with SACK: sends new data once the first retransmission is acknowledged; an
+    // ACK for data that was never retransmitted shows that the timeout was spurious.
     pub(super) fn process_loss(&mut self, a: &Ack, dupacks: u32) {
         let advanced = a.has(UNA_ADVANCED);
         let recovered = !before(self.sk.snd_una, self.rec.high_seq);

@@ -1,15 +1,14 @@
-//! The sending half of a socket: what Linux does between `sendmsg` and the queue of the interface.
+//! Sending half of a socket: what Linux does between `sendmsg` and the interface's qdisc.
 //!
-//! One file a concept: `queue` what is sent and unsent, `sndbuf` the application's side, `output` what may
-//! leave and how, `tso`, `small_queues` and `pacing` the three that shape it, `window` whether the window is
-//! really used; `ack` takes an acknowledgement in, by way of `sack`, `rtt`, `rate`; `recovery`, `undo`,
-//! `loss`, `prr`, `rack` and `tlp` decide what is lost and how fast to go on; `timer` is the kernel's one
-//! timer for all that; `path` what earlier connections have learnt.
+//! One file per concept. `queue` holds sent and unsent packets, `sndbuf` is the application's side, and
+//! `output` decides what may be sent, shaped by `tso`, `small_queues` and `pacing`. `window` tracks the use
+//! of the congestion window. `ack` processes ACKs with `sack`, `rtt` and `rate`. `recovery`, `undo`, `loss`,
+//! `prr`, `rack` and `tlp` detect and repair losses. `timer` is the kernel's single timer for these purposes,
+//! and `path` keeps metrics across connections.
 //!
-//! deviation: data has no content, so a packet is never copied, collapsed with its neighbour when it is sent
-//! again, or merged with it when SACKed; the maximum segment size does not shrink while the socket itself
-//! sends SACK blocks along with data; a connection is never given up for too many timeouts; the probe for
-//! path MTU is left out, which is off unless asked for.
+//! deviation: data has no content, so packets are never copied, nor merged when retransmitted or SACKed; the
+//! MSS does not shrink while the socket sends SACK blocks with data; a connection is never aborted after too
+//! many timeouts. Not modelled: path MTU probing, which is off by default.
 
 mod ack;
 mod chrono;
@@ -60,16 +59,16 @@ use timer::RetransTimer;
 use tlp::LossProbe;
 use window::Usage;
 
-/// Longest retransmission timeout in seconds.
+/// Maximum retransmission timeout in seconds.
 // linux: include/net/tcp.h TCP_RTO_MAX (6.1).
 const RTO_MAX_S: u32 = 120;
-/// Timeout before the first measurement, and the variation assumed if the SYN gave none, in seconds.
+/// Timeout before the first RTT sample, and the variation assumed if the SYN was not timed, in seconds.
 // linux: include/net/tcp.h TCP_TIMEOUT_INIT, TCP_TIMEOUT_FALLBACK (6.1).
 const TIMEOUT_INIT_S: u32 = 1;
 const TIMEOUT_FALLBACK_S: u32 = 3;
-/// Bytes of the time-stamp option, padded.
+/// Length of the timestamp option in bytes, with padding.
 const TIMESTAMP_OPTION: u32 = 12;
-/// Maximum segment size that is assumed before the other end's is known.
+/// MSS assumed before the peer's is known.
 // linux: include/net/tcp.h TCP_MSS_DEFAULT (6.1).
 const MSS_DEFAULT: u32 = 536;
 
@@ -85,43 +84,43 @@ struct Counters {
     dsack_dups: u32,
     tlp_probes: u32,
     timeouts: u32,
-    /// Times that packets were seen to arrive late (`reord_seen`).
+    /// Reordering events (`reord_seen`).
     reord_seen: u32,
 }
 
-/// Explicit congestion notification, the sender's part.
+/// ECN state of the sender.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ecn {
-    /// Both ends agreed on it.
+    /// ECN was negotiated.
     ok: bool,
-    /// The next new segment tells that the window was reduced.
+    /// Set CWR on the next new segment.
     queue_cwr: bool,
 }
 
-/// The sending half of a socket.
+/// Sending half of a socket.
 #[derive(Clone, Debug)]
 pub struct Sender {
-    /// Socket state that the congestion control sees.
+    /// Socket state visible to the congestion controller.
     pub sk: CcSock,
     cc: Cc,
-    /// The congestion control sets window and rate itself (`cong_control`).
+    /// True if the congestion controller sets window and rate itself (`cong_control`).
     cc_controls: bool,
     cfg: TcpConfig,
     ticks: Ticks,
-    /// Least retransmission timeout in us.
+    /// Minimum retransmission timeout in us.
     rto_min_us: u32,
     rtx: RtxQueue,
     unsent: UnsentQueue,
-    /// The window that the peer offers, and the largest it ever did, in bytes.
+    /// Window advertised by the peer, and its maximum so far, in bytes.
     snd_wnd: u32,
     max_window: u32,
-    /// Sequence number of the segment that last set it.
+    /// Sequence number of the segment that last updated the window.
     snd_wl1: u32,
-    /// End of the last segment that was smaller than the maximum.
+    /// End of the last segment smaller than the MSS.
     snd_sml: u32,
     sack: bool,
     timestamps: bool,
-    /// The last echoed time stamp in ms.
+    /// Last timestamp echo in ms.
     tsecr: u32,
     rtt: TcpRtt,
     rack: Rack,
@@ -134,32 +133,32 @@ pub struct Sender {
     host: HostQueue,
     timer: RetransTimer,
     pace_at: Option<Instant>,
-    /// Where a timer keeps the pace: when it fires, in ns.
+    /// Expiry of the pacing timer in ns, for kernels that pace by timer.
     paced_until: u64,
-    /// Departure of the packet that was handed down last, in us.
+    /// Departure time of the last packet sent, in us.
     sent_us: u64,
     rexmit: Rexmit,
-    /// How far packets may overtake each other, in segments.
+    /// Reordering degree in segments.
     reordering: u32,
     reord_seen: bool,
-    /// FACK is not trusted any more: packets overtake each other by more than was allowed for.
+    /// Disables FACK after reordering beyond the expected degree.
     fack_over: bool,
-    /// End of the highest packet that is SACKed; counts while any is.
+    /// End of the highest SACKed packet; valid while any packet is SACKed.
     highest_sack: u32,
-    /// The SACK blocks of the last acknowledgement, in order.
+    /// SACK blocks of the last ACK, in ascending order.
     sack_cache: [(u32, u32); MAX_SACK_BLOCKS],
     sack_cached: u8,
-    /// Everything before this was looked at for retransmission.
+    /// Packets below this sequence number need no more checks for retransmission.
     rexmit_hint: Option<u32>,
     closing: bool,
     count: Counters,
     chrono: Chrono,
-    /// Tick at which the last acknowledgement came.
+    /// Tick of the last ACK.
     last_ack: u32,
 }
 
 impl Sender {
-    /// A sender before the handshake. `random` draws the random choices of the congestion control.
+    /// Creates a sender before the handshake. `random` is the controller's random stream.
     pub fn new(config: &TcpConfig, cc: Cc, random: RandomStream) -> Self {
         let ticks = Ticks::new(config.hz);
         Self {
@@ -168,11 +167,11 @@ impl Sender {
                 init_cwnd: config.init_cwnd,
                 growth: config.growth,
                 hz: config.hz,
-                // linux: net/sched/sch_fq.c fq_classify (6.1) - with the first packet, whatever the
-                // controller.
+                // linux: net/sched/sch_fq.c fq_classify (6.1) - enables pacing with the first packet,
+                // whatever the controller.
                 needs_pacing: config.fq,
                 pacing_shift: config.pacing_shift,
-                // linux: net/core/sock.c sk_trim_gso_size (6.1) - room for headers is taken off.
+                // linux: net/core/sock.c sk_trim_gso_size (6.1) - subtracts the header room.
                 gso_max_size: config.gso_max_size.saturating_sub(config.max_header + 1),
                 ..CcSock::new(random)
             },
@@ -218,11 +217,11 @@ impl Sender {
         }
     }
 
-    /// The handshake is over. `snd_nxt` is the first sequence number to send, `peer` the options that the
-    /// peer offered, `window` the peer's receive window in bytes, and `syn_rtt` the round-trip time of the
+    /// Called when the handshake completes. `snd_nxt` is the first sequence number to send, `peer` the
+    /// options offered by the peer, `window` the peer's receive window in bytes, and `syn_rtt` the RTT of the
     /// SYN if it was measured.
     // linux: net/ipv4/tcp_input.c tcp_init_transfer, tcp_rcv_synsent_state_process (6.1),
-    // net/ipv4/tcp_metrics.c tcp_init_metrics - a SYN counts as the first segment delivered.
+    // net/ipv4/tcp_metrics.c tcp_init_metrics - counts the SYN as the first delivered segment.
     pub fn established(
         &mut self,
         now: Instant,
@@ -240,8 +239,8 @@ impl Sender {
         self.buf.pushed_seq = snd_nxt;
         self.rtt = self.untimed(TIMEOUT_INIT_S);
         let option = if self.timestamps { TIMESTAMP_OPTION } else { 0 };
-        // linux: net/ipv4/tcp_input.c tcp_ack_update_window (6.1) - the first window brings the other end's
-        // segment size into force before the first pacing rate is computed.
+        // linux: net/ipv4/tcp_input.c tcp_ack_update_window (6.1) - applies the peer's MSS before the first
+        // pacing rate.
         self.sk.mss_cache = u32::from(self.cfg.advmss.min(peer.mss)) - option;
         match syn_rtt {
             Some(rtt) => {
@@ -268,19 +267,18 @@ impl Sender {
         self.expand_sndbuf();
     }
 
-    /// Counts the SYN as an acknowledged byte, at the end that opened the connection.
-    // linux: net/ipv4/tcp_input.c tcp_snd_una_update (6.1) - the other end's half begins after its own;
+    /// Counts the SYN as an acknowledged byte, at the active end.
+    // linux: net/ipv4/tcp_input.c tcp_snd_una_update (6.1) - the passive end counts from after its SYN;
     // measured.
     pub fn count_syn(&mut self) {
         self.count.bytes_acked += 1;
     }
 
-    /// Round-trip times before any was measured: a timeout of `seconds`, and as much for its variation.
+    /// Returns the RTT state before the first sample, with a timeout and a variation of `seconds`.
     fn untimed(&self, seconds: u32) -> TcpRtt {
         TcpRtt::new(seconds * self.cfg.hz, self.sk.jiffies, seconds * 1_000_000 / self.rtt_unit_us())
     }
 
-    /// Takes the clock over.
     #[inline]
     fn touch(&mut self, now: Instant) {
         self.sk.clock_ns = now.nanos();
@@ -292,23 +290,23 @@ impl Sender {
     fn since_us(&self, then: u64) -> u32 {
         self.sk.now_us.saturating_sub(then) as u32
     }
-    /// The end of the peer's window.
+    /// End of the peer's receive window.
     #[inline]
     fn wnd_end(&self) -> u32 {
         self.sk.snd_una.wrapping_add(self.snd_wnd)
     }
-    /// The end of the highest packet that is SACKed.
+    /// Returns the end of the highest SACKed packet.
     // linux: include/net/tcp.h tcp_highest_sack_seq (6.1).
     #[inline]
     fn highest_sack_seq(&self) -> u32 {
         if self.sk.sacked_out == 0 { self.sk.snd_una } else { self.highest_sack }
     }
-    /// The window is being reduced in proportion.
+    /// Returns true while PRR reduces the window.
     #[inline]
     fn in_cwnd_reduction(&self) -> bool {
         matches!(self.sk.ca_state, CaState::Cwr | CaState::Recovery)
     }
-    /// The last echoed time stamp is older than `ms`.
+    /// Returns true if the last timestamp echo is older than `ms`.
     // linux: net/ipv4/tcp_input.c tcp_tsopt_ecr_before (6.1).
     #[inline]
     fn echo_before(&self, ms: u32) -> bool {
@@ -319,9 +317,8 @@ impl Sender {
         self.sk.ca_state = state;
     }
 
-    /// The application closes: a FIN follows the written data.
-    // linux: net/ipv4/tcp_output.c tcp_send_fin (6.1) - it goes along with the last unsent packet if there is
-    // one.
+    /// Closes the sending side: a FIN follows the written data.
+    // linux: net/ipv4/tcp_output.c tcp_send_fin (6.1) - sets FIN on the last unsent packet, if any.
     pub fn close(&mut self) {
         if self.closing {
             return;
@@ -335,18 +332,18 @@ impl Sender {
         self.unsent.fin = true;
     }
 
-    /// Whether all data and the FIN are acknowledged.
+    /// Returns true if all data and the FIN are acknowledged.
     pub fn finished(&self) -> bool {
         self.closing && self.unsent.is_empty() && self.rtx.is_empty()
     }
 
-    /// Retransmission timeout in ticks of the kernel's clock.
+    /// Returns the retransmission timeout in ticks.
     #[inline]
     pub fn rto(&self) -> u32 {
         self.rtt.rto
     }
 
-    /// When [`Sender::on_timer`] is to be called next.
+    /// Returns the next call time of [`Sender::on_timer`].
     #[inline]
     pub fn next_timer(&self) -> Option<Instant> {
         match (self.timer.fires(), self.pace_at) {
@@ -355,8 +352,8 @@ impl Sender {
         }
     }
 
-    /// Handles due timers: retransmission timeout, early retransmit, tail loss probe, RACK reordering
-    /// timeout, pacing, zero-window probe.
+    /// Handles expired timers: retransmission timeout, early retransmit, tail loss probe, RACK reordering
+    /// timeout, pacing, and zero-window probe.
     pub fn on_timer(&mut self, now: Instant, out: &mut impl Emit) {
         self.touch(now);
         if self.pace_at.is_some_and(|at| at <= now) {
@@ -380,12 +377,12 @@ impl Sender {
         }
     }
 
-    /// Name of the congestion control.
+    /// Returns the name of the congestion controller.
     pub fn congestion_control(&self) -> &str {
         self.cc.name()
     }
 
-    /// Fills in the `ss` fields of the sending half.
+    /// Fills in the sender's `ss` fields.
     // linux: net/ipv4/tcp.c tcp_get_info (6.1).
     pub fn info(&self, now: Instant, into: &mut TcpInfo) {
         let sk = &self.sk;

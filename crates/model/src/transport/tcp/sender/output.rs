@@ -1,4 +1,4 @@
-//! What may leave now: retransmissions, then new data, each packet past the same questions in the same order.
+//! Transmission: retransmissions first, then new data, with the same checks in the same order.
 
 use super::chrono::Limit;
 use super::queue::{EVER_RETRANS, FIN, Head, LOST, PUSH, RETRANS, SACKED, Skb};
@@ -13,14 +13,14 @@ use crate::transport::tcp::SegmentOut;
 use crate::transport::tcp::config::CwndLimitedRules;
 use crate::types::{Instant, SocketWait, TcpFlags};
 
-/// How much of what was written may leave.
+/// How much unsent data may be sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Amount {
-    /// All that may.
+    /// As much as allowed.
     All,
-    /// One packet, which does not wait to become larger.
+    /// One packet, without TSO deferral.
     One,
-    /// The same as a tail-loss probe, whatever the congestion window says.
+    /// One packet as a tail loss probe, regardless of the congestion window.
     Probe,
 }
 
@@ -29,15 +29,15 @@ pub(super) enum Amount {
 pub(super) enum Refusal {
     /// The local queue refused it.
     Queue,
-    /// Its last transmission is still in a queue below.
+    /// The previous transmission is still queued in a lower layer.
     Busy,
-    /// The receiver's window.
+    /// The packet is outside the peer's receive window.
     Window,
 }
 
 impl Sender {
-    /// Sends what may be sent now. To be called after [`Sender::on_ack`] and [`Sender::close`], and once
-    /// after [`Sender::uncharge`] has asked for it.
+    /// Sends what may be sent now. Call this after [`Sender::on_ack`] and [`Sender::close`], and once after
+    /// [`Sender::uncharge`] has returned true.
     pub fn push(&mut self, now: Instant, out: &mut impl Emit) {
         self.touch(now);
         let resumed = core::mem::take(&mut self.host.queued);
@@ -57,7 +57,7 @@ impl Sender {
         self.push_pending(out, false);
     }
 
-    /// A pacing gap is over.
+    /// Continues after a pacing gap.
     // linux: net/ipv4/tcp_output.c tcp_tsq_write (6.1).
     pub(super) fn write_after_wait(&mut self, out: &mut impl Emit) {
         self.retransmit_if_waiting(out);
@@ -70,7 +70,7 @@ impl Sender {
         }
     }
 
-    /// New data; if none may leave though nothing is out, the window has to be probed.
+    /// Sends new data. If none may be sent with nothing in flight, schedules a window probe.
     // linux: net/ipv4/tcp_output.c __tcp_push_pending_frames, include/net/tcp.h tcp_check_probe_timer (6.1).
     pub(super) fn push_pending(&mut self, out: &mut impl Emit, nagle_off: bool) {
         if !self.unsent.is_empty()
@@ -81,9 +81,9 @@ impl Sender {
         }
     }
 
-    /// Sends new data. True if nothing is out although there is data.
-    // linux: net/ipv4/tcp_output.c tcp_write_xmit (6.1) - departure time, congestion window, receiver's
-    // window, Nagle or TSO deferral, size, small queues, in that order.
+    /// Sends new data. Returns true if unsent data remains with nothing in flight.
+    // linux: net/ipv4/tcp_output.c tcp_write_xmit (6.1) - checks departure time, congestion window, receive
+    // window, Nagle or TSO deferral, size, and small queues, in this order.
     pub(super) fn write_xmit(&mut self, out: &mut impl Emit, nagle_off: bool, amount: Amount) -> bool {
         let mss = self.sk.mss_cache;
         let max_segs = self.tso_segs();
@@ -168,7 +168,7 @@ impl Sender {
         self.sk.packets_out == 0 && !self.unsent.is_empty()
     }
 
-    /// Why data is unsent: the first check of `write_xmit` that fails. `None` if all data was sent.
+    /// Returns the first check of `write_xmit` that prevents transmission, or `None` if all data was sent.
     pub fn waits_for(&self) -> Option<SocketWait> {
         let head = self.unsent.head()?;
         let until = if self.cfg.departure_times { self.sk.wstamp_ns } else { self.paced_until };
@@ -186,13 +186,13 @@ impl Sender {
         })
     }
 
-    /// Sequence number after the last written byte.
+    /// Returns the sequence number after the last written byte.
     pub fn written(&self) -> u32 {
         self.sk.snd_nxt.wrapping_add(self.sk.unsent)
     }
 
-    /// Segments that the congestion window allows now: half of it at once at most.
-    // linux: net/ipv4/tcp_output.c tcp_cwnd_test (6.1) - a FIN of one segment always may.
+    /// Segments that the congestion window allows now, at most half of the window at once.
+    // linux: net/ipv4/tcp_output.c tcp_cwnd_test (6.1) - always allows a FIN in a single segment.
     #[inline]
     fn cwnd_quota(&self, fin: bool) -> u32 {
         if fin {
@@ -202,7 +202,7 @@ impl Sender {
         cwnd.saturating_sub(in_flight).min((cwnd >> 1).max(1))
     }
 
-    /// The first segment of an unsent packet of `len` bytes is inside the receiver's window.
+    /// Returns true if the first segment of an unsent packet of `len` bytes fits the peer's window.
     // linux: net/ipv4/tcp_output.c tcp_snd_wnd_test (6.1).
     #[inline]
     pub(super) fn window_allows(&self, len: u32) -> bool {
@@ -210,9 +210,9 @@ impl Sender {
         !after(end, self.wnd_end())
     }
 
-    /// A segment that is not full waits while another such is unacknowledged.
-    // linux: net/ipv4/tcp_output.c tcp_nagle_check, tcp_minshall_check (6.1) - Nagle's rule as Minshall
-    // modified it; TCP_NODELAY turns it off.
+    /// Returns true if a partial segment must wait because another one is unacknowledged.
+    // linux: net/ipv4/tcp_output.c tcp_nagle_check, tcp_minshall_check (6.1) - Nagle's algorithm with
+    // Minshall's modification, disabled by TCP_NODELAY.
     pub(super) fn nagle_waits(&self, off: bool) -> bool {
         !off && !self.cfg.nodelay
             && self.sk.packets_out > 0
@@ -220,7 +220,7 @@ impl Sender {
             && !after(self.snd_sml, self.sk.snd_nxt)
     }
 
-    /// New data has left.
+    /// Updates the state after new data was sent.
     // linux: net/ipv4/tcp_output.c tcp_event_new_data_sent (6.1).
     #[inline]
     fn sent_new(&mut self, mut skb: Skb) {
@@ -245,8 +245,8 @@ impl Sender {
         }
     }
 
-    /// Hands a packet down. A refusal or a drop for it below reduces the window; only a refusal leaves the
-    /// data unsent.
+    /// Passes a packet to the lower layer. A refusal, or a drop of another packet in its favour, reduces the
+    /// window; only a refusal leaves the data unsent.
     // linux: net/ipv4/tcp_output.c __tcp_transmit_skb (6.1), include/linux/netdevice.h net_xmit_eval.
     #[inline]
     fn transmit(&mut self, skb: &Skb, new: bool, out: &mut impl Emit) -> Result<(), Refusal> {
@@ -254,7 +254,7 @@ impl Sender {
         let leaves = if self.cfg.departure_times { self.sk.wstamp_ns } else { self.sk.clock_ns };
         self.sent_us = leaves / 1_000;
         let mut flags = TcpFlags::default();
-        // linux: same - the mark is of this transmission, not of the packet in the queue.
+        // linux: same - sets PSH on this transmission only, not on the queued packet.
         if skb.is(PUSH) || (self.cfg.push_each_packet && skb.segs > 1) {
             flags = flags.with(TcpFlags::PSH);
         }
@@ -262,7 +262,7 @@ impl Sender {
             flags = flags.with(TcpFlags::FIN);
         }
         let payload = skb.len();
-        // linux: net/ipv4/tcp_output.c tcp_ecn_send (6.1) - a retransmission bears no mark.
+        // linux: net/ipv4/tcp_output.c tcp_ecn_send (6.1) - sends retransmissions as not-ECT.
         // spec: rfc3168 6.1.5.
         let mut ecn_capable = false;
         if self.ecn.ok && payload > 0 {
@@ -306,7 +306,7 @@ impl Sender {
         Ok(())
     }
 
-    /// Sends lost packets again, as far as window, pacing and small queues allow.
+    /// Retransmits lost packets as window, pacing and small queues allow.
     // linux: net/ipv4/tcp_output.c tcp_xmit_retransmit_queue (6.1).
     pub(super) fn retransmit_lost(&mut self, out: &mut impl Emit) {
         if self.rtx.is_empty() || self.sk.retrans_out >= self.sk.lost_out {
@@ -345,15 +345,15 @@ impl Sender {
         }
     }
 
-    /// Sends the `i`th unacknowledged packet again, at most `segs` segments of it, and counts that for undo.
+    /// Retransmits up to `segs` segments of the `i`th unacknowledged packet, and counts them for undo.
     // linux: net/ipv4/tcp_output.c tcp_retransmit_skb (6.1).
     pub(super) fn retransmit(&mut self, i: usize, segs: u32, out: &mut impl Emit) -> Result<(), Refusal> {
         let result = self.resend(i, segs, out);
         let id = self.rtx.id(i);
         let skb = self.rtx.at_mut(id);
         let count = u32::from(skb.segs);
-        // deviation: not counted twice if the mark of an earlier copy outlived an undo - the kernel's counter
-        // leaks there.
+        // deviation: does not count the packet twice if the flag of an earlier retransmission survived an
+        // undo - the kernel's counter leaks in that case.
         if result.is_ok() && !skb.is(RETRANS) {
             skb.flags |= RETRANS;
             self.sk.retrans_out += count;
@@ -364,10 +364,11 @@ impl Sender {
         result
     }
 
-    /// Sends the `i`th unacknowledged packet again, at most `segs` segments of it.
+    /// Retransmits up to `segs` segments of the `i`th unacknowledged packet.
     // linux: net/ipv4/tcp_output.c __tcp_retransmit_skb (6.1).
-    // deviation: before 5.13 (ac3959fd0dcc) also not while more is charged below than five quarters of what
-    // the socket holds - at the end of a transfer over Wi-Fi, where segments weigh three times as much below.
+    // deviation: omits the check before 5.13 (ac3959fd0dcc) that also refuses while `sk_wmem_alloc` exceeds
+    // 5/4 of the write queue - matters at the end of a transfer over Wi-Fi, where segments weigh three times
+    // as much in lower layers.
     pub(super) fn resend(&mut self, i: usize, segs: u32, out: &mut impl Emit) -> Result<(), Refusal> {
         let id = self.rtx.id(i);
         if self.in_host_queue(self.rtx.at(id).charged) {
@@ -375,7 +376,7 @@ impl Sender {
         }
         let mss = self.sk.mss_cache;
         if before(self.rtx.at(id).seq, self.sk.snd_una) {
-            // The receiver has taken a part of this segment.
+            // Part of this segment is already acknowledged.
             let gone = distance(self.rtx.at(id).seq, self.sk.snd_una);
             let skb = self.rtx.at_mut(id);
             skb.seq = skb.seq.wrapping_add(gone);
@@ -387,7 +388,7 @@ impl Sender {
         let skb = *self.rtx.at(id);
         let mut room = i64::from(distance(skb.seq, self.wnd_end()) as i32);
         if room <= 0 {
-            // One segment probes a window that has closed behind it.
+            // Probe a window that has closed with one segment.
             if skb.seq != self.sk.snd_una {
                 return Err(Refusal::Window);
             }
@@ -418,7 +419,7 @@ impl Sender {
         result
     }
 
-    /// Time before a closed window is probed, in ticks.
+    /// Returns the delay before the first window probe, in ticks.
     // linux: include/net/tcp.h tcp_probe0_base (6.1).
     fn probe_base(&self) -> u32 {
         self.rtt.rto.max(self.us_to_ticks(self.rto_min_us))
@@ -429,7 +430,7 @@ impl Sender {
         doubled.min(u64::from(RTO_MAX_S * self.cfg.hz)) as u32
     }
 
-    /// An acknowledgement came while nothing was out: the window may have opened.
+    /// Called for an ACK received with nothing in flight, which may have opened the window.
     // linux: net/ipv4/tcp_input.c tcp_ack_probe (6.1).
     pub(super) fn window_opened(&mut self) {
         let Some(head) = self.unsent.head() else { return };
@@ -444,8 +445,7 @@ impl Sender {
         }
     }
 
-    /// Probes a closed window: with data if a part of a segment fits, else with a segment that was
-    /// acknowledged already.
+    /// Probes a closed window: with data if part of a segment fits, else with an old sequence number.
     // linux: net/ipv4/tcp_output.c tcp_send_probe0, tcp_write_wakeup, tcp_xmit_probe_skb (6.1).
     pub(super) fn window_probe(&mut self, out: &mut impl Emit) {
         let Some(head) = self.unsent.head() else { return };
@@ -491,7 +491,7 @@ impl Sender {
         self.arm_paced(Due::WindowProbe, wait);
     }
 
-    /// Sends the first unsent packet as it is; returns its segments.
+    /// Sends the first unsent packet unchanged. Returns its number of segments.
     #[inline]
     fn send_head(&mut self, head: Head, truesize: u32, out: &mut impl Emit) -> Result<u32, Refusal> {
         let mss = self.sk.mss_cache;

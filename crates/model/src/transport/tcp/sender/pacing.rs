@@ -1,31 +1,31 @@
-//! Pacing: the rate that follows from the window, and the gaps it puts between packets.
+//! Pacing: the rate derived from the window, and the resulting gaps between packets.
 
 use super::Sender;
 use crate::transport::tcp::config::PacingBase;
 use crate::types::Instant;
 
-/// Segments that leave unpaced at first.
-// linux: net/ipv4/tcp_output.c tcp_update_skb_after_send (6.1) - as fq always had it.
+/// Initial segments that are not paced.
+// linux: net/ipv4/tcp_output.c tcp_update_skb_after_send (6.1) - as in fq.
 const UNPACED_SEGMENTS: u32 = 10;
 
-/// Bytes of a TCP header without options.
+/// TCP header length without options, in bytes.
 const TCP_HEADER: u32 = 20;
 
 /// Eighths of a round-trip time in ticks beyond which it is divided by.
-// linux: net/ipv4/tcp_input.c tcp_update_pacing_rate (3.13, recalled) - a tick, and a little more; so much at
-// most is taken for an eighth of a tick, as it may be far less.
+// linux: net/ipv4/tcp_input.c tcp_update_pacing_rate (3.13) - a tick, and a little more; so much at most is
+// taken for an eighth of a tick, as it may be far less.
 const SHORT_RTT: u32 = 8 + 2;
 
-/// The eight-fold round-trip time in us that a kernel paces by that measures it in ticks of `tick_us`.
+/// Returns eight times the RTT in us by which a kernel with ticks of `tick_us` paces.
 fn paced_over(srtt8_us: u32, tick_us: u32) -> u64 {
     u64::from(if srtt8_us > SHORT_RTT * tick_us { srtt8_us } else { tick_us })
 }
 
 impl Sender {
-    /// Sets the pacing rate from window and round-trip time.
-    // linux: net/ipv4/tcp_input.c tcp_update_pacing_rate (6.1) - a window in a smoothed round-trip time,
-    // times a ratio: the larger one while the window is below half of the threshold.
-    // paper: tsq-pacing alg1 - the same with the flow's minimum round-trip time.
+    /// Derives the pacing rate from window and RTT.
+    // linux: net/ipv4/tcp_input.c tcp_update_pacing_rate (6.1) - a window per smoothed RTT times a ratio,
+    // which is larger while the window is below half of the threshold.
+    // paper: tsq-pacing alg1 - the same with the flow's minimum RTT.
     pub(super) fn update_pacing_rate(&mut self) {
         let sk = &mut self.sk;
         let slow = sk.snd_cwnd < sk.snd_ssthresh / 2;
@@ -41,9 +41,9 @@ impl Sender {
         sk.pacing_rate = rate.min(sk.max_pacing_rate);
     }
 
-    /// Whether the next packet has to wait for its departure time; if so, a timer is set for it.
+    /// Returns true if the next packet must wait for its departure time, and sets a timer for it.
     // linux: net/ipv4/tcp_output.c tcp_pacing_check, include/net/tcp.h tcp_needs_internal_pacing (6.1) -
-    // never where fq waits instead.
+    // never if fq paces.
     #[inline]
     pub(super) fn pacing_blocks(&mut self) -> bool {
         let until = if self.cfg.departure_times { self.sk.wstamp_ns } else { self.paced_until };
@@ -56,8 +56,8 @@ impl Sender {
         true
     }
 
-    /// Stamps a packet that leaves now; returns the stamp before it.
-    // linux: net/ipv4/tcp_output.c __tcp_transmit_skb (6.1) - each packet, whatever it bears.
+    /// Stamps a packet sent now. Returns the previous departure stamp.
+    // linux: net/ipv4/tcp_output.c __tcp_transmit_skb (6.1) - stamps every packet, with or without data.
     #[inline]
     pub(super) fn stamp(&mut self) -> u64 {
         let prior = self.sk.wstamp_ns;
@@ -65,7 +65,7 @@ impl Sender {
         prior
     }
 
-    /// When a packet that is made now without data may leave.
+    /// Returns the departure time of a packet without data created now.
     #[inline]
     pub fn departure(&mut self, now: Instant) -> Instant {
         self.touch(now);
@@ -73,10 +73,10 @@ impl Sender {
         Instant::from_nanos(self.sk.wstamp_ns)
     }
 
-    /// A packet of `len` bytes of data was sent; `prior_wstamp` is the departure stamp before it.
-    // linux: net/ipv4/tcp_output.c tcp_update_skb_after_send (6.1) - the time a packet takes at the pacing
-    // rate is added to the stamp; a sender that comes late may make up for half a packet at most.
-    // deviation: an fq that keeps the pace of an older kernel is taken to do so by such stamps, too.
+    /// Advances the departure stamp after a packet of `len` data bytes; `prior_wstamp` was the stamp before.
+    // linux: net/ipv4/tcp_output.c tcp_update_skb_after_send (6.1) - adds the packet's duration at the pacing
+    // rate; a late sender gets credit for at most half a packet.
+    // deviation: uses such stamps also for an fq qdisc that paces an older kernel's sockets.
     #[inline]
     pub(super) fn advance_departure(&mut self, len: u32, prior_wstamp: u64) {
         let sk = &mut self.sk;
@@ -95,8 +95,8 @@ impl Sender {
         sk.wstamp_ns += gap - late.min(gap / 2);
     }
 
-    /// A packet of `len` bytes of data has left: the next one waits from now on, whenever that is.
-    // linux: net/ipv4/tcp_output.c tcp_internal_pacing (4.19) - the header counts, and from the first packet
+    /// Starts the pacing timer after a packet with `len` bytes of data.
+    // linux: net/ipv4/tcp_output.c tcp_internal_pacing (4.19) - includes the header; from the first packet
     // on.
     fn start_pacing_timer(&mut self, len: u32) {
         if len > 0 {
@@ -114,16 +114,15 @@ mod tests {
 
     #[test]
     fn rates_by_hand() {
-        // cwnd, threshold, packets out, srtt us, minimum us, base | bytes a second
+        // cwnd, threshold, packets in flight, srtt in us, minimum in us, base | bytes per second
         let table = [
-            // 10 x 1,448 bytes in 10 ms, twice
+            // 10 x 1,448 bytes per 10 ms, times two
             (10, 0x7fff_ffff, 0, 10_000, 5_000, PacingBase::Srtt, 2_896_000),
-            // half of the threshold is not below it: 1.2
+            // half of the threshold is not below it: ratio 1.2
             (10, 20, 0, 10_000, 5_000, PacingBase::Srtt, 1_737_600),
             (10, 20, 15, 10_000, 5_000, PacingBase::Srtt, 2_606_400),
             (10, 20, 0, 10_000, 5_000, PacingBase::BaseRtt, 3_475_200),
-            // reno after 30 s at 50 Mbit/s in the measured kernel: window 144, srtt 34.643 ms, 57,781,224
-            // bit/s
+            // Reno after 30 s at 50 Mbit/s as measured: window 144, srtt 34.643 ms, 57,781,224 bit/s
             (144, 91, 144, 34_643, 20_000, PacingBase::Srtt, 7_222_653),
         ];
         for (cwnd, ssthresh, out, srtt, min, base, rate) in table {
@@ -132,15 +131,15 @@ mod tests {
             (s.sk.snd_cwnd, s.sk.snd_ssthresh, s.sk.packets_out) = (cwnd, ssthresh, out);
             (s.sk.srtt_us, s.sk.min_rtt_us) = (srtt << 3, min);
             s.update_pacing_rate();
-            // The kernel's figure comes from eighths of a microsecond that `ss` does not show.
+            // The kernel computes with eighths of a us, which `ss` does not show.
             assert!(s.sk.pacing_rate.abs_diff(rate) <= rate / 30_000, "{cwnd}: {}", s.sk.pacing_rate);
         }
     }
 
-    // linux: net/ipv4/tcp_input.c tcp_update_pacing_rate (3.13, recalled).
+    // linux: net/ipv4/tcp_input.c tcp_update_pacing_rate (3.13).
     #[test]
-    fn a_round_trip_of_about_a_tick_makes_the_rate_boundless_before_3_15() {
-        // Round-trip times in us, ticks of 4 ms; eighths of a tick, eighths paced by
+    fn short_rtts_inflate_the_pacing_rate_before_3_15() {
+        // RTT in us, ticks of 4 ms; RTT in eighths of a tick, eighths used for pacing
         let table = [(500, 8, 1), (4_000, 8, 1), (4_100, 8, 1), (8_000, 16, 16), (20_000, 40, 40)];
         for (us, srtt8, by) in table {
             let mut s = testing::established();
@@ -149,21 +148,21 @@ mod tests {
             s.rtt_sample(us);
             assert_eq!(s.sk.srtt_us, srtt8 * 4_000, "{us}");
             s.update_pacing_rate();
-            // Ten segments, twice.
+            // Ten segments, times two.
             assert_eq!(s.sk.pacing_rate, 2 * 14_480 * 8 * 250 / by, "{us}");
-            // A timeout is three round trips or one and 200 ms.
+            // The timeout is three RTTs, or one RTT plus 200 ms.
             assert_eq!(s.rto(), srtt8 / 8 + 50, "{us}");
         }
     }
 
     #[test]
-    fn the_first_rate_is_of_the_segments_agreed_on() {
-        // Ten segments of 1,448 bytes in the 10 ms of the handshake, twice.
+    fn first_pacing_rate_uses_the_negotiated_mss() {
+        // Ten segments of 1,448 bytes per handshake RTT of 10 ms, times two.
         assert_eq!(testing::established().sk.pacing_rate, 2_896_000);
     }
 
     #[test]
-    fn credit_is_half_a_packet_at_most() {
+    fn pacing_credit_is_at_most_half_a_packet() {
         let mut s = testing::established();
         s.sk.needs_pacing = true;
         s.sk.pacing_rate = 1_448_000;
@@ -187,11 +186,10 @@ mod tests {
     }
     // linux: net/ipv4/tcp_output.c tcp_internal_pacing (4.19).
     #[test]
-    fn before_4_20_a_timer_runs_from_packet_to_packet() {
+    fn pacing_timer_runs_from_packet_to_packet_before_4_20() {
         let mut s = testing::established();
         (s.cfg.departure_times, s.sk.needs_pacing, s.sk.pacing_rate) = (false, true, 1_480_000);
-        // The very first packets, of 1,480 bytes with their header, each after a wait of its own: no credit
-        // for coming late.
+        // The first packets, 1,480 bytes with header, are paced without credit for late departures.
         for (clock, until) in
             [(5_000_000, 6_000_000), (6_000_000, 7_000_000), (7_400_000, 8_400_000), (30_000_000, 31_000_000)]
         {
@@ -199,12 +197,12 @@ mod tests {
             assert!(!s.pacing_blocks(), "{clock}");
             let prior = s.stamp();
             s.advance_departure(1_448, prior);
-            // Nothing leaves in the future, but for what waits.
+            // Packets are stamped with the current time, and only the timer is in the future.
             assert_eq!((s.paced_until, s.sk.wstamp_ns), (until, clock));
             assert!(s.pacing_blocks());
             s.pace_at = None;
         }
-        // An acknowledgement starts no timer.
+        // A pure ACK starts no timer.
         s.advance_departure(0, 30_000_000);
         assert_eq!(s.paced_until, 31_000_000);
     }

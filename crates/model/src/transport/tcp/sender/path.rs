@@ -1,5 +1,4 @@
-//! What a connection begins with from those before it between the same addresses, and what it leaves to the
-//! next.
+//! Path metrics: state inherited from earlier connections between the same addresses.
 
 use super::Sender;
 use crate::transport::cc::{CaState, INFINITE_SSTHRESH};
@@ -8,8 +7,8 @@ use crate::transport::tcp::metrics::PathMetrics;
 use crate::types::Instant;
 
 impl Sender {
-    /// What is known of the path: where slow start ends, how much is reordered, and how long to wait at first
-    /// where the SYN came back sooner than data did.
+    /// Applies known path metrics: slow-start threshold, reordering degree, and the initial timeout if the
+    /// stored RTT exceeds that of the SYN.
     // linux: net/ipv4/tcp_metrics.c tcp_init_metrics (4.4).
     pub(super) fn recall(&mut self, path: &PathMetrics) {
         if path.ssthresh > 0 && !self.cfg.no_ssthresh_metrics_save {
@@ -17,7 +16,7 @@ impl Sender {
         }
         if path.reordering > 0 && path.reordering != self.reordering {
             self.reordering = path.reordering;
-            // Counting by the most forward SACK and early retransmit are over with that; RACK asks for more.
+            // Disables FACK and early retransmit; RACK still requires observed reordering.
             self.reord_seen |= self.cfg.loss != LossDetection::RackTlp;
             self.fack_over = true;
         }
@@ -27,7 +26,7 @@ impl Sender {
         }
     }
 
-    /// The connection has closed in order. Stores its measurements in the path metrics.
+    /// Saves path metrics when the connection has closed in order.
     // linux: net/ipv4/tcp_metrics.c tcp_update_metrics (4.4; 5.6 for `tcp_no_ssthresh_metrics_save`).
     pub fn teach(&self, now: Instant, path: &mut PathMetrics) {
         if self.cfg.no_metrics_save {
@@ -39,7 +38,7 @@ impl Sender {
             path.rtt8_us = 0;
             return;
         }
-        // A longer one counts at once, a shorter one by an eighth.
+        // A longer RTT applies immediately, a shorter one with a weight of 1/8.
         let shorter = path.rtt8_us.saturating_sub(sk.srtt_us);
         path.rtt8_us = if shorter == 0 { sk.srtt_us } else { path.rtt8_us - (shorter >> 3) };
         let raised = |known: u32, to: u32| if known > 0 { known.max(to) } else { known };
@@ -67,7 +66,7 @@ mod tests {
     use crate::transport::tcp::config::TcpConfig;
     use crate::types::Duration;
 
-    /// As kernels before 5.6, and since.
+    /// Kernels before 5.6, and since.
     fn old(s: &mut Sender) -> &Sender {
         s.cfg.no_ssthresh_metrics_save = false;
         s
@@ -81,23 +80,23 @@ mod tests {
         Instant::ZERO + Duration::from_secs(s)
     }
 
-    /// A known entry, a sender's threshold (0: none yet), window, state and reordering | the threshold and
-    /// reordering known then.
+    /// Stored threshold; sender's threshold (0: none), window, state and reordering | threshold and
+    /// reordering stored then.
     type Row = (u32, (u32, u32, CaState, u32), (u32, u32));
 
     // linux: net/ipv4/tcp_metrics.c tcp_update_metrics (4.4).
     #[test]
-    fn what_a_connection_leaves_behind() {
+    fn metrics_saved_by_a_connection() {
         let table: [Row; 10] = [
-            // Still in its first slow start: the threshold is only ever raised.
+            // In initial slow start: the threshold is only raised.
             (0, (0, 40, CaState::Open, 3), (0, 0)),
             (10, (0, 40, CaState::Open, 3), (20, 0)),
             (30, (0, 40, CaState::Open, 3), (30, 0)),
-            // In congestion avoidance it is the sender's, or half its window.
+            // In congestion avoidance: the sender's threshold, or half its window.
             (0, (12, 20, CaState::Open, 3), (12, 0)),
             (90, (12, 20, CaState::Open, 3), (12, 0)),
             (90, (12, 60, CaState::Open, 3), (30, 0)),
-            // In a recovery, or in slow start after one, it is raised if anything is known.
+            // In recovery, or in slow start after it: raised if known.
             (0, (12, 12, CaState::Recovery, 3), (0, 0)),
             (10, (12, 12, CaState::Recovery, 3), (12, 0)),
             (10, (12, 5, CaState::Open, 7), (12, 7)),
@@ -118,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_longer_round_trip_counts_at_once_a_shorter_one_by_an_eighth_and_all_for_an_hour() {
+    fn stored_rtt_rises_immediately_falls_by_an_eighth_and_expires() {
         let mut s = established();
         let mut path = PathMetrics::default();
         for (srtt8, known) in
@@ -131,22 +130,21 @@ mod tests {
         assert_eq!((path.at(at(3_601)), path.at(at(3_602))), (path, PathMetrics::default()));
     }
 
-    // linux: net/ipv4/tcp_metrics.c tcp_init_metrics (4.4) - the timeout is a round trip and two more, or 200
-    // ms.
+    // linux: net/ipv4/tcp_metrics.c tcp_init_metrics (4.4) - the timeout is three RTTs, or one plus 200 ms.
     #[test]
-    fn what_is_remembered_is_where_the_next_one_begins() {
+    fn stored_metrics_initialise_the_next_connection() {
         let path = PathMetrics { rtt8_us: 8 * 300_000, ssthresh: 17, reordering: 9, written: Some(at(1)) };
         let old = TcpConfig { no_ssthresh_metrics_save: false, ..TcpConfig::default() };
         let s = established_by(&old, &path);
         assert_eq!((s.sk.snd_ssthresh, s.reordering, s.rto() * 1_000 / old.hz), (17, 9, 900));
         let s = established_by(&TcpConfig::default(), &path);
         assert_eq!((s.sk.snd_ssthresh, s.reordering), (INFINITE_SSTHRESH, 9));
-        // FACK is over with reordering other than the sysctl's.
+        // A reordering degree other than the sysctl's disables FACK.
         for (reordering, over) in [(0, false), (3, false), (4, true)] {
             let path = PathMetrics { reordering, ..path };
             assert_eq!(established_by(&old, &path).fack_over, over, "{reordering}");
         }
-        // What the SYN took is longer than what is remembered.
+        // The SYN's RTT exceeds the stored one.
         let short = PathMetrics { rtt8_us: 8 * 2_000, ..path };
         assert_eq!(established_by(&old, &short).rto(), established_by(&old, &PathMetrics::default()).rto());
     }

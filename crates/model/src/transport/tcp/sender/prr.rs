@@ -1,5 +1,5 @@
-//! Proportional rate reduction: how a window falls from where it was to the threshold.
-// spec: rfc6937 3 - PRR with the slow-start reduction bound; the conservative bound where losses go on.
+//! Proportional rate reduction: shrinks the window to the threshold.
+// spec: rfc6937 3 - with the slow-start reduction bound, and the conservative bound while losses continue.
 
 use super::Sender;
 use super::ack::Ack;
@@ -9,15 +9,15 @@ use crate::transport::tcp::config::PrrRules;
 /// Progress of a reduction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TcpPrr {
-    /// Segments delivered since it began.
+    /// Segments delivered since the start.
     pub delivered: u32,
-    /// Segments sent since it began.
+    /// Segments sent since the start.
     pub out: u32,
 }
 
 impl TcpPrr {
-    /// Segments that may be sent now: `acked` were delivered by this acknowledgement, which shows that all
-    /// goes `well` or not.
+    /// Returns the number of segments that may be sent now. This ACK delivered `acked` segments; `well` is
+    /// true if it shows progress without losses.
     // linux: net/ipv4/tcp_input.c tcp_cwnd_reduction (6.1, 5.10, 4.4).
     pub fn quota(
         &mut self,
@@ -40,13 +40,13 @@ impl TcpPrr {
             let catch_up = if strict { acked } else { acked.max(delivered - out) };
             room.min(catch_up + i64::from(well))
         };
-        // The first retransmission of a recovery always goes out.
+        // Always allow the first retransmission of a recovery.
         send.max(i64::from(self.out == 0)) as u32
     }
 }
 
 impl Sender {
-    /// A reduction begins.
+    /// Starts a reduction.
     // linux: net/ipv4/tcp_input.c tcp_init_cwnd_reduction (6.1).
     pub(super) fn init_cwnd_reduction(&mut self) {
         self.rec.high_seq = self.sk.snd_nxt;
@@ -58,12 +58,12 @@ impl Sender {
         self.queue_cwr();
     }
 
-    /// The next new segment tells the receiver that the window was reduced.
+    /// Requests CWR on the next new segment.
     pub(super) fn queue_cwr(&mut self) {
         self.ecn.queue_cwr |= self.ecn.ok;
     }
 
-    /// Sets the window by what was delivered.
+    /// Sets the window according to the segments delivered.
     pub(super) fn reduce_cwnd(&mut self, acked: u32, well: bool) {
         let sk = &mut self.sk;
         if acked == 0 || sk.prior_cwnd == 0 {
@@ -74,7 +74,7 @@ impl Sender {
         sk.snd_cwnd = in_flight + send;
     }
 
-    /// Whether an acknowledgement shows that the repair goes well.
+    /// Returns true if an ACK shows that recovery makes progress.
     fn repairs_well(&self, a: &Ack) -> bool {
         use super::ack::{LOST_RETRANS, RETRANS_DATA_ACKED, UNA_ADVANCED};
         match self.cfg.prr {
@@ -84,7 +84,7 @@ impl Sender {
         }
     }
 
-    /// It is over: the window is the threshold, unless the reduction was undone.
+    /// Ends a reduction: sets the window to the threshold, unless the reduction was undone.
     // linux: net/ipv4/tcp_input.c tcp_end_cwnd_reduction (6.1).
     pub(super) fn end_cwnd_reduction(&mut self) {
         if self.cc_controls {
@@ -100,7 +100,7 @@ impl Sender {
         self.cc.cwnd_event(&mut self.sk, CcEvent::CompleteCwr);
     }
 
-    /// The window is reduced for a mark or a local refusal, not for a loss.
+    /// Reduces the window for an ECN mark or local congestion, without a loss.
     // linux: net/ipv4/tcp_input.c tcp_enter_cwr (6.1).
     pub(super) fn enter_cwr(&mut self) {
         self.rec.prior_ssthresh = 0;
@@ -111,7 +111,7 @@ impl Sender {
         }
     }
 
-    /// The last step of an acknowledgement: window and pacing rate.
+    /// Updates window and pacing rate at the end of ACK processing.
     // linux: net/ipv4/tcp_input.c tcp_cong_control, tcp_may_raise_cwnd (6.1).
     #[inline]
     pub(super) fn cong_control(&mut self, a: &Ack, acked: u32) {
@@ -129,7 +129,8 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// In-order delivery raises the window; any delivery does where much reordering is known.
+    /// Returns true if an ACK may raise the window: in-order delivery, or any delivery with a high reordering
+    /// degree.
     #[inline]
     fn may_raise_cwnd(&self, a: &Ack) -> bool {
         use super::ack::{ACKED, DATA_ACKED, DATA_SACKED};
@@ -142,11 +143,9 @@ mod tests {
     use super::*;
     use alloc::vec;
 
-    /// The first example of RFC 6937, section 4: twenty segments in flight, the first is lost, the window is
-    /// to be halved.
-    // spec: rfc6937 4 - PRR sends for every other acknowledgement. The RFC's sender had sent two segments by
-    // limited transmit, and counts them; Linux with RACK has not, and so is at the threshold an
-    // acknowledgement earlier.
+    /// First example of RFC 6937, section 4: the first of twenty segments is lost, and the window is halved.
+    // spec: rfc6937 4 - PRR sends on every other ACK. The RFC's sender has sent and counted two segments by
+    // limited transmit; Linux with RACK has not, so it reaches the threshold one ACK earlier.
     #[test]
     fn halving_sends_on_every_other_acknowledgement() {
         let mut prr = TcpPrr::default();
@@ -164,22 +163,22 @@ mod tests {
     }
 
     #[test]
-    fn below_the_threshold_it_catches_up_or_conserves() {
+    fn prr_catches_up_or_conserves_below_the_threshold() {
         use PrrRules::{Linux3_2, Linux4_3, Linux5_11, Linux5_19};
         let all = [Linux3_2, Linux4_3, Linux5_11, Linux5_19];
-        // delivered and sent before, acked, well, in flight | segments by each rule
+        // delivered and sent before, acked, progress, in flight | segments by each rule
         let table = [
-            // no progress: as many as were delivered; the first rule thinks that all goes well
+            // no progress: as many as were delivered; the 3.2 rule always assumes progress
             ((4, 4), 1, false, 4, [2, 1, 1, 1]),
-            // progress: one more, as slow start does
+            // progress: one more, as in slow start
             ((4, 4), 1, true, 4, [2, 2, 2, 2]),
-            // catching up with what was delivered; the middle two do not without progress
+            // catching up with delivered segments; the middle two rules do so only with progress
             ((9, 4), 1, true, 3, [7, 7, 7, 7]),
             ((9, 4), 1, false, 3, [7, 1, 1, 6]),
             // never beyond the threshold
             ((9, 4), 1, true, 8, [2, 2, 2, 2]),
             ((9, 4), 3, true, 10, [0, 0, 0, 0]),
-            // nothing was sent yet
+            // nothing sent yet
             ((0, 0), 1, false, 15, [1, 1, 1, 1]),
         ];
         for ((delivered, out), acked, well, in_flight, want) in table {

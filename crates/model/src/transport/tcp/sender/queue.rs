@@ -1,8 +1,8 @@
-//! The two queues of a sender: what was sent and is not acknowledged, and what was written and is not sent.
+//! The sender's two queues: sent but unacknowledged packets, and written but unsent data.
 //!
-//! Sent packets stand in sequence in a ring of slot numbers; the slots themselves never move, so that a
-//! second, linked order runs through them: that of their last transmission, which RACK walks. Unsent packets
-//! have no state but their length and are kept as runs of equal ones.
+//! Sent packets are in sequence order in a ring of slot numbers. Slots never move, so that a linked list
+//! through them can keep the order of the last transmission, which RACK walks. Unsent packets have no state
+//! but their length, and are stored as runs of equal packets.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -10,58 +10,56 @@ use alloc::vec::Vec;
 use crate::transport::seq::after;
 use crate::types::Fifo;
 
-/// Slot of a sent packet.
+/// Slot number of a sent packet.
 pub(super) type Id = u32;
-/// No slot.
+/// Null slot.
 pub(super) const NIL: Id = Id::MAX;
 
-/// SACKed.
+/// The packet is SACKed.
 pub(super) const SACKED: u16 = 1;
-/// Sent again, and that copy is thought to be in the network.
+/// A retransmission is assumed to be in the network.
 pub(super) const RETRANS: u16 = 1 << 1;
-/// Thought lost.
+/// The packet is marked lost.
 pub(super) const LOST: u16 = 1 << 2;
-/// Was sent again at some time.
+/// The packet was retransmitted at some time.
 pub(super) const EVER_RETRANS: u16 = 1 << 3;
-/// Was sent while the application limited the sender.
+/// The packet was sent while the application limited the sender.
 pub(super) const APP_LIMITED: u16 = 1 << 4;
-/// Has given its delivery-rate sample.
+/// The packet has provided its delivery rate sample.
 pub(super) const SAMPLED: u16 = 1 << 5;
-/// Bears PSH.
+/// The packet has PSH.
 pub(super) const PUSH: u16 = 1 << 6;
-/// Bears FIN.
+/// The packet has FIN.
 pub(super) const FIN: u16 = 1 << 7;
-/// Its data was joined to the packet before it: its head is freed.
+/// The packet's data was merged with the previous packet, and its sk_buff overhead freed.
 pub(super) const JOINED: u16 = 1 << 8;
-/// Stands in the order of transmission.
+/// The packet is in the list by transmission time.
 const LINKED: u16 = 1 << 9;
 
-/// A packet that was sent: one segment, or several with TSO.
+/// A sent packet: one segment, or several with TSO.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Skb {
     /// First sequence number.
     pub seq: u32,
-    /// Sequence number after its last, a FIN counted.
+    /// Sequence number after the packet, including a FIN.
     pub end: u32,
-    /// Bytes of memory it holds.
+    /// Truesize in bytes.
     pub truesize: u32,
-    /// Segments.
     pub segs: u16,
-    /// What has become of it.
     pub flags: u16,
-    /// When it last left, in us.
+    /// Time of the last transmission in us.
     pub sent_us: u64,
-    /// When the packet that was last delivered at that time had been delivered, in us.
+    /// Time of the most recent delivery at that transmission, in us.
     pub delivered_mstamp: u64,
-    /// When the packet that was last delivered at that time had been sent, in us.
+    /// Transmission time of the packet most recently delivered by then, in us.
     pub first_tx_mstamp: u64,
-    /// Segments delivered at that time.
+    /// Segments delivered by then.
     pub delivered: u32,
-    /// Of them, with marks.
+    /// Segments delivered by then with a CE mark.
     pub delivered_ce: u32,
-    /// By what its last transmission is found below ([`super::Sender::in_host_queue`]).
+    /// Charge counter that locates the last transmission in lower layers ([`super::Sender::in_host_queue`]).
     pub charged: u32,
-    /// Neighbours in the order of transmission; the queue's own.
+    /// Links of the list by transmission time, owned by the queue.
     pub prev: Id,
     pub next: Id,
 }
@@ -72,14 +70,14 @@ impl Skb {
     pub fn len(&self) -> u32 {
         self.end.wrapping_sub(self.seq) - u32::from(self.flags & FIN != 0)
     }
-    /// Whether any of the flags is set.
+    /// Returns true if any of the flags is set.
     #[inline]
     pub fn is(&self, flags: u16) -> bool {
         self.flags & flags != 0
     }
 }
 
-/// What was sent and is not acknowledged.
+/// Sent but unacknowledged packets.
 #[derive(Clone, Debug)]
 pub(super) struct RtxQueue {
     slots: Vec<Skb>,
@@ -101,12 +99,12 @@ impl RtxQueue {
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()
     }
-    /// Slot of the packet that is `i`th in sequence.
+    /// Returns the slot of the `i`th packet in sequence.
     #[inline]
     pub fn id(&self, i: usize) -> Id {
         self.order.nth(i).expect("a packet of the queue")
     }
-    /// Slot of the first.
+    /// Returns the slot of the first packet.
     #[inline]
     pub fn first(&self) -> Option<Id> {
         self.order.first()
@@ -119,12 +117,10 @@ impl RtxQueue {
     pub fn at_mut(&mut self, id: Id) -> &mut Skb {
         &mut self.slots[id as usize]
     }
-    /// The first packet.
     #[inline]
     pub fn head(&self) -> Option<&Skb> {
         self.first().map(|id| self.at(id))
     }
-    /// All of them in sequence.
     pub fn iter(&self) -> impl Iterator<Item = &Skb> {
         self.order.iter().map(|id| self.at(id))
     }
@@ -142,7 +138,7 @@ impl RtxQueue {
         }
     }
 
-    /// Appends a packet that was just sent; returns its slot.
+    /// Appends a packet that was just sent. Returns its slot.
     #[inline]
     pub fn push(&mut self, mut skb: Skb) -> Id {
         skb.flags &= !LINKED;
@@ -152,7 +148,6 @@ impl RtxQueue {
         id
     }
 
-    /// Takes the first packet off.
     #[inline]
     pub fn pop(&mut self) {
         if let Some(id) = self.order.pop() {
@@ -161,13 +156,13 @@ impl RtxQueue {
         }
     }
 
-    /// Place in sequence of the first packet that ends after `seq`.
+    /// Returns the index of the first packet that ends after `seq`.
     pub fn find(&self, seq: u32) -> usize {
         self.order.partition_point(|id| !after(self.at(id).end, seq))
     }
 
-    /// Cuts the `i`th packet after `bytes` of data, which takes `cost` of memory; with `pages` the rest takes
-    /// the memory of its data along. It becomes a packet of its own with the same history.
+    /// Splits the `i`th packet after `bytes` of data, at a memory cost of `cost`. With `pages` the memory of
+    /// the data moves to the second packet. Both keep the same history.
     // linux: net/ipv4/tcp_output.c tcp_fragment (6.1).
     pub fn split(&mut self, i: usize, bytes: u32, mss: u32, cost: u32, pages: bool) {
         let id = self.id(i);
@@ -193,23 +188,23 @@ impl RtxQueue {
         }
     }
 
-    /// The packet whose last transmission is the longest ago.
+    /// Returns the packet with the oldest last transmission.
     #[inline]
     pub fn oldest(&self) -> Id {
         self.oldest
     }
-    /// The one sent after it.
+    /// Returns the packet sent after `id`.
     #[inline]
     pub fn sent_after(&self, id: Id) -> Id {
         self.at(id).next
     }
-    /// It was sent just now.
+    /// Moves a packet to the end of the list after a transmission.
     #[inline]
     pub fn sent(&mut self, id: Id) {
         self.unlink(id);
         self.link_last(id);
     }
-    /// Its transmission no longer matters: it is SACKed or lost.
+    /// Removes a packet that is SACKed or lost from the list.
     #[inline]
     pub fn unlink(&mut self, id: Id) {
         let Skb { prev, next, .. } = *self.at(id);
@@ -249,7 +244,7 @@ impl RtxQueue {
     }
 }
 
-/// Unsent packets of equal length, one behind the other.
+/// Consecutive unsent packets of equal length.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     len: u32,
@@ -262,17 +257,17 @@ struct Run {
 pub(super) struct Head {
     /// Bytes of data.
     pub len: u32,
-    /// It bears PSH.
+    /// The packet has PSH.
     pub push: bool,
-    /// Nothing is behind it.
+    /// No packet follows.
     pub last: bool,
 }
 
-/// What was written and is not sent.
+/// Written but unsent data.
 #[derive(Clone, Debug, Default)]
 pub(super) struct UnsentQueue {
     runs: VecDeque<Run>,
-    /// The last packet bears FIN.
+    /// The last packet has FIN.
     pub fin: bool,
 }
 
@@ -287,19 +282,18 @@ impl UnsentQueue {
         let last = run.count == 1 && self.runs.len() == 1;
         Some(Head { len: run.len, push: run.push, last })
     }
-    /// Bytes in the last packet.
+    /// Returns the length of the last packet in bytes.
     #[inline]
     pub fn tail_len(&self) -> Option<u32> {
         self.runs.back().map(|run| run.len)
     }
-    /// Appends a packet.
     pub fn append(&mut self, len: u32) {
         match self.runs.back_mut() {
             Some(run) if run.len == len && !run.push => run.count += 1,
             _ => self.runs.push_back(Run { len, count: 1, push: false }),
         }
     }
-    /// Appends data to the last packet, which keeps its PSH or loses it.
+    /// Appends data to the last packet, keeping or clearing its PSH.
     pub fn grow(&mut self, bytes: u32, keeps_push: bool) {
         match self.take_last() {
             Some((len, true)) if keeps_push => self.append_pushed(len + bytes),
@@ -307,7 +301,6 @@ impl UnsentQueue {
             None => {}
         }
     }
-    /// Sets PSH on the last packet.
     pub fn mark_push(&mut self) {
         if let Some((len, _)) = self.take_last() {
             self.append_pushed(len);
@@ -316,7 +309,7 @@ impl UnsentQueue {
     fn append_pushed(&mut self, len: u32) {
         self.runs.push_back(Run { len, count: 1, push: true });
     }
-    /// Takes the last packet off: its length, and whether it bears PSH.
+    /// Removes the last packet. Returns its length and whether it has PSH.
     fn take_last(&mut self) -> Option<(u32, bool)> {
         let run = self.runs.back_mut()?;
         let last = (run.len, run.push);
@@ -326,7 +319,6 @@ impl UnsentQueue {
         }
         Some(last)
     }
-    /// Takes the first packet off.
     #[inline]
     pub fn pop(&mut self) {
         if let Some(run) = self.runs.front_mut() {
@@ -336,8 +328,8 @@ impl UnsentQueue {
             }
         }
     }
-    /// Cuts the first packet after `bytes`.
-    // linux: net/ipv4/tcp_output.c tso_fragment (6.1) - PSH stays with the second part.
+    /// Splits the first packet after `bytes`.
+    // linux: net/ipv4/tcp_output.c tso_fragment (6.1) - keeps PSH on the second part.
     pub fn split(&mut self, bytes: u32) {
         if let Some(Head { len, push, .. }) = self.head() {
             self.pop();
@@ -384,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_packet_keeps_its_place_in_both_orders() {
+    fn split_packets_keep_their_place_in_both_orders() {
         let mut q = RtxQueue::new();
         q.push(skb(u32::MAX - 99, 201, 3));
         q.at_mut(q.id(0)).flags |= FIN | PUSH;
@@ -399,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn unsent_packets_stay_apart_as_they_were_cut() {
+    fn unsent_packets_keep_their_boundaries() {
         let mut u = UnsentQueue::default();
         u.append(100);
         u.append(100);
@@ -414,7 +406,7 @@ mod tests {
             u.pop();
         }
         assert_eq!(seen, [(30, false, false), (70, false, false), (100, false, false), (100, true, true)]);
-        // Data that follows keeps the PSH or takes it away.
+        // Appended data keeps or clears the PSH.
         for keeps in [true, false] {
             u.append(40);
             u.mark_push();

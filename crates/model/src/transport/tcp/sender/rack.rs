@@ -1,4 +1,4 @@
-//! RACK: a packet is lost if one sent sufficiently later was delivered.
+//! RACK: a packet is lost if another one sent sufficiently later was delivered.
 // spec: rfc8985 6 - RACK.
 
 use super::Sender;
@@ -9,31 +9,31 @@ use crate::transport::cc::{CaState, RateSample};
 use crate::transport::seq::before;
 use crate::transport::tcp::config::{LossDetection, PrrRules, RackBeside};
 
-/// Recoveries for which a reordering window that D-SACKs widened is kept.
+/// Recoveries for which a reordering window widened by D-SACKs persists.
 // linux: include/net/tcp.h TCP_RACK_RECOVERY_THRESH (6.1).
 pub(super) const RECOVERIES: u8 = 16;
 
-/// Least reordering window of kernels that count beside RACK, in us.
+/// Minimum reordering window of kernels that combine RACK with counting, in us.
 // linux: net/ipv4/tcp_recovery.c tcp_rack_mark_lost (4.4).
 const OLD_REO_WND_US: u32 = 1_000;
 
-/// What was delivered of late, and how much reordering is allowed for.
+/// Most recent delivery, and the reordering window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rack {
-    /// When the latest-sent of the delivered packets had been sent, in us, and where it ends.
+    /// Transmission time in us and end of the most recently sent packet that was delivered.
     pub mstamp: u64,
     pub end_seq: u32,
-    /// Its round-trip time in us.
+    /// RTT of that packet in us.
     pub rtt_us: u32,
     /// Value of `delivered` at the last change of the reordering window.
     last_delivered: u32,
-    /// The reordering window in quarters of the minimum round-trip time.
+    /// Reordering window in quarters of the minimum RTT.
     pub reo_wnd_steps: u8,
-    /// Recoveries until it is one again.
+    /// Recoveries until the window is reset to one quarter.
     pub reo_wnd_persist: u8,
-    /// A D-SACK has come since.
+    /// True if a D-SACK was received since the last change.
     pub dsack_seen: bool,
-    /// Something was delivered since losses were last looked for.
+    /// True if a packet was delivered since the last loss detection.
     pub advanced: bool,
 }
 
@@ -53,14 +53,14 @@ impl Default for Rack {
 }
 
 impl Sender {
-    /// A packet sent at `sent_us` was delivered.
-    // linux: net/ipv4/tcp_recovery.c tcp_rack_advance (6.1) - if it was sent more than once and this is
-    // faster than any round trip, it is the earlier copy that was delivered: nothing is learnt.
+    /// Records the delivery of a packet.
+    // linux: net/ipv4/tcp_recovery.c tcp_rack_advance (6.1) - ignores a retransmitted packet delivered faster
+    // than the minimum RTT, since the ACK was for an earlier copy.
     #[inline]
     pub(super) fn rack_advance(&mut self, skb: &Skb) {
         let old = self.cfg.loss != LossDetection::RackTlp;
         let latest = &self.rack;
-        // linux: same (4.4, 4.14) - only a packet that left later than the last one known tells anything.
+        // linux: same (4.4, 4.14) - considers only packets sent after the most recent known one.
         if old && !sent_after(skb.sent_us, latest.mstamp, skb.end, latest.end_seq) {
             return;
         }
@@ -76,16 +76,15 @@ impl Sender {
         }
     }
 
-    /// Whether RACK looks for losses at all.
+    /// Returns true if RACK is used.
     #[inline]
     pub(super) fn rack_acts(&self) -> bool {
         self.cfg.loss == LossDetection::RackTlp || self.cfg.rack_beside != RackBeside::No
     }
 
-    /// The reordering window in us.
-    // linux: net/ipv4/tcp_recovery.c tcp_rack_reo_wnd (6.1) - none in recovery, or on the brink of it, while
-    // reordering was never seen; else quarters of the minimum round-trip time, a smoothed round-trip time at
-    // most.
+    /// Returns the reordering window in us.
+    // linux: net/ipv4/tcp_recovery.c tcp_rack_reo_wnd (6.1) - zero in or on entering recovery if no
+    // reordering was seen; else quarters of the minimum RTT, at most the smoothed RTT.
     pub(super) fn reo_wnd_us(&self) -> u32 {
         let sk = &self.sk;
         if self.cfg.loss != LossDetection::RackTlp {
@@ -99,8 +98,8 @@ impl Sender {
         (sk.min_rtt_us >> 2).saturating_mul(steps).min(sk.srtt_us >> 3)
     }
 
-    /// The window of kernels that count beside RACK: a quarter of the minimum round-trip time if reordering
-    /// was seen (from 4.11 on also while nothing is lost), never less than 1 ms.
+    /// Reordering window of kernels that combine RACK with counting: a quarter of the minimum RTT if
+    /// reordering was seen (since 4.11 also while nothing is lost), at least 1 ms.
     // linux: net/ipv4/tcp_recovery.c tcp_rack_mark_lost (4.4), tcp_rack_detect_loss (4.14).
     fn old_reo_wnd_us(&self) -> u32 {
         let sk = &self.sk;
@@ -109,17 +108,16 @@ impl Sender {
         if wide && known { (sk.min_rtt_us >> 2).max(OLD_REO_WND_US) } else { OLD_REO_WND_US }
     }
 
-    /// Microseconds until a packet is lost, seen from the latest delivery.
+    /// Returns the time in us until a packet counts as lost, based on the most recent delivery.
     // linux: net/ipv4/tcp_recovery.c tcp_rack_skb_timeout (6.1).
     #[inline]
     pub(super) fn rack_remaining_us(&self, skb: &Skb, reo_wnd_us: u32) -> i64 {
         i64::from(self.rack.rtt_us) + i64::from(reo_wnd_us) - i64::from(self.since_us(skb.sent_us))
     }
 
-    /// Marks what is lost; returns the longest time in us after which a packet still within the window would
-    /// be.
-    // linux: net/ipv4/tcp_recovery.c tcp_rack_detect_loss (6.1) - in order of transmission, up to the latest
-    // delivered; one that is marked leaves that order until it is sent again.
+    /// Marks lost packets. Returns the time in us until all others in the reordering window would be lost.
+    // linux: net/ipv4/tcp_recovery.c tcp_rack_detect_loss (6.1) - in order of transmission, up to the most
+    // recent delivery; removes marked packets from the list until they are retransmitted.
     fn rack_detect(&mut self) -> u32 {
         let reo_wnd = self.reo_wnd_us();
         let mut wait = 0;
@@ -133,7 +131,7 @@ impl Sender {
                 }
                 let (remaining, least) = match (self.cfg.loss, self.cfg.rack_beside) {
                     (LossDetection::RackTlp, _) => (self.rack_remaining_us(&skb, reo_wnd), 1),
-                    // linux: same (4.4) - the times at which they left are compared, and no timer is set.
+                    // linux: same (4.4) - compares transmission times, and sets no timer.
                     (_, RackBeside::InRecovery) => {
                         (i64::from(reo_wnd) - (self.rack.mstamp - skb.sent_us) as i64, 0)
                     }
@@ -151,7 +149,7 @@ impl Sender {
         wait
     }
 
-    /// Looks for losses after an acknowledgement; true if a timer was set for those that may be.
+    /// Detects losses after an ACK. Returns true if a timer was set for packets within the reordering window.
     // linux: net/ipv4/tcp_recovery.c tcp_rack_mark_lost (6.1, 4.4).
     pub(super) fn rack_mark_lost(&mut self) -> bool {
         let recovers =
@@ -171,7 +169,7 @@ impl Sender {
         wait > 0
     }
 
-    /// The reordering window has passed.
+    /// Handles an expired reordering timer.
     // linux: net/ipv4/tcp_recovery.c tcp_rack_reo_timeout (6.1).
     pub(super) fn reordering_timeout(&mut self, out: &mut impl super::Emit) {
         let in_flight = self.sk.in_flight();
@@ -180,7 +178,7 @@ impl Sender {
             if self.sk.ca_state != CaState::Recovery {
                 self.enter_recovery(false);
                 if !self.cc_controls {
-                    // linux: same - this is no acknowledgement, so it shows no progress.
+                    // linux: same - counts as no progress, since there was no ACK.
                     self.reduce_cwnd(1, self.cfg.prr == PrrRules::Linux3_2);
                 }
             }
@@ -191,7 +189,7 @@ impl Sender {
         }
     }
 
-    /// D-SACKs widen the reordering window, at most once a round trip.
+    /// Widens the reordering window after D-SACKs, at most once per RTT.
     // linux: net/ipv4/tcp_recovery.c tcp_rack_update_reo_wnd (6.1).
     #[inline]
     pub(super) fn update_reo_wnd(&mut self, rs: &RateSample) {
@@ -245,7 +243,7 @@ mod tests {
         let mut s = testing::established();
         s.cfg.loss = LossDetection::DupAck;
         s.sk.srtt_us = 24_000 << 3;
-        // rule, least round trip in us, reordering seen, lost, us
+        // rule, minimum RTT in us, reordering seen, lost, us
         let table = [
             (RackBeside::InRecovery, 20_000, false, 0, 1_000),
             (RackBeside::InRecovery, 20_000, true, 0, 5_000),
@@ -263,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn bits_of_tcp_recovery_hold_the_window() {
+    fn tcp_recovery_bits_fix_the_reordering_window() {
         let mut s = testing::established();
         (s.sk.min_rtt_us, s.sk.srtt_us, s.sk.sacked_out) = (20_000, 24_000 << 3, 3);
         assert_eq!(s.reo_wnd_us(), 0);
@@ -275,14 +273,14 @@ mod tests {
     }
 
     #[test]
-    fn dsacks_widen_it_once_a_round_trip_for_sixteen_recoveries() {
+    fn dsacks_widen_the_window_once_per_rtt_for_sixteen_recoveries() {
         let mut s = testing::established();
         let rs = |prior_delivered| RateSample { prior_delivered, ..RateSample::default() };
         s.sk.delivered = 100;
         s.rack.dsack_seen = true;
         s.update_reo_wnd(&rs(90));
         assert_eq!((s.rack.reo_wnd_steps, s.rack.reo_wnd_persist), (2, RECOVERIES));
-        // Sent before that change: not a new round trip.
+        // Sent before that change: still the same RTT.
         s.rack.dsack_seen = true;
         s.update_reo_wnd(&rs(99));
         assert_eq!((s.rack.reo_wnd_steps, s.rack.dsack_seen), (2, false));

@@ -1,29 +1,29 @@
-//! Delivery-rate samples: how fast the network took what was sent, seen from each acknowledged packet.
-// spec: draft-cheng-iccrg-delivery-rate-estimation - send rate and ACK rate over the same packets, the lower
-// one counts.
+//! Delivery rate samples, taken for each acknowledged packet.
+// spec: draft-cheng-iccrg-delivery-rate-estimation - the lower of send rate and ACK rate.
 
 use super::Sender;
 use super::ack::Ack;
 use super::queue::{APP_LIMITED, EVER_RETRANS, Id, RETRANS, SACKED, SAMPLED};
+use crate::transport::cc::RateSample;
 use crate::transport::seq::after;
 
-/// Memory of the smallest packet: with less than that below, nothing is there.
+/// Truesize of the smallest packet. A smaller charge means that lower layers are empty.
 // linux: include/linux/skbuff.h SKB_TRUESIZE(1) (6.1).
 const SMALLEST_SKB: u32 = 577;
 
-/// The connection's part of the sampling.
+/// Connection state for rate samples.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Delivery {
-    /// When the packet that was last delivered had been sent, in us.
+    /// Transmission time of the most recently delivered packet, in us.
     pub first_tx_mstamp: u64,
-    /// The last sample that counts: segments, us, and whether the application limited it.
+    /// Last valid sample: segments, interval in us, and whether the application limited it.
     rate_delivered: u32,
     rate_interval_us: u32,
     pub rate_app_limited: bool,
 }
 
 impl Delivery {
-    /// The rate of that sample in bytes a second; 0 without one.
+    /// Returns the rate of the last valid sample in bytes per second; 0 without one.
     // linux: net/ipv4/tcp.c tcp_compute_delivery_rate (6.1).
     pub fn rate(&self, mss: u32) -> u64 {
         match self.rate_interval_us {
@@ -31,9 +31,23 @@ impl Delivery {
             us => u64::from(self.rate_delivered) * u64::from(mss) * 1_000_000 / u64::from(us),
         }
     }
+
+    /// Keeps a sample, unless the application limited it and it is slower than the last one.
+    fn keep(&mut self, rs: &RateSample) {
+        let slower = (rs.delivered as u64 * u64::from(self.rate_interval_us))
+            < u64::from(self.rate_delivered) * rs.interval_us as u64;
+        if !(rs.is_app_limited && slower) {
+            *self = Self {
+                rate_delivered: rs.delivered as u32,
+                rate_interval_us: rs.interval_us as u32,
+                rate_app_limited: rs.is_app_limited,
+                ..*self
+            };
+        }
+    }
 }
 
-/// `a`, sent at `a_us`, left after `b`; their ends decide between packets of one instant.
+/// Returns true if `a` was sent after `b`. Sequence numbers break ties.
 // linux: include/net/tcp.h tcp_skb_sent_after (6.1).
 #[inline]
 pub(super) fn sent_after(a_us: u64, b_us: u64, a_end: u32, b_end: u32) -> bool {
@@ -41,8 +55,8 @@ pub(super) fn sent_after(a_us: u64, b_us: u64, a_end: u32, b_end: u32) -> bool {
 }
 
 impl Sender {
-    /// The state of delivery that a packet sent just now will be measured against, put into its record.
-    // linux: net/ipv4/tcp_rate.c tcp_rate_skb_sent (6.1) - an idle connection starts anew.
+    /// Stores the delivery state in a packet that was just sent.
+    // linux: net/ipv4/tcp_rate.c tcp_rate_skb_sent (6.1) - restarts the interval when idle.
     #[inline]
     pub(super) fn stamp_delivery(&mut self, id: Id, sent_us: u64, idle: bool) {
         if idle {
@@ -61,8 +75,7 @@ impl Sender {
         }
     }
 
-    /// A packet was delivered: if it is the newest that this acknowledgement tells of, the sample is made
-    /// from it.
+    /// Bases the sample on a delivered packet if it is the newest that this ACK delivers.
     // linux: net/ipv4/tcp_rate.c tcp_rate_skb_delivered (6.1).
     #[inline]
     pub(super) fn sample_delivery(&mut self, a: &mut Ack, id: Id) {
@@ -89,42 +102,48 @@ impl Sender {
 
     /// Completes the sample of an acknowledgement that delivered `delivered` segments and had `lost` marked
     /// lost.
-    // linux: net/ipv4/tcp_rate.c tcp_rate_gen (6.1) - the slower of sending and acknowledging; an interval
-    // below the minimum round-trip time is none.
+    // linux: net/ipv4/tcp_rate.c tcp_rate_gen (6.1) - there is no rate without a delivered packet, nor after
+    // SACK reneging, which may count packets twice.
     pub(super) fn finish_sample(&mut self, a: &mut Ack, delivered: u32, lost: u32) {
-        let sk = &mut self.sk;
-        if sk.app_limited != 0 && after(sk.delivered, sk.app_limited) {
-            sk.app_limited = 0;
-        }
+        (a.rs.acked_sacked, a.rs.losses) = (delivered, lost as i32);
         if delivered > 0 {
-            sk.delivered_mstamp = sk.now_us;
+            self.sk.delivered_mstamp = self.sk.now_us;
         }
-        let rs = &mut a.rs;
-        rs.acked_sacked = delivered;
-        rs.losses = lost as i32;
-        let Some(prior_mstamp) = a.prior_mstamp.filter(|_| !self.rec.reneging) else {
-            (rs.delivered, rs.interval_us) = (-1, -1);
-            return;
-        };
-        rs.delivered = sk.delivered.wrapping_sub(rs.prior_delivered) as i32;
-        rs.delivered_ce = sk.delivered_ce.wrapping_sub(a.prior_delivered_ce) as i32;
-        let snd_us = rs.interval_us;
-        let ack_us = sk.now_us.saturating_sub(prior_mstamp) as i64;
-        rs.interval_us = snd_us.max(ack_us);
-        (rs.snd_interval_us, rs.rcv_interval_us) = (snd_us as u32, ack_us as u32);
-        if rs.interval_us < i64::from(sk.min_rtt_us) {
-            rs.interval_us = -1;
-            return;
+        self.end_app_limited();
+        match a.prior_mstamp {
+            Some(prior_us) if !self.rec.reneging => {
+                self.measure(a, prior_us);
+                if a.rs.interval_us >= 0 {
+                    self.delivery.keep(&a.rs);
+                }
+            }
+            _ => (a.rs.delivered, a.rs.interval_us) = (-1, -1),
         }
-        let d = &mut self.delivery;
-        if !rs.is_app_limited
-            || rs.delivered as u64 * u64::from(d.rate_interval_us)
-                >= u64::from(d.rate_delivered) * rs.interval_us as u64
-        {
-            d.rate_delivered = rs.delivered as u32;
-            d.rate_interval_us = rs.interval_us as u32;
-            d.rate_app_limited = rs.is_app_limited;
+    }
+
+    /// Ends the application-limited phase once the packets sent in it are delivered.
+    // spec: draft-cheng-iccrg-delivery-rate-estimation - the application-limited bubble is over.
+    fn end_app_limited(&mut self) {
+        if self.sk.app_limited != 0 && after(self.sk.delivered, self.sk.app_limited) {
+            self.sk.app_limited = 0;
         }
+    }
+
+    /// Sets the segments delivered since the sampled packet was sent, and the interval: the longer of the
+    /// time to send them and the time to acknowledge them since `prior_us`. The interval is -1 if it is
+    /// shorter than the minimum round-trip time.
+    // spec: draft-cheng-iccrg-delivery-rate-estimation - send_elapsed, ack_elapsed, MinRTT.
+    fn measure(&self, a: &mut Ack, prior_us: u64) {
+        let sk = &self.sk;
+        let send_us = a.rs.interval_us;
+        let ack_us = sk.now_us.saturating_sub(prior_us) as i64;
+        let longer_us = if ack_us > send_us { ack_us } else { send_us };
+        let is_plausible = longer_us >= i64::from(sk.min_rtt_us);
+        a.rs.interval_us = if is_plausible { longer_us } else { -1 };
+        a.rs.snd_interval_us = send_us as u32;
+        a.rs.rcv_interval_us = ack_us as u32;
+        a.rs.delivered = sk.delivered.wrapping_sub(a.rs.prior_delivered) as i32;
+        a.rs.delivered_ce = sk.delivered_ce.wrapping_sub(a.prior_delivered_ce) as i32;
     }
 
     /// The application writes: was it what limited the sender until now?

@@ -1,5 +1,4 @@
-//! The state machine: Open, Disorder, CWR, Recovery, Loss, and what each acknowledgement that is not plain
-//! does to it.
+//! Congestion state machine (Open, Disorder, CWR, Recovery, Loss) and its reaction to dubious ACKs.
 
 use super::Sender;
 use super::ack::{Ack, DATA_SACKED, ECE, LOST_RETRANS, SACK_RENEGING, SET_XMIT_TIMER, UNA_ADVANCED};
@@ -11,43 +10,41 @@ use crate::transport::seq::{after, before};
 use crate::transport::tcp::config::LossDetection;
 use crate::types::buffer_truesize;
 
-/// What is to be sent once the acknowledgement is taken in.
+/// Transmission due after ACK processing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Rexmit {
-    /// New data, as far as the window allows.
+    /// New data as the window allows.
     #[default]
     None,
     /// Lost packets first.
     Lost,
-    /// New data first, to find out whether a timeout was right (F-RTO).
+    /// New data first, to check whether a timeout was spurious (F-RTO).
     New,
 }
 
-/// The state of a recovery.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Recovery {
-    /// What had been sent when it began.
+    /// SND.NXT at the start.
     pub high_seq: u32,
-    /// First unacknowledged byte when it began, while it may be undone.
+    /// SND.UNA at the start, while the reduction can be undone.
     pub undo_marker: Option<u32>,
-    /// Retransmissions that no D-SACK has told of; negative: none was made yet.
+    /// Retransmissions not reported by a D-SACK; negative if there was none.
     pub undo_retrans: i32,
-    /// When the first retransmission left, in ms.
+    /// Time of the first retransmission in ms.
     pub retrans_stamp: Option<u32>,
-    /// The threshold before it; 0: it is not to be undone.
+    /// Threshold before the reduction; 0 if it cannot be undone.
     pub prior_ssthresh: u32,
-    /// Proportional rate reduction.
     pub prr: TcpPrr,
-    /// Timeouts in a row.
+    /// Consecutive timeouts.
     pub retransmits: u32,
-    /// F-RTO is at work.
+    /// F-RTO is active.
     pub frto: bool,
-    /// The receiver threw SACKed data away.
+    /// The receiver discarded SACKed data.
     pub reneging: bool,
 }
 
 impl Sender {
-    /// Marks a packet as lost, or its retransmission if it was marked already.
+    /// Marks a packet lost, or its retransmission if the packet is already marked.
     // linux: net/ipv4/tcp_input.c tcp_mark_skb_lost (6.1).
     pub(super) fn mark_lost(&mut self, id: Id) {
         let sk = &mut self.sk;
@@ -77,13 +74,13 @@ impl Sender {
         self.cfg.loss == LossDetection::RackTlp
     }
 
-    /// More than `reordering` segments lie between the first unacknowledged byte and the highest SACKed one.
+    /// Returns true if more than `reordering` segments lie between SND.UNA and the highest SACKed packet.
     // linux: net/ipv4/tcp_input.c tcp_force_fast_retransmit (6.1).
     pub(super) fn force_fast_retransmit(&self) -> bool {
         after(self.highest_sack_seq(), self.sk.snd_una.wrapping_add(self.reordering * self.sk.mss_cache))
     }
 
-    /// Whether losses are counted from the most forward SACK.
+    /// Returns true if FACK is in use.
     // linux: include/net/tcp.h tcp_is_fack (4.4).
     fn fack(&self) -> bool {
         self.cfg.loss == LossDetection::Fack && self.sack && !self.fack_over
@@ -96,10 +93,11 @@ impl Sender {
         self.rtx.iter().take_while(|skb| before(skb.seq, high)).map(|skb| u32::from(skb.segs)).sum()
     }
 
-    /// Whether to enter Recovery.
-    // linux: net/ipv4/tcp_input.c tcp_time_to_recover (6.1) - a loss is known; without RACK also if more than
-    // `reordering` segments arrived above a hole.
-    // linux: net/ipv4/tcp_input.c tcp_dupack_heuristics (4.4) - FACK counts all segments up to the highest.
+    /// Returns true if the sender should enter Recovery.
+    // linux: net/ipv4/tcp_input.c tcp_time_to_recover (6.1) - if a loss is known; without RACK also if more
+    // than `reordering` segments arrived above a hole.
+    // linux: net/ipv4/tcp_input.c tcp_dupack_heuristics (4.4) - FACK counts all up to the highest SACKed
+    // segment.
     fn time_to_recover(&mut self, ece: bool) -> bool {
         let by_count = match self.cfg.loss {
             LossDetection::RackTlp => 0,
@@ -109,7 +107,7 @@ impl Sender {
         self.sk.lost_out > 0 || by_count > self.reordering || self.recovers_early(ece)
     }
 
-    /// Looks for losses: by RACK, where the kernel has it, or without SACK by duplicates.
+    /// Detects losses with RACK if available, or by duplicate ACKs without SACK.
     // linux: net/ipv4/tcp_input.c tcp_identify_packet_loss, net/ipv4/tcp_recovery.c tcp_newreno_mark_lost
     // (6.1), net/ipv4/tcp_input.c tcp_fastretrans_alert (4.4), tcp_rack_identify_loss (4.14).
     fn identify_losses(&mut self, a: &mut Ack) {
@@ -138,8 +136,8 @@ impl Sender {
         }
     }
 
-    /// Without RACK: marks packets with more than `reordering` segments SACKed (FACK: of any kind) above
-    /// them.
+    /// Without RACK: marks packets with more than `reordering` SACKed segments above them (with FACK:
+    /// segments of any kind).
     // linux: net/ipv4/tcp_input.c tcp_update_scoreboard, tcp_mark_head_lost (6.1, 4.4).
     // spec: rfc6675 4 IsLost.
     pub(super) fn update_scoreboard(&mut self, first: bool) {
@@ -191,7 +189,7 @@ impl Sender {
         self.set_ca_state(CaState::Recovery);
     }
 
-    /// Open, or Disorder if anything is missing.
+    /// Sets the state to Open, or to Disorder if data is missing.
     // linux: net/ipv4/tcp_input.c tcp_try_keep_open (6.1).
     pub(super) fn try_keep_open(&mut self) {
         let dubious = self.sk.sacked_out + self.sk.lost_out > 0 || self.any_retrans_done();
@@ -213,7 +211,7 @@ impl Sender {
         }
     }
 
-    /// Takes a dubious acknowledgement through the state machine; `dupacks` duplicates came with it.
+    /// Runs the state machine for a dubious ACK with `dupacks` duplicates.
     // linux: net/ipv4/tcp_input.c tcp_fastretrans_alert (6.1).
     pub(super) fn alert(&mut self, a: &mut Ack, dupacks: u32) {
         let mut by_count = dupacks > 0 || (a.has(DATA_SACKED) && self.force_fast_retransmit());
@@ -278,13 +276,13 @@ impl Sender {
         self.rexmit = Rexmit::Lost;
     }
 
-    /// States that end when what had been sent at their begin is acknowledged; true if nothing more is to be
-    /// done.
+    /// Leaves a state once all data sent before its start is acknowledged. Returns true to stop ACK
+    /// processing.
     fn leaves_state(&mut self) -> bool {
         let done = !before(self.sk.snd_una, self.rec.high_seq);
         match self.sk.ca_state {
             CaState::Open => self.rec.retrans_stamp = None,
-            // The receiver has to see the CWR flag: something above is to be acknowledged.
+            // The receiver must see CWR, so require an ACK for data beyond the start.
             CaState::Cwr if done && self.sk.snd_una != self.rec.high_seq => {
                 self.end_cwnd_reduction();
                 self.set_ca_state(CaState::Open);
@@ -303,8 +301,8 @@ impl Sender {
         false
     }
 
-    /// The first unacknowledged packet is SACKed: the receiver has forgotten it. A short timeout will send
-    /// all again.
+    /// Handles reneging: the first unacknowledged packet is SACKed, so the receiver has discarded it. A short
+    /// timeout will retransmit everything.
     // linux: net/ipv4/tcp_input.c tcp_check_sack_reneging (6.1).
     fn reneging(&mut self, a: &mut Ack) -> bool {
         let renegs = a.has(SACK_RENEGING) && a.has(UNA_ADVANCED);
@@ -316,7 +314,7 @@ impl Sender {
         renegs
     }
 
-    /// Without SACK each duplicate stands for a segment that arrived.
+    /// Without SACK: counts each duplicate ACK as a delivered segment.
     // linux: net/ipv4/tcp_input.c tcp_add_reno_sack (6.1).
     pub(super) fn add_duplicates(&mut self, a: &Ack, dupacks: u32) {
         if self.sack || dupacks == 0 {
@@ -329,7 +327,7 @@ impl Sender {
         self.count_delivered(arrived, a.has(ECE));
     }
 
-    /// `acked` segments left the queue: one filled the hole, the rest had been counted as duplicates.
+    /// Without SACK: uncounts duplicates after `acked` segments left the queue, one of which filled the hole.
     // linux: net/ipv4/tcp_input.c tcp_remove_reno_sacks (6.1).
     pub(super) fn remove_duplicates(&mut self, acked: u32, ece: bool) {
         if acked > 0 {
@@ -339,7 +337,7 @@ impl Sender {
         self.check_reno_reordering(acked);
     }
 
-    /// More duplicates than segments: that is reordering.
+    /// Without SACK: infers reordering from more duplicates than segments.
     // linux: net/ipv4/tcp_input.c tcp_check_reno_reordering, tcp_limit_reno_sacked (6.1).
     fn check_reno_reordering(&mut self, acked: u32) {
         let sk = &mut self.sk;
@@ -352,8 +350,8 @@ impl Sender {
         }
     }
 
-    /// Cuts the `i`th unacknowledged packet after `bytes`: the rest takes the pages of its data along, or has
-    /// its own in its head.
+    /// Splits the `i`th unacknowledged packet after `bytes`. The second packet takes over the pages of its
+    /// data, or has its own linear buffer.
     // linux: net/ipv4/tcp_output.c tcp_fragment (4.4).
     pub(super) fn split(&mut self, i: usize, bytes: u32) {
         let room = self.cfg.max_header;

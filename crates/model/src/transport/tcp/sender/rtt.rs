@@ -1,11 +1,11 @@
-//! Round-trip time, its variation, its minimum, and the retransmission timeout that follows.
+//! RTT estimation (smoothed RTT, variation, minimum) and the retransmission timeout.
 
-/// Three best samples, so that the minimum over a window is always known.
-// linux: lib/win_minmax.c minmax_running_min (6.1) - after K. Nichols: best, second and third best of later
-// parts of the window.
+/// Windowed minimum from three samples.
+// linux: lib/win_minmax.c minmax_running_min (6.1) - after K. Nichols: best sample, and second and third best
+// in later parts of the window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WindowedMin {
-    /// (tick, value), the least first.
+    /// (tick, value), smallest first.
     best: [(u32, u32); 3],
 }
 
@@ -13,7 +13,7 @@ impl WindowedMin {
     pub const fn new(tick: u32) -> Self {
         Self { best: [(tick, u32::MAX); 3] }
     }
-    /// Takes in a sample and returns the minimum over the last `window` ticks.
+    /// Adds a sample and returns the minimum over the last `window` ticks.
     #[inline]
     pub fn update(&mut self, window: u32, tick: u32, value: u32) -> u32 {
         let new = (tick, value);
@@ -29,7 +29,7 @@ impl WindowedMin {
         }
         let age = tick.wrapping_sub(b[0].0);
         if age > window {
-            // The best has left the window; the second may have, too.
+            // The best has left the window, and possibly the second as well.
             *b = [b[1], b[2], new];
             if tick.wrapping_sub(b[0].0) > window {
                 *b = [b[1], b[2], new];
@@ -43,27 +43,27 @@ impl WindowedMin {
     }
 }
 
-/// What the estimator knows beside the smoothed round-trip time.
+/// RTT state besides the smoothed RTT.
 #[derive(Clone, Debug)]
 pub(super) struct TcpRtt {
-    /// Four times the mean deviation, in us or in ticks as the kernel measures (as all that follows).
+    /// Mean deviation times 4. Like the fields below, in us or, for kernels that measure in ticks, in ticks.
     pub mdev: u32,
-    /// Its maximum in the present round trip.
+    /// Maximum of `mdev` in the current round trip.
     mdev_max: u32,
-    /// What the timeout adds to the smoothed round-trip time.
+    /// Amount that the timeout adds to the smoothed RTT.
     pub rttvar: u32,
-    /// The present round trip ends when this is acknowledged.
+    /// Sequence number whose acknowledgement ends the round trip.
     rtt_seq: u32,
     /// Minimum over the kernel's window.
     pub min: WindowedMin,
-    /// Retransmission timeout in ticks, doublings included.
+    /// Retransmission timeout in ticks, including backoff.
     pub rto: u32,
-    /// Doublings of it.
+    /// Number of backoffs.
     pub backoff: u32,
 }
 
 impl TcpRtt {
-    /// `rto` is the timeout before the first measurement, in ticks.
+    /// Creates the state before the first sample. `rto` is in ticks, `fallback` is the variation.
     pub fn new(rto: u32, tick: u32, fallback: u32) -> Self {
         Self {
             mdev: fallback,
@@ -76,20 +76,19 @@ impl TcpRtt {
         }
     }
 
-    /// The first timeout is as if a round trip had taken `rtt8_us`, an eighth of it.
+    /// Sets the initial timeout from an expected RTT of `rtt8_us` / 8.
     // linux: net/ipv4/tcp_metrics.c tcp_init_metrics (4.4).
     pub fn expect(&mut self, rtt8_us: u32, rto_min: u32, hz: u32) {
         let ticks = rtt8_us / (8 * 1_000_000 / hz);
         self.rto = ticks + (2 * ticks).max(rto_min);
     }
 
-    /// Takes in a measurement; `srtt8` is eight times the smoothed round-trip time, whose new value is
-    /// returned. All times are in the same unit.
+    /// Processes a sample and returns the new smoothed RTT times 8. `srtt8` is its previous value. All times
+    /// have the same unit.
     // spec: rfc6298 2 - gains of 1/8 and 1/4.
-    // linux: net/ipv4/tcp_input.c tcp_rtt_estimator (6.1) - a round-trip time that falls below the mean by
-    // more than the deviation moves the deviation by an eighth of that only; the variation is the largest
-    // deviation of a round trip, never less than rto_min, grows at once and shrinks by a quarter of the
-    // difference once a round trip.
+    // linux: net/ipv4/tcp_input.c tcp_rtt_estimator (6.1) - reduces the gain to 1/8 for a sample below the
+    // mean by more than the deviation; the variation is the maximum deviation of a round trip, at least
+    // rto_min, grows immediately, and shrinks by 1/4 of the difference once per round trip.
     pub fn sample(&mut self, srtt8: u32, rtt: u32, rto_min: u32, snd_una: u32, snd_nxt: u32) -> u32 {
         if srtt8 == 0 {
             self.mdev = rtt << 1;
@@ -132,14 +131,13 @@ mod tests {
             (120_000, 5, 20, 820_000, 170_000, 200_000),
             // error 97,500; mdev4 += 97,500 - 42,500
             (200_000, 8, 20, 917_500, 225_000, 225_000),
-            // a new round begins after this one; error -64,687 (114,687 before); excess 8,437, an eighth of
-            // it
+            // a new round starts after this sample; error -64,687 (114,687 before); excess 8,437 / 8
             (50_000, 11, 30, 852_813, 226_054, 226_054),
             // error -6,601; excess negative: mdev4 += 6,601 - 56,513
             (100_000, 12, 30, 846_212, 176_142, 226_054),
             // error -5,776; mdev4 += 5,776 - 44,035
             (100_000, 25, 30, 840_436, 137_883, 226_054),
-            // error -5,054; the round ends: rttvar falls by a quarter of what it is above 200,000
+            // error -5,054; the round ends: rttvar falls by a quarter of the excess over 200,000
             (100_000, 31, 40, 835_382, 108_467, 219_541),
         ];
         let mut srtt8 = 0;

@@ -1,4 +1,4 @@
-//! Selective acknowledgements: the scoreboard, D-SACKs, and what they say about reordering.
+//! Selective ACKs: scoreboard, D-SACKs, and reordering detection.
 // spec: rfc2018, rfc2883.
 
 use super::Sender;
@@ -9,9 +9,8 @@ use crate::transport::seq::{after, before, distance, latest};
 use crate::types::MAX_SACK_BLOCKS;
 
 impl Sender {
-    /// Takes the SACK blocks of an acknowledgement in.
-    // linux: net/ipv4/tcp_input.c tcp_sacktag_write_queue (6.1) - parts of blocks that the last
-    // acknowledgement had are skipped.
+    /// Processes the SACK blocks of an ACK.
+    // linux: net/ipv4/tcp_input.c tcp_sacktag_write_queue (6.1) - skips parts already in the last ACK.
     pub(super) fn take_sacks(&mut self, a: &mut Ack, wire: &[(u32, u32)]) {
         a.reord = self.sk.snd_nxt;
         if self.sk.sacked_out == 0 {
@@ -33,7 +32,7 @@ impl Sender {
                 self.tag_range(a, start, end, start, end, true);
                 continue;
             }
-            // In sequence: blocks are few.
+            // Insertion sort: there are few blocks.
             let mut at = n;
             while at > 0 && after(blocks[at - 1].0, start) {
                 blocks[at] = blocks[at - 1];
@@ -66,9 +65,9 @@ impl Sender {
         }
     }
 
-    /// Tags the packets in `[from, to)` that the block `[start, end)` covers.
-    // linux: net/ipv4/tcp_input.c tcp_sacktag_walk, tcp_match_skb_to_sack (6.1) - a packet of several
-    // segments is cut where the block begins or ends, in whole segments.
+    /// Tags packets in `[from, to)` covered by the block `[start, end)`.
+    // linux: net/ipv4/tcp_input.c tcp_sacktag_walk, tcp_match_skb_to_sack (6.1) - splits TSO packets at block
+    // boundaries, in whole segments.
     fn tag_range(&mut self, a: &mut Ack, from: u32, to: u32, start: u32, end: u32, dup: bool) {
         let mss = self.sk.mss_cache;
         let mut i = self.rtx.find(from);
@@ -104,12 +103,11 @@ impl Sender {
         }
     }
 
-    /// The data of the `i`th packet, which is SACKed, is joined to that of SACKed neighbours, which frees the
-    /// heads of all but
-    /// one: so a send buffer that is full goes on taking data during a recovery.
-    // linux: net/ipv4/tcp_input.c tcp_shift_skb_data (6.1) - neighbours of the same segment size, with data
-    // in page fragments.
-    // deviation: only the memory is joined, the records are not; and there is no limit (512 KiB there).
+    /// Merges the data of the `i`th, SACKed packet with SACKed neighbours, which frees the overhead of all
+    /// but one sk_buff. A full send buffer can thus accept data during recovery.
+    // linux: net/ipv4/tcp_input.c tcp_shift_skb_data (6.1) - neighbours of the same segment size with data in
+    // page fragments.
+    // deviation: merges only the memory, not the records, and without the limit of 512 KiB.
     fn join(&mut self, i: usize) {
         let joined = i > 0 && self.join_to_previous(i);
         if joined && i + 1 < self.rtx.len() {
@@ -153,7 +151,7 @@ impl Sender {
             self.rack_advance(&skb);
             let mut flags = skb.flags;
             if flags & RETRANS != 0 {
-                // Not marked lost: the retransmission is thought to be on its way still.
+                // Not marked lost: the retransmission is assumed to be still in flight.
                 if flags & LOST != 0 {
                     flags &= !(LOST | RETRANS);
                     self.sk.lost_out -= segs;
@@ -161,7 +159,7 @@ impl Sender {
                 }
             } else {
                 if flags & EVER_RETRANS == 0 {
-                    // Never sent again, and in a hole: that is reordering.
+                    // Never retransmitted, and in a hole: reordering.
                     if before(skb.seq, self.highest_sack_seq()) && before(skb.seq, a.reord) {
                         a.reord = skb.seq;
                     }
@@ -192,8 +190,8 @@ impl Sender {
         }
     }
 
-    // linux: net/ipv4/tcp_input.c tcp_is_sackblock_valid (6.1) - within what is out; a D-SACK also below,
-    // back to the begin of the recovery or a window before it.
+    // linux: net/ipv4/tcp_input.c tcp_is_sackblock_valid (6.1) - inside the outstanding data; D-SACKs also
+    // below it, down to the start of recovery or one window before it.
     fn valid_block(&self, dup: bool, start: u32, end: u32) -> bool {
         let (una, nxt) = (self.sk.snd_una, self.sk.snd_nxt);
         if after(end, nxt) || !before(start, end) || !before(start, nxt) {
@@ -206,7 +204,7 @@ impl Sender {
         !before(start, marker) || (after(end, marker) && !before(start, end.wrapping_sub(self.max_window)))
     }
 
-    /// Whether the first block is a D-SACK: below the acknowledgement, or inside the second block.
+    /// Returns true if the first block is a D-SACK: below the ACK number, or inside the second block.
     // linux: net/ipv4/tcp_input.c tcp_check_dsack (6.1).
     fn check_dsack(&mut self, a: &mut Ack, wire: &[(u32, u32)]) -> bool {
         let Some(&(start, end)) = wire.first() else { return false };
@@ -215,7 +213,7 @@ impl Sender {
             return false;
         }
         let Some(segs) = self.dsack_seen(a, start, end) else { return false };
-        // Data that is forgotten already can only be counted.
+        // Count D-SACKs for data that is no longer tracked.
         if self.rec.undo_retrans > 0
             && !after(end, a.prior_una)
             && self.rec.undo_marker.is_some_and(|marker| after(end, marker))
@@ -225,9 +223,9 @@ impl Sender {
         true
     }
 
-    /// Counts the segments that a D-SACK tells of; `None` if it is not to be believed.
-    // linux: net/ipv4/tcp_input.c tcp_dsack_seen (6.1) - not more than were ever sent again; RACK widens its
-    // window only where reordering was seen, and not for a probe.
+    /// Returns the number of segments reported by a D-SACK, or `None` if it is implausible.
+    // linux: net/ipv4/tcp_input.c tcp_dsack_seen (6.1) - rejects more D-SACKs than retransmissions; RACK
+    // widens its window only if reordering was seen, and not for a probe.
     fn dsack_seen(&mut self, a: &mut Ack, start: u32, end: u32) -> Option<u32> {
         if !before(start, end) || distance(start, end) > self.max_window {
             return None;
@@ -250,10 +248,9 @@ impl Sender {
         Some(segs)
     }
 
-    /// A packet below the highest SACKed one, at `low`, arrived without having been sent again.
+    /// Records reordering: an original packet at `low` arrived below the highest SACKed one.
     // linux: net/ipv4/tcp_input.c tcp_check_sack_reordering (6.1), tcp_update_reordering, tcp_disable_fack
-    // (4.4) - FACK takes packets to arrive in order, and is over as soon as one comes later than was allowed
-    // for.
+    // (4.4) - disables FACK, which relies on order, once a packet is later than the expected degree.
     pub(super) fn check_sack_reordering(&mut self, low: u32) {
         let high = self.highest_sack_seq();
         if !before(low, high) {
@@ -284,8 +281,8 @@ mod tests {
 
     // linux: net/ipv4/tcp_input.c tcp_update_reordering, tcp_disable_fack (4.4).
     #[test]
-    fn fack_is_over_once_packets_overtake_each_other() {
-        // The packet that comes before the first three times: reordering then, and whether FACK is over.
+    fn reordering_disables_fack() {
+        // The packet that overtakes the first three times; resulting reordering degree, FACK disabled.
         for (early, reordering, over) in [(2, 3, false), (3, 3, false), (4, 4, true), (8, 8, true)] {
             let mut s = established();
             (s.cfg.small_queues.off, s.cfg.loss) = (true, LossDetection::Fack);
@@ -294,7 +291,7 @@ mod tests {
             ack(&mut s, at_us(110_000), seq(1), 100, &[(seq(early), seq(early + 1))]);
             ack(&mut s, at_us(110_100), seq(early + 1), 100, &[]);
             assert_eq!((s.reordering, s.fack_over), (reordering, over), "{early}");
-            // One segment SACKed, far ahead: FACK takes all before it for lost.
+            // One SACKed segment far ahead: FACK considers all segments below it lost.
             let una = early + 1;
             s.sk.ca_state = CaState::Open;
             let far = una + reordering;

@@ -1,4 +1,4 @@
-//! Small cases of the whole sender, with figures worked out by hand.
+//! Small scenarios of the whole sender, with results worked out by hand.
 
 use super::super::AckIn;
 use super::super::config::LossDetection;
@@ -17,12 +17,12 @@ const START: u32 = 1_000;
 fn seq(n: u32) -> u32 {
     START + n * MSS
 }
-/// SACK block of segments `a` to `b`, `b` excluded.
+/// SACK block of segments `a` to `b`, excluding `b`.
 fn block(a: u32, b: u32) -> (u32, u32) {
     (seq(a), seq(b))
 }
 
-/// A sender with plenty to send, of which `cwnd` segments left at 100 ms; nothing holds them back.
+/// A backlogged sender without small queues that sent `cwnd` segments at 100 ms.
 fn sending(cwnd: u32) -> (Sender, Sink) {
     let mut s = established();
     s.cfg.small_queues.off = true;
@@ -31,7 +31,7 @@ fn sending(cwnd: u32) -> (Sender, Sink) {
     let mut out = Sink::default();
     assert_eq!(s.write(at_us(100_000), 500 * u64::from(MSS), &mut out), 500 * u64::from(MSS));
     assert_eq!(out.numbers(), (0..cwnd).collect::<Vec<_>>());
-    // All of it has left the host.
+    // All segments have left the host.
     for _ in 0..cwnd {
         s.uncharge(LATER, 2_728);
     }
@@ -40,7 +40,7 @@ fn sending(cwnd: u32) -> (Sender, Sink) {
 
 #[test]
 fn small_queues_hold_two_packets_or_a_millisecond() {
-    // Mbit/s of the pacing rate, packets: the last one may exceed the limit.
+    // pacing rate in Mbit/s, packets: the last one may exceed the limit
     for (mbps, packets) in [(10, 2), (100, 5), (1_000, 45)] {
         let mut s = established();
         let mut out = Sink::default();
@@ -50,7 +50,7 @@ fn small_queues_hold_two_packets_or_a_millisecond() {
         assert_eq!(out.sent.len(), packets, "{mbps}");
         assert!(out.sent.iter().all(|p| (p.payload, p.segs, p.truesize) == (MSS, 1, 2_728)));
         assert_eq!(s.charged(), packets as u32 * 2_728);
-        // It is called once, however many have left.
+        // Only the first completion wakes the socket.
         assert!(s.uncharge(LATER, 2_728));
         assert!(!s.uncharge(LATER, 2_728));
         out.sent.clear();
@@ -66,12 +66,12 @@ fn a_local_refusal_is_no_loss() {
     ack(&mut s, at_us(110_000), seq(2), 100, &[]);
     out.answers.push_back(Enqueue::Dropped);
     s.push(at_us(110_000), &mut out);
-    // One was offered and refused, and nothing after it.
+    // One packet was refused, and none followed.
     assert_eq!(out.numbers(), [10]);
     assert_eq!((s.sk.ca_state, s.sk.snd_ssthresh, s.sk.snd_nxt), (CaState::Cwr, 6, seq(10)));
     assert!(!s.uncharge(LATER, 2_728));
     assert_eq!(s.charged(), 0);
-    // The window falls in proportion: 12 segments to 6, one for every two that are acknowledged.
+    // PRR reduces 12 segments to 6: one segment per two acknowledged.
     ack(&mut s, at_us(112_000), seq(4), 100, &[]);
     s.push(at_us(112_000), &mut out);
     assert_eq!(out.numbers(), [10]);
@@ -81,7 +81,7 @@ fn a_local_refusal_is_no_loss() {
 }
 
 #[test]
-fn a_drop_for_it_below_counts_as_sent() {
+fn congestion_below_reduces_the_window_but_counts_as_sent() {
     let (mut s, mut out) = sending(10);
     ack(&mut s, at_us(110_000), seq(2), 100, &[]);
     out.answers.push_back(Enqueue::Congested);
@@ -99,11 +99,10 @@ fn rack_resends_after_three_and_prr_paces_the_rest() {
         s.push(at_us(110_000 + u64::from(n) * 100), &mut out);
         sent.push(out.numbers());
     }
-    // Limited transmit for two, then the hole, then one for every other acknowledgement.
+    // Two by limited transmit, then the hole, then one per two ACKs.
     assert_eq!(sent, [vec![20], vec![21], vec![0], vec![], vec![22], vec![], vec![23], vec![]], "{:?}", s.sk);
     assert_eq!((s.sk.ca_state, s.sk.snd_ssthresh, s.sk.lost_out), (CaState::Recovery, 10, 1));
-    // What was sent again is acknowledged: the recovery ends, and what was delivered raises the window from
-    // the threshold.
+    // The ACK for the retransmission ends recovery, and raises the window above the threshold.
     s.uncharge(LATER, 2_728);
     ack(&mut s, at_us(121_000), seq(22), 110, &[]);
     assert_eq!((s.sk.ca_state, s.sk.snd_cwnd, s.sk.packets_out), (CaState::Open, 10 + 1, 2));
@@ -119,14 +118,14 @@ fn reordering_is_undone_and_remembered() {
     assert_eq!((s.sk.ca_state, s.sk.snd_cwnd < 20), (CaState::Recovery, true));
     let count = out.sent.len();
     (0..count).for_each(|_| assert!(!s.uncharge(LATER, 2_728)));
-    // The original arrives after all: its echo is older than the retransmission. It also raises the window.
+    // The original arrives: its timestamp echo is older than the retransmission. It also raises the window.
     ack(&mut s, at_us(111_000), seq(5), 100, &[]);
     assert_eq!((s.sk.ca_state, s.sk.snd_cwnd, s.sk.snd_ssthresh), (CaState::Open, 20 + 1, 0x7fff_ffff));
     assert_eq!(s.reordering, 5);
 }
 
 #[test]
-fn dsacks_for_all_that_was_sent_again_undo() {
+fn dsacks_for_every_retransmission_undo_the_reduction() {
     let (mut s, mut out) = sending(20);
     s.timestamps = false;
     for n in 1..=4 {
@@ -149,18 +148,18 @@ fn dsacks_for_all_that_was_sent_again_undo() {
 #[test]
 fn probe_then_timeout_at_ticks() {
     let (mut s, mut out) = sending(2);
-    // srtt 10 ms: the probe after 20 ms and 2 more = 6 ticks, a tick late on the wheel: sent in tick 25, due
-    // in tick 32.
+    // With an srtt of 10 ms, the probe is due after 20 + 2 ms = 6 ticks, plus a tick of the timer wheel: sent
+    // in tick 25, due in tick 32.
     assert_eq!(s.next_timer(), Some(at_us(128_000)));
     s.on_timer(at_us(128_000), &mut out);
     assert_eq!(out.numbers(), [2]);
-    // New data served as the probe. The timeout, 10 + 200 ms, is 53 ticks from then on.
+    // New data served as the probe. The timeout restarts: 10 + 200 ms are 53 ticks.
     assert_eq!(s.next_timer(), Some(at_us(128_000 + 53 * 4_000 + 4_000)));
     s.uncharge(LATER, 2_728);
     s.on_timer(at_us(344_000), &mut out);
     assert_eq!((s.sk.ca_state, s.sk.lost_out, s.sk.snd_cwnd), (CaState::Loss, 3, 1));
     assert_eq!(out.numbers(), [0]);
-    // Twice as long: 106 ticks from tick 86, in slots of eight beyond 63.
+    // Backoff: 106 ticks from tick 86, in wheel slots of eight beyond 63.
     assert_eq!(s.next_timer(), Some(at_us(200 * 4_000)));
     let mut info = TcpInfo::default();
     s.info(at_us(344_000), &mut info);
@@ -176,7 +175,7 @@ fn a_probe_that_repaired_a_loss_reduces_the_window() {
     assert_eq!(out.numbers(), [9]);
     s.uncharge(LATER, 2_728);
     ack(&mut s, at_us(142_000), seq(10), 132, &[]);
-    // Nothing beyond the probe was acknowledged: no news yet.
+    // Nothing beyond the probe was acknowledged, so the outcome is still open.
     assert_eq!((s.sk.ca_state, s.tlp.high_seq), (CaState::Open, Some(seq(10))));
     s.write(at_us(143_000), u64::from(MSS), &mut out);
     s.uncharge(LATER, 2_728);
@@ -186,7 +185,7 @@ fn a_probe_that_repaired_a_loss_reduces_the_window() {
 }
 
 #[test]
-fn frto_finds_a_timeout_wrong() {
+fn frto_detects_a_spurious_timeout() {
     let (mut s, mut out) = sending(10);
     s.timestamps = false;
     s.cfg.tail_loss_probe = false;
@@ -194,17 +193,17 @@ fn frto_finds_a_timeout_wrong() {
     s.on_timer(s.next_timer().expect("a timeout"), &mut out);
     assert_eq!((s.sk.ca_state, s.sk.lost_out, out.numbers()), (CaState::Loss, 10, vec![0]));
     s.uncharge(LATER, 2_728);
-    // The first is acknowledged: new data is tried before what is marked lost.
+    // The first retransmission is acknowledged: F-RTO sends new data before lost packets.
     ack(&mut s, at_us(400_000), seq(1), 0, &[]);
     s.push(at_us(400_000), &mut out);
     assert_eq!(out.numbers(), [10, 11]);
-    // Data that was never sent again is acknowledged.
+    // Data that was never retransmitted is acknowledged.
     ack(&mut s, at_us(401_000), seq(3), 0, &[]);
     assert_eq!((s.sk.ca_state, s.sk.snd_cwnd, s.sk.lost_out), (CaState::Open, 10 + 2, 0));
 }
 
 #[test]
-fn an_echoed_mark_reduces_once_a_window() {
+fn ece_reduces_once_per_window() {
     let (mut s, mut out) = sending(10);
     s.ecn.ok = true;
     let mut header = TcpHeader::blank(SockId(0));
@@ -219,14 +218,15 @@ fn an_echoed_mark_reduces_once_a_window() {
 }
 
 #[test]
-fn the_send_buffer_grows_with_the_window_and_wakes_at_a_third() {
+fn send_buffer_grows_with_the_window_and_wakes_at_a_third() {
     let mut s = established();
-    // Ten segments, doubled, of 2,048 + 256 bytes; with the headers of a kernel that has Wi-Fi 4,096 + 256.
+    // Ten segments times two, of 2,048 + 256 bytes; 4,096 + 256 with the header room for Wi-Fi.
     assert_eq!(s.buf.sndbuf, 46_080);
     s.cfg.max_header = 320;
     s.expand_sndbuf();
     assert_eq!(s.buf.sndbuf, 87_040);
-    // 32 packets of 2,728 bytes: the last one passes the limit. The window is full: no growth.
+    // 32 packets of 2,728 bytes, the last of which exceeds the limit. With a full window the buffer does not
+    // grow.
     let mut out = Sink::default();
     s.cfg.small_queues.off = true;
     s.cfg.space_on_send = false;
@@ -235,7 +235,7 @@ fn the_send_buffer_grows_with_the_window_and_wakes_at_a_third() {
     assert_eq!((s.buf.wmem_queued, out.sent.len()), (32 * 2_728, 32));
     s.check_space();
     assert_eq!((s.wants_data(), s.buf.sndbuf), (false, 87_040));
-    // 21 packets leave 29,752 bytes: more than half of what they take.
+    // With 21 packets 29,752 bytes are free, more than half of what they occupy.
     for (acked, wants) in [(10, false), (11, true)] {
         ack(&mut s, at_us(30_000), seq(acked), 20, &[]);
         s.sk.snd_cwnd = s.sk.in_flight();
@@ -262,7 +262,7 @@ fn a_closed_window_is_probed() {
         assert_eq!((probe.seq, probe.payload, probe.truesize), (seq(2) - 1, 0, 0));
         s.on_ack(at, &AckIn { ack: seq(2), seq: 1, header: &header }, false);
     }
-    // In ticks: 53 from 27 on, then 106 and 212, each in the next slot of eight.
+    // In ticks: 53 from tick 27, then 106 and 212, each rounded up to a wheel slot of eight.
     assert_eq!(waits, [81, 192, 408]);
     header.window = 3 * MSS;
     s.sk.snd_cwnd = 10;
@@ -273,7 +273,7 @@ fn a_closed_window_is_probed() {
 
 #[test]
 fn an_idle_window_is_halved_each_timeout() {
-    // idle ms, window after: the timeout is 212 ms
+    // idle ms, window after; the timeout is 212 ms
     for (idle, cwnd) in [(200, 64), (300, 32), (500, 16), (2_000, 10)] {
         let mut s = established();
         let mut out = Sink::default();
@@ -292,12 +292,12 @@ fn a_small_segment_waits_for_another_small_one() {
     for bytes in [100, 200, 300] {
         s.write(at_us(20_000), bytes, &mut out);
     }
-    // The second waited and the third joined it.
+    // The second segment waited, and the third was appended to it.
     assert_eq!(out.sent.iter().map(|p| p.payload).collect::<Vec<_>>(), [100]);
     ack(&mut s, at_us(30_000), START + 100, 20, &[]);
     s.push(at_us(30_000), &mut out);
     assert_eq!(out.sent[1].payload, 500);
-    // A full segment does not.
+    // A full segment does not wait.
     s.write(at_us(30_000), u64::from(MSS), &mut out);
     assert_eq!(out.sent.len(), 3);
     s.close();
@@ -323,7 +323,7 @@ fn pacing_spreads_packets_over_time() {
 }
 
 #[test]
-fn over_fq_packets_are_stamped_and_leave_for_it_at_once() {
+fn packets_for_fq_are_stamped_and_sent_immediately() {
     let (mut s, mut out) = sending(10);
     (s.sk.needs_pacing, s.cfg.fq) = (true, true);
     s.sk.pacing_rate = 1_448_000;
@@ -332,11 +332,10 @@ fn over_fq_packets_are_stamped_and_leave_for_it_at_once() {
     s.push(now, &mut out);
     let stamps: Vec<_> = out.sent.iter().map(|segment| segment.departs.nanos() / 1_000).collect();
     assert_eq!(stamps, [100_000, 101_000, 102_000, 103_000]);
-    // So does a bare acknowledgement, behind the data; an answer that comes after the last departure is not
-    // late.
+    // A pure ACK departs behind the data; one created after the last departure is not delayed.
     assert_eq!(s.departure(now), at_us(104_000));
     assert_eq!(s.departure(at_us(104_500)), at_us(104_500));
-    // A round trip begins when a packet departs: it has taken 5 ms since the twelfth did.
+    // The RTT is measured from the departure: 5 ms for the twelfth packet.
     ack(&mut s, at_us(106_000), seq(12), 0, &[]);
     assert_eq!(s.sk.min_rtt_us, 5_000);
 }
@@ -344,12 +343,12 @@ fn over_fq_packets_are_stamped_and_leave_for_it_at_once() {
 #[test]
 fn delivery_rate_of_a_clean_path() {
     let (mut s, mut out) = sending(10);
-    // Ten segments arrive one a millisecond.
+    // Ten segments arrive, one per ms.
     for n in 1..=10 {
         ack(&mut s, at_us(110_000 + u64::from(n) * 1_000), seq(n), 100, &[]);
         s.push(at_us(110_000 + u64::from(n) * 1_000), &mut out);
     }
-    // Ten segments in 20 ms, the time from their sending to the last acknowledgement.
+    // Ten segments in 20 ms, from transmission to the last ACK.
     let mut info = TcpInfo::default();
     s.info(at_us(120_000), &mut info);
     assert_eq!((info.delivery_rate, info.delivered, info.app_limited), (724_000, 11, true));
@@ -357,7 +356,7 @@ fn delivery_rate_of_a_clean_path() {
 
 #[test]
 fn fack_and_dupack_count_differently() {
-    // rule, SACKed blocks, whether recovery begins
+    // rule, SACKed segments, recovery starts
     let table = [
         (LossDetection::DupAck, (3, 5), false),
         (LossDetection::DupAck, (3, 6), true),
@@ -373,9 +372,9 @@ fn fack_and_dupack_count_differently() {
 }
 
 #[test]
-fn a_lost_retransmission_is_found_by_rack_alone() {
+fn only_rack_detects_a_lost_retransmission() {
     use super::super::config::RackBeside;
-    // RACK beside counting, whether the lost retransmission is sent a third time before the timeout
+    // RACK alongside counting, lost retransmission is retransmitted before the timeout
     for (rule, rack, again) in [
         (LossDetection::Fack, RackBeside::No, false),
         (LossDetection::Fack, RackBeside::InRecovery, true),
@@ -386,7 +385,7 @@ fn a_lost_retransmission_is_found_by_rack_alone() {
         (s.cfg.loss, s.cfg.rack_beside) = (rule, rack);
         s.sk.min_rtt_us = 100_000;
         out.numbers();
-        // The first is lost, six are SACKed: it is sent again, and new data after it.
+        // The first is lost and six are SACKed: it is retransmitted, followed by new data.
         ack(&mut s, at_us(110_000), seq(0), 100, &[block(1, 7)]);
         s.push(at_us(110_000), &mut out);
         assert_eq!(out.numbers().iter().filter(|n| **n == 0).count(), 1, "{rule:?} {rack:?}");
@@ -397,11 +396,11 @@ fn a_lost_retransmission_is_found_by_rack_alone() {
         let new = out.numbers();
         let last = *new.iter().max().expect("new data went out");
         assert!(last >= 20 && !new.contains(&0), "{rule:?} {rack:?} {new:?}");
-        // All of that has left the host, the retransmission too.
+        // Everything has left the host, including the retransmission.
         for _ in 0..=new.len() {
             s.uncharge(LATER, 2_728);
         }
-        // What left long after the retransmission arrives; the retransmission does not.
+        // Packets sent long after the retransmission arrive; the retransmission does not.
         ack(&mut s, at_us(230_000), seq(0), 100, &[block(1, 20), block(20, last + 1)]);
         s.push(at_us(230_000), &mut out);
         assert_eq!(out.numbers().contains(&0), again, "{rule:?} {rack:?}");
@@ -409,15 +408,14 @@ fn a_lost_retransmission_is_found_by_rack_alone() {
 }
 
 #[test]
-fn a_window_that_is_being_filled_grows_the_send_buffer_too() {
+fn send_buffer_grows_while_the_window_is_filled() {
     for (space_on_send, sndbuf) in [(true, 2 * 20 * 2_304), (false, 46_080)] {
         let mut s = established();
         let mut out = Sink::default();
         s.cfg.small_queues.off = true;
         s.cfg.space_on_send = space_on_send;
         s.write(at_us(20_000), 1 << 20, &mut out);
-        // 17 packets fill the buffer, ten fill the window. What leaves before the writer waits does not wake
-        // it.
+        // 17 packets fill the buffer, ten the window. Packets sent before the writer waits do not wake it.
         assert_eq!((s.sk.in_flight(), s.buf.sndbuf, s.wants_data()), (10, 46_080, false));
         s.sk.snd_cwnd = 20;
         s.push(at_us(20_000), &mut out);
@@ -426,7 +424,7 @@ fn a_window_that_is_being_filled_grows_the_send_buffer_too() {
 }
 
 #[test]
-fn a_full_packet_leaves_at_once_and_what_is_left_of_it_is_filled_up() {
+fn full_packets_are_sent_immediately_and_remainders_refilled() {
     let mut s = sender(&TcpConfig { tso: true, tso_rtt_log: 0, ..config() });
     s.established(
         at_us(400),
@@ -437,8 +435,8 @@ fn a_full_packet_leaves_at_once_and_what_is_left_of_it_is_filled_up() {
         &PathMetrics::default(),
     );
     let mut out = Sink::default();
-    // What the measured kernel did: 22 segments are a packet, half of the window leaves at once, the rest is
-    // filled up; all may leave with the forced PSH; there is room to fill up once more.
+    // As measured on the kernel: a packet holds 22 segments; half of the window is sent immediately, and the
+    // rest is filled up again; the forced PSH lets everything be sent, which leaves room for one more fill.
     assert_eq!(s.write(at_us(400), 1 << 20, &mut out), (22 + 5 + 5) * u64::from(MSS));
     let sizes = |out: &mut Sink| out.sent.drain(..).map(|p| p.segs).collect::<Vec<_>>();
     assert_eq!((sizes(&mut out), s.buf.wmem_queued, s.sk.unsent), (vec![5, 5], 50_176, 22 * MSS));
@@ -446,7 +444,7 @@ fn a_full_packet_leaves_at_once_and_what_is_left_of_it_is_filled_up() {
     (header.flags, header.window) = (TcpFlags::ACK, 61_312);
     s.on_ack(at_us(800), &AckIn { ack: seq(5), seq: 1, header: &header }, false);
     s.push(at_us(800), &mut out);
-    // Three more segments of window would be too few by themselves, but not for the writer that is woken.
+    // Three more segments of window would be deferred, but the woken writer pushes them.
     assert_eq!((sizes(&mut out), s.buf.sndbuf, s.wants_data()), (vec![7], 69_120, true));
     assert_eq!(s.write(at_us(800), 1 << 20, &mut out), (7 + 3 + 22) * u64::from(MSS));
     assert_eq!((sizes(&mut out), s.sk.in_flight()), (vec![3], 15));
@@ -454,7 +452,7 @@ fn a_full_packet_leaves_at_once_and_what_is_left_of_it_is_filled_up() {
 
 #[test]
 fn probes_wait_in_us_or_in_ticks() {
-    // in us, packets out, srtt us, ticks of 4 ms
+    // in us, packets in flight, srtt in us, ticks of 4 ms
     let table = [
         (true, 2, 1_100, 2),
         (true, 2, 900, 1),
@@ -475,10 +473,10 @@ fn probes_wait_in_us_or_in_ticks() {
 }
 
 #[test]
-fn sacked_neighbours_share_one_head() {
+fn sacked_neighbours_share_one_sk_buff() {
     let (mut s, _) = sending(20);
     let full = s.buf.wmem_queued;
-    // SACKed blocks, heads freed
+    // SACK blocks, sk_buffs freed
     for (blocks, heads) in
         [(&[block(3, 4)][..], 0), (&[block(5, 6), block(3, 4)], 0), (&[block(3, 6)], 2), (&[block(3, 9)], 5)]
     {

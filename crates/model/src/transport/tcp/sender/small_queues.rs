@@ -1,32 +1,31 @@
-//! TCP small queues (TSQ): the limit on what a socket may have in the queues below it.
+//! TCP small queues (TSQ): limits a socket's packets in lower layers.
 
 use super::Sender;
 use super::queue::Skb;
 use crate::transport::tcp::config::{Exception, LimitOutput, SmallQueues};
 use crate::types::Instant;
 
-/// What a sender has in the queues below it, beside the charge itself.
+/// Packets of a sender in lower layers, in addition to the charge.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HostQueue {
-    /// Bytes that were charged for packets handed down and accepted.
+    /// Bytes charged for packets accepted by the lower layer, as a running counter.
     pub emitted: u32,
-    /// Of them, those whose charge has ended.
+    /// Bytes of them that were uncharged.
     freed: u32,
-    /// Bytes that were charged for packets that were refused, and whose charges have not ended: all at once,
-    /// segment by segment of a split packet, unless a discipline keeps a part or takes what is older out for
-    /// it.
+    /// Bytes charged for refused packets and not yet uncharged. Normally all are uncharged at once, unless a
+    /// qdisc keeps part of a split packet or drops older packets in its favour.
     refused: u32,
-    /// When that was.
     refused_at_ns: u64,
-    /// Had to stop: the next charge that ends makes it go on.
+    /// True if the limit stopped the socket, which resumes when a packet leaves.
     pub throttled: bool,
-    /// Is about to go on.
+    /// True if the socket is scheduled to resume.
     pub queued: bool,
 }
 
-/// Most bytes that may be charged before a packet of `truesize` is held back; `paced` if the socket is.
-// linux: net/ipv4/tcp_output.c tcp_small_queue_check (6.1) - the larger of two packets and the data of one
-// period at the pacing rate; the byte limit applies where the profile says so; doubled for a retransmission.
+/// Returns the maximum charge, in bytes, at which a packet of `truesize` may still be sent. `paced` is true
+/// for a paced socket, `again` for a retransmission.
+// linux: net/ipv4/tcp_output.c tcp_small_queue_check (6.1) - the larger of two packets and one period at the
+// pacing rate, with the sysctl limit as configured; doubled for retransmissions.
 #[inline(always)]
 pub(super) fn limit(
     rule: &SmallQueues,
@@ -50,14 +49,14 @@ pub(super) fn limit(
 }
 
 impl HostQueue {
-    /// A packet that is charged with so many bytes was refused.
+    /// Records the refusal of a packet charged with `truesize` bytes.
     pub fn refuse(&mut self, truesize: u32, now_ns: u64) {
         self.keep_what_stayed(now_ns);
         self.refused += truesize;
         self.refused_at_ns = now_ns;
     }
 
-    /// A part of what was refused is below all the same, if it has not ended within the instant.
+    /// Treats refused bytes as accepted if they were not uncharged at the time of the refusal.
     fn keep_what_stayed(&mut self, now_ns: u64) {
         if self.refused > 0 && self.refused_at_ns != now_ns {
             self.emitted = self.emitted.wrapping_add(core::mem::take(&mut self.refused));
@@ -66,8 +65,8 @@ impl HostQueue {
 }
 
 impl Sender {
-    /// Whether a packet of `truesize` has to wait for what is below; it is the `place`th of all that is not
-    /// acknowledged, and goes out `again` or for the first time.
+    /// Returns true if a packet of `truesize` must wait for lower layers. `place` is its index among the
+    /// unacknowledged packets; `again` is true for a retransmission.
     #[inline]
     pub(super) fn held_back(&mut self, truesize: u32, place: usize, again: bool) -> bool {
         let rule = &self.cfg.small_queues;
@@ -100,23 +99,22 @@ impl Sender {
         true
     }
 
-    /// Bytes that a packet charges its socket with below.
-    // linux: net/ipv4/tcp_offload.c tcp_gso_segment (4.4) - each segment is charged with its own memory, the
-    // sum replaces that of the whole.
-    // deviation: from the beginning and not from the splitting on, which a discipline above the device
-    // delays, so that its own limit of memory counts that much too; a last segment that is not full weighs as
-    // much as a full one.
+    /// Returns the bytes that a packet is charged with.
+    // linux: net/ipv4/tcp_offload.c tcp_gso_segment (4.4) - charges each segment's own memory instead of the
+    // packet's.
+    // deviation: applies this charge from the start instead of from the split, which a qdisc above the device
+    // delays - its memory limit counts the larger value too; charges a partial last segment like a full one.
     #[inline]
     pub(super) fn charge(&self, skb: &Skb) -> u32 {
         let segs = u32::from(skb.segs);
         if segs > 1 && self.cfg.split_truesize > 0 { segs * self.cfg.split_truesize } else { skb.truesize }
     }
 
-    /// A packet has left the queues below at `now`: its charge of `truesize` bytes ends. Returns true if the
-    /// socket was throttled. The caller then calls [`Sender::push`] once after the whole batch.
+    /// Uncharges a packet of `truesize` bytes that left the lower layers at `now`. Returns true if the socket
+    /// was throttled; the caller then calls [`Sender::push`] once after the whole batch.
     // linux: net/ipv4/tcp_output.c tcp_wfree (6.1).
-    // deviation: a packet that the local queue refused wakes nobody - the kernel would try again at once
-    // until something leaves, which takes time there and none here.
+    // deviation: a packet refused by the local queue does not wake the socket - the kernel would retry until
+    // a packet leaves, which takes time there but none here.
     #[inline]
     pub fn uncharge(&mut self, now: Instant, truesize: u32) -> bool {
         if truesize == 0 {
@@ -140,23 +138,23 @@ impl Sender {
         wake
     }
 
-    /// Bytes charged for packets in the queues below (`sk_wmem_alloc` without its initial value).
+    /// Returns the bytes charged for packets in lower layers (`sk_wmem_alloc` without its initial value).
     pub fn charged(&self) -> u32 {
         self.sk.wmem_alloc
     }
 
-    /// What a packet of `segs` segments that was just handed down is found by in [`Sender::in_host_queue`]:
-    /// the bytes that had been charged with it. Of one that was split only copies of its segments are below.
-    // deviation: a packet that a discipline keeps whole counts as below until its segments have left.
+    /// Returns the charge counter of a packet of `segs` segments that was just sent, for
+    /// [`Sender::in_host_queue`]. For a split packet only copies of its segments are in lower layers.
+    // deviation: a packet that a qdisc keeps unsplit counts as queued until its segments have left.
     pub(super) fn place_below(&self, segs: u16) -> u32 {
         if segs > 1 && self.cfg.split_at_once { self.host.freed } else { self.host.emitted }
     }
 
-    /// Whether a transmission is still in a queue below.
+    /// Returns true if a transmission is still queued in a lower layer.
     // linux: net/ipv4/tcp_output.c skb_still_in_host_queue, include/linux/skbuff.h skb_fclone_busy (6.1) -
-    // such a packet is not sent again; the socket goes on when something has left.
-    // deviation: charges end in the order in which packets were handed down; which one ended is not looked at
-    // - the queues below are first in, first out for a flow but for retries of the radio.
+    // does not retransmit such a packet; the socket resumes when a packet leaves.
+    // deviation: assumes that packets are uncharged in order of transmission - lower layers are FIFO per
+    // flow, except for Wi-Fi retries.
     pub(super) fn in_host_queue(&mut self, charged: u32) -> bool {
         let inside = (charged.wrapping_sub(self.host.freed) as i32) > 0;
         self.host.throttled |= inside;
@@ -173,7 +171,7 @@ mod tests {
     fn limits_by_kernel() {
         let linux_6_1 = testing::config().small_queues;
         let by = |cap, min_packets, by_rate| SmallQueues { cap, min_packets, by_rate, ..linux_6_1 };
-        // rule, byte limit, rate in Mbit/s, shift, paced, again, limit
+        // rule, sysctl limit, rate in Mbit/s, shift, paced, retransmission, limit
         let table = [
             (linux_6_1, 1 << 20, 10, 10, false, false, 5_456),
             (linux_6_1, 1 << 20, 100, 10, false, false, 12_207),
@@ -197,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn retransmissions_leave_freely_before_4_9() {
+    fn small_queues_ignore_retransmissions_before_4_9() {
         for (limited, held) in [(true, true), (false, false)] {
             let mut s = testing::established();
             s.cfg.small_queues.exception = Exception::Never;
@@ -207,7 +205,7 @@ mod tests {
         }
     }
     #[test]
-    fn what_was_refused_wakes_nobody_also_in_parts() {
+    fn refused_packets_do_not_wake_the_socket() {
         let mut s = testing::established();
         let now = Instant::from_nanos(7);
         s.sk.wmem_alloc = 3 * 4_352;
@@ -219,9 +217,9 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_of_a_refused_packet_wakes_when_it_leaves() {
+    fn queued_parts_of_refused_packets_wake_the_socket() {
         let mut s = testing::established();
-        // An older single packet was taken out for the first segment of a refused one; the rest is below.
+        // The qdisc dropped an older packet for the first segment of a refused one, and queued the rest.
         s.sk.wmem_alloc = 2_728 + 2 * 4_352;
         s.host.emitted = 2_728;
         s.host.refuse(2 * 4_352, 7);

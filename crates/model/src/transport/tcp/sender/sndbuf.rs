@@ -1,4 +1,4 @@
-//! The send buffer: what the application may write, counted in memory and not in data.
+//! The send buffer: limits the memory, not the data, of what the application writes.
 
 use super::chrono::Limit;
 use super::output::Amount;
@@ -7,20 +7,19 @@ use crate::transport::cc::Controller;
 use crate::transport::seq::after;
 use crate::types::{Instant, buffer_truesize};
 
-/// The send buffer.
 #[derive(Clone, Debug)]
 pub(super) struct SendBuffer {
-    /// Memory of all packets, sent and unsent, in bytes.
+    /// Truesize of all sent and unsent packets, in bytes.
     pub wmem_queued: u32,
-    /// What that may be before the application has to wait, in bytes.
+    /// Limit at which the application must wait, in bytes of truesize.
     pub sndbuf: u32,
-    /// The application waits for room.
+    /// True if the application waits for space.
     pub nospace: bool,
-    /// It may go on.
+    /// True if the application may continue.
     pub wake: bool,
-    /// End of the data that last had a PSH (`pushed_seq`).
+    /// End of the data last marked with PSH (`pushed_seq`).
     pub pushed_seq: u32,
-    /// The last write did not end, so that the next one continues it.
+    /// True if the last write was incomplete; the next one continues it.
     pub unfinished: bool,
 }
 
@@ -31,11 +30,10 @@ impl SendBuffer {
 }
 
 impl Sender {
-    /// Memory of a packet of `len` bytes of data.
-    // linux: net/ipv4/tcp.c tcp_sendmsg_locked (6.1) - with scatter-gather the head and the bytes copied into
-    // page fragments.
-    // linux: net/ipv4/tcp.c select_size (4.4) - without it a linear buffer for one full segment, however much
-    // of it is used.
+    /// Returns the truesize of a packet with `len` bytes of data.
+    // linux: net/ipv4/tcp.c tcp_sendmsg_locked (6.1) - with scatter-gather, the sk_buff plus the page
+    // fragments used.
+    // linux: net/ipv4/tcp.c select_size (4.4) - without it, a linear buffer for a full segment.
     #[inline]
     pub(super) fn truesize(&self, len: u32) -> u32 {
         let mss = self.sk.mss_cache;
@@ -44,31 +42,30 @@ impl Sender {
         }
         (self.skb_cost() + len).max(self.cfg.truesize_least)
     }
-    /// Memory of a packet beside its data, if it is a full one or larger.
+    /// Returns the overhead of a full or larger packet besides its data.
     #[inline]
     pub(super) fn skb_cost(&self) -> u32 {
         self.cfg.truesize_segment.saturating_sub(self.sk.mss_cache)
     }
 
-    /// Cuts the first unsent packet, which has `whole` bytes, after `bytes`.
-    // linux: net/ipv4/tcp_output.c tso_fragment (6.1) - another head.
-    // deviation: without scatter-gather the rest weighs a full segment, and not as much as its bytes need.
+    /// Splits the first unsent packet of `whole` bytes after `bytes`.
+    // linux: net/ipv4/tcp_output.c tso_fragment (6.1) - adds an sk_buff.
+    // deviation: without scatter-gather, charges the rest like a full segment instead of by its length.
     pub(super) fn cut_unsent(&mut self, whole: u32, bytes: u32) {
         self.unsent.split(bytes);
         self.buf.wmem_queued += self.truesize(bytes) + self.truesize(whole - bytes) - self.truesize(whole);
     }
 
-    /// The application writes, and packets that may be sent are sent. Returns the number of bytes that the
-    /// send buffer took. For the rest, see [`Sender::wants_data`].
-    // linux: net/ipv4/tcp.c tcp_sendmsg_locked, tcp_push (6.1) - room is looked for once a packet: the last
-    // one may exceed the buffer. A packet that is full leaves at once if it is the only one; what is left of
-    // it is filled up again, as the last one is whenever the kernel's goal allows. All that may leave leaves
-    // at each forced PSH, before the writer waits and at the end.
-    // linux: net/core/stream.c sk_stream_wait_memory (6.1) - room that comes of that does not keep the writer
-    // from waiting.
+    /// Writes application data and sends what may be sent. Returns the number of bytes accepted by the send
+    /// buffer. For the rest, see [`Sender::wants_data`].
+    // linux: net/ipv4/tcp.c tcp_sendmsg_locked, tcp_push (6.1) - checks for space once per packet, so the
+    // last one may exceed the buffer. Sends a full packet immediately if it is the only one, and refills its
+    // remainder, like any last packet within the size goal. Pushes everything at each forced PSH, before the
+    // writer waits, and at the end.
+    // linux: net/core/stream.c sk_stream_wait_memory (6.1) - the writer waits even if that push frees space.
     pub fn write(&mut self, now: Instant, bytes: u64, out: &mut impl Emit) -> u64 {
         self.touch(now);
-        // Of a write that waits in the middle this was asked when it began.
+        // A continued write was already checked when it started.
         let mut keeps_push = core::mem::take(&mut self.buf.unfinished);
         if !keeps_push {
             self.check_app_limited();
@@ -118,10 +115,8 @@ impl Sender {
         bytes
     }
 
-    /// Whether a last packet that is not full waits for the next write: as long as packets of the socket are
-    /// in queues below.
-    // linux: net/ipv4/tcp.c tcp_should_autocork, tcp_push (6.1) - the first of them that leaves wakes the
-    // socket.
+    /// Returns true if a partial last packet should wait for the next write while others are in lower layers.
+    // linux: net/ipv4/tcp.c tcp_should_autocork, tcp_push (6.1) - the next one that leaves wakes the socket.
     fn autocorks(&mut self, goal: u32) -> bool {
         let Some(tail) = self.unsent.tail_len().filter(|&len| len < goal) else { return false };
         let corks = self.cfg.autocorking && !self.rtx.is_empty() && self.sk.wmem_alloc > self.truesize(tail);
@@ -129,9 +124,9 @@ impl Sender {
         corks
     }
 
-    /// The last packet is full and the write goes on.
-    // linux: net/ipv4/tcp.c forced_push, net/ipv4/tcp_output.c tcp_push_one (6.1) - a long write has a PSH
-    // for every half of the largest window.
+    /// Handles a full last packet while the write continues.
+    // linux: net/ipv4/tcp.c forced_push, net/ipv4/tcp_output.c tcp_push_one (6.1) - sets PSH once per half of
+    // the maximum window in a long write.
     fn packet_filled(&mut self, out: &mut impl Emit) {
         let written = self.sk.snd_nxt.wrapping_add(self.sk.unsent);
         if after(written, self.buf.pushed_seq.wrapping_add(self.max_window >> 1)) {
@@ -152,22 +147,22 @@ impl Sender {
         self.buf.wmem_queued < self.buf.sndbuf && self.sk.unsent < self.cfg.notsent_lowat
     }
 
-    /// Whether a writer that had to wait may continue. Returns true once.
+    /// Returns true, once, if a waiting writer may continue.
     #[inline]
     pub fn wants_data(&mut self) -> bool {
         core::mem::take(&mut self.buf.wake)
     }
 
-    /// Whether [`Sender::wants_data`] would return true.
+    /// Returns true if [`Sender::wants_data`] would.
     #[inline]
     pub fn wakes_writer(&self) -> bool {
         self.buf.wake
     }
 
-    /// Checks for a waiting writer. The send buffer grows unless the window is full, and the writer is woken
-    /// if there is room. Call this after each acknowledgement, once [`Sender::push`] has sent what it could.
+    /// Checks for a waiting writer: expands the send buffer unless the window is full, and wakes the writer
+    /// if there is space. Call this after each ACK, once [`Sender::push`] has sent what it could.
     // linux: net/ipv4/tcp_input.c tcp_check_space, tcp_new_space, tcp_should_expand_sndbuf (6.1),
-    // net/core/stream.c sk_stream_write_space - there is room if a third of the buffer is free.
+    // net/core/stream.c sk_stream_write_space - requires a third of the buffer to be free.
     #[inline]
     pub fn check_space(&mut self) {
         if !self.buf.nospace {
@@ -185,10 +180,9 @@ impl Sender {
         }
     }
 
-    /// Makes the send buffer fit the window.
-    // linux: net/ipv4/tcp_input.c tcp_sndbuf_expand (6.1) - twice (or what the congestion control wants) the
-    // window, or ten segments, in buffers of a full segment with room for all headers, rounded up to a power
-    // of two.
+    /// Expands the send buffer to fit the window.
+    // linux: net/ipv4/tcp_input.c tcp_sndbuf_expand (6.1) - twice (or the controller's multiple) the window
+    // or ten segments, each in a buffer for a full segment with header room, rounded up to a power of two.
     pub(super) fn expand_sndbuf(&mut self) {
         let segment = u32::from(self.cfg.advmss).max(self.sk.mss_cache);
         let buffer = buffer_truesize(segment + self.cfg.max_header);
@@ -207,28 +201,26 @@ mod tests {
 
     const MSS: u64 = 1_448;
 
-    /// A sender with room for 17 packets and a window of 100 whose application writes 100 segments: the
-    /// buffer ends the writing.
+    /// A sender with buffer for 17 packets and a window of 100, filled by a write of 100 segments.
     fn filled() -> (Sender, Sink) {
         let (mut s, mut out) = (established(), Sink::default());
         s.cfg.small_queues.off = true;
         (s.sk.snd_cwnd, s.buf.sndbuf) = (100, 46_080);
         assert_eq!(s.write(at_us(20_000), 100 * MSS, &mut out), 17 * MSS);
-        // All of it is on its way.
+        // All packets have left the host.
         (0..17).for_each(|_| _ = s.uncharge(LATER, 2_728));
         s.sk.app_limited = 0;
         (s, out)
     }
 
     #[test]
-    fn the_application_limits_the_sender_where_a_write_begins_and_not_where_one_goes_on() {
+    fn application_limit_is_checked_at_the_start_of_a_write() {
         let (mut s, mut out) = filled();
         s.buf.sndbuf = 1 << 20;
-        // The rest of the write: the window is open and nothing is left to be sent, but it was the buffer
-        // that ended it.
+        // The rest of the write: the window has room and nothing is unsent, but the buffer was the limit.
         assert_eq!(s.write(at_us(20_000), 83 * MSS, &mut out), 83 * MSS);
         assert_eq!((s.sk.app_limited, s.sk.in_flight()), (0, 100));
-        // The next one finds the window full, the one after that an open one.
+        // The next write finds the window full, the one after it finds room.
         s.write(at_us(20_000), 0, &mut out);
         assert_eq!(s.sk.app_limited, 0);
         s.sk.snd_cwnd = 101;
@@ -238,9 +230,8 @@ mod tests {
     }
 
     #[test]
-    fn a_small_last_packet_waits_while_others_are_in_queues_below() {
-        // autocorking, whether what was sent before has left the host; packets that leave with a write of 100
-        // bytes
+    fn autocorking_holds_back_a_small_last_packet() {
+        // autocorking, earlier packets have left the host; packets sent by a write of 100 bytes
         for (autocorking, gone, leaves) in
             [(true, false, 0), (true, true, 1), (false, false, 1), (false, true, 1)]
         {
@@ -254,7 +245,7 @@ mod tests {
             }
             s.write(at_us(20_000), 100, &mut out);
             assert_eq!(out.sent.len(), 2 + leaves, "{autocorking} {gone}");
-            // The first that leaves wakes the socket, and what waited goes.
+            // The first packet that leaves wakes the socket, which sends the corked data.
             if leaves == 0 {
                 assert!(s.uncharge(LATER, 2_728));
                 s.push(at_us(20_000), &mut out);

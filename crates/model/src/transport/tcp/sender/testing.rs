@@ -1,4 +1,4 @@
-//! What the tests of the sender share: a configuration, and a path with a receiver at its end.
+//! Shared by the sender's tests: a configuration, and a path with a receiver.
 
 use alloc::collections::{BTreeMap, BinaryHeap, VecDeque};
 use alloc::vec;
@@ -14,7 +14,7 @@ use crate::transport::cc::Cc;
 use crate::transport::seq::{after, before, distance};
 use crate::types::{Duration, Instant, RandomStream, Seed, SockId, TcpFlags, TcpHeader};
 
-/// Linux 6.1 as it was measured: one segment a packet on a device with scatter-gather.
+/// Linux 6.1 as measured: one segment per packet on a device with scatter-gather.
 pub(super) fn config() -> TcpConfig {
     TcpConfig::default()
 }
@@ -30,15 +30,15 @@ pub(super) fn sender(config: &TcpConfig) -> Sender {
     Sender::new(config, Cc::by_name("reno").expect("reno"), random())
 }
 
-/// When packets leave of which nobody asks when.
+/// Departure time for tests that do not depend on it.
 pub(super) const LATER: Instant = Instant::from_nanos(u64::MAX / 2);
 
-/// A sender just after the handshake, whose first sequence number is 1,000 and whose SYN took 10 ms.
+/// A sender just after the handshake, with initial sequence number 1,000 and a SYN RTT of 10 ms.
 pub(super) fn established() -> Sender {
     established_by(&config(), &PathMetrics::default())
 }
 
-/// The same by a configuration, and with what is remembered of the path.
+/// Likewise, with this configuration and these path metrics.
 pub(super) fn established_by(config: &TcpConfig, path: &PathMetrics) -> Sender {
     let mut s = sender(config);
     s.established(at_us(10_000), 1_000, &PEER, 1 << 20, Some(Duration::from_millis(10)), path);
@@ -49,7 +49,7 @@ pub(super) fn at_us(us: u64) -> Instant {
     Instant::from_nanos(us * 1_000)
 }
 
-/// Takes what a sender emits, answers by a script (then always `Queued`), keeps it.
+/// Records what a sender emits. Returns scripted answers, then always `Queued`.
 #[derive(Default)]
 pub(super) struct Sink {
     pub sent: Vec<SegmentOut>,
@@ -64,13 +64,13 @@ impl Emit for Sink {
 }
 
 impl Sink {
-    /// First bytes of all that came since the last call, counted in segments of 1,448 from 1,000 on.
+    /// Takes the recorded packets and returns their first bytes, in segments of 1,448 bytes from 1,000.
     pub fn numbers(&mut self) -> Vec<u32> {
         self.sent.drain(..).map(|s| s.seq.wrapping_sub(1_000) / 1_448).collect()
     }
 }
 
-/// An acknowledgement of everything before `ack`, whose echo is `ecr` in ms.
+/// Delivers an ACK for everything before `ack`, with timestamp echo `ecr` in ms.
 pub(super) fn ack(s: &mut Sender, at: Instant, ack: u32, ecr: u32, sack: &[(u32, u32)]) {
     let mut header = TcpHeader::blank(SockId(0));
     (header.flags, header.window, header.ts_ecr) = (TcpFlags::ACK, 1 << 20, ecr);
@@ -79,17 +79,15 @@ pub(super) fn ack(s: &mut Sender, at: Instant, ack: u32, ecr: u32, sack: &[(u32,
     s.on_ack(at, &AckIn { ack, seq: 1, header: &header }, false);
 }
 
-/// What a path does to packets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Path {
-    /// Bytes a microsecond of the local queue's device.
+    /// Rate of the local device in bytes per us.
     pub rate: u64,
-    /// Packets that the local queue holds before it refuses.
+    /// Limit of the local queue in packets.
     pub queue: usize,
-    /// One way, in us.
+    /// One-way delay in us.
     pub delay_us: u64,
-    /// Probabilities in per cent: loss, duplication and late arrival of packets, loss of acknowledgements,
-    /// marks.
+    /// Probabilities in percent: packet loss, duplication, late arrival, ACK loss, CE marks.
     pub loss: u8,
     pub duplicate: u8,
     pub late: u8,
@@ -97,7 +95,7 @@ pub(super) struct Path {
     pub mark: u8,
     /// The receiver closes its window at times.
     pub closes: bool,
-    /// Acknowledges every segment, not every second.
+    /// Acknowledge every segment instead of every second.
     pub every: bool,
 }
 
@@ -126,7 +124,7 @@ impl Emit for Port<'_> {
     }
 }
 
-/// A sender, a path, and a receiver that acknowledges cumulatively, with SACK, D-SACK, time stamps and ECN.
+/// A sender, a path, and a receiver with cumulative ACKs, SACK, D-SACK, timestamps and ECN.
 pub(super) struct Run {
     pub s: Sender,
     path: Path,
@@ -147,7 +145,7 @@ pub(super) struct Run {
     to_write: u64,
     pub fin: bool,
     pub received: u64,
-    /// The local queue has refused a packet.
+    /// True once the local queue has refused a packet.
     pub refused: bool,
 }
 
@@ -220,7 +218,7 @@ impl Run {
         f(&mut self.s, now, &mut port);
         self.sent(&refused);
     }
-    /// The sender has sent, and these charges were refused.
+    /// Uncharges refused packets after a transmission.
     fn sent(&mut self, refused: &[u32]) {
         self.refused |= !refused.is_empty();
         let mut wake = false;
@@ -251,7 +249,7 @@ impl Run {
         }
     }
 
-    /// Handles the next event. False if there is none.
+    /// Handles the next event. Returns false after the last one.
     pub fn step(&mut self) -> bool {
         let timer = self.s.next_timer().map(Instant::nanos);
         let next = self.events.peek().map(|Reverse((at, _))| *at);
@@ -287,7 +285,7 @@ impl Run {
         true
     }
 
-    /// Segments of a packet travel on their own.
+    /// Sends the segments of a packet individually.
     fn launch(&mut self, whole: SegmentOut) {
         let ts = (self.now / 1_000_000) as u32;
         let mut left = whole.payload;
@@ -343,7 +341,7 @@ impl Run {
     }
 
     fn merge(&mut self) {
-        // The newest range is the first; what touches it becomes part of it.
+        // The newest range comes first; ranges that touch it are merged into it.
         let (mut start, mut end) = self.ooo.remove(0);
         let mut i = 0;
         while i < self.ooo.len() {
@@ -392,7 +390,7 @@ impl Run {
     pub fn seconds(&self) -> f64 {
         self.now as f64 / 1e9
     }
-    /// Bytes of truesize in the local queue.
+    /// Truesize in the local queue, in bytes.
     pub fn held(&self) -> u32 {
         self.local.iter().map(|s| s.truesize).sum()
     }

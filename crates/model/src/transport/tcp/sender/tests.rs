@@ -1,4 +1,4 @@
-//! The sender as a whole.
+//! Property tests of the whole sender.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ use super::testing::*;
 use super::*;
 use crate::types::TcpFlags;
 
-/// What must hold at any time.
+/// Checks the sender's invariants.
 fn check(s: &Sender, refused: bool) {
     let sk = &s.sk;
     let sum =
@@ -33,7 +33,7 @@ fn check(s: &Sender, refused: bool) {
     let (mut id, mut last, mut linked) = (s.rtx.oldest(), 0, 0);
     while id != NIL {
         let skb = s.rtx.at(id);
-        // A retransmission that the local queue refused has a new time and its old place.
+        // A refused retransmission has a new time but keeps its place.
         assert!(skb.sent_us >= last || refused, "in order of transmission");
         (last, linked) = (skb.sent_us, linked + 1);
         id = s.rtx.sent_after(id);
@@ -60,7 +60,7 @@ fn finish(run: &mut Run, bytes: u64) {
         assert!(run.step());
     }
     assert_eq!(run.s.buf.wmem_queued, 0);
-    // A pacing gap may still be open; nothing else is.
+    // Only a pacing timer may still be pending.
     for _ in 0..2 {
         run.s.on_timer(run.s.next_timer().unwrap_or_default(), &mut Sink::default());
     }
@@ -96,9 +96,9 @@ proptest! {
     }
 }
 
-// linux: net/ipv4/tcp_output.c __tcp_transmit_skb (6.1), commit 051ba67447de (recalled).
+// linux: net/ipv4/tcp_output.c __tcp_transmit_skb (6.1; absent in 5.3).
 #[test]
-fn a_packet_of_several_segments_bears_psh_since_5_4() {
+fn tso_packets_have_psh_since_5_4() {
     for (each, pushed) in [(true, [true, true, true]), (false, [false, false, true])] {
         let mut c = config();
         (c.tso, c.push_each_packet, c.small_queues.off) = (true, each, true);
@@ -108,7 +108,7 @@ fn a_packet_of_several_segments_bears_psh_since_5_4() {
         let sent: Vec<(u16, bool)> =
             out.sent.iter().map(|one| (one.segs, one.flags.has(TcpFlags::PSH))).collect();
         assert_eq!(sent, pushed.map(|psh| (2, psh)), "{each}");
-        // The mark is of the transmission: what may be sent again segment by segment has none.
+        // PSH belongs to the transmission: single-segment retransmissions do not have it.
         assert_eq!(s.rtx.iter().filter(|skb| skb.is(queue::PUSH)).count(), 1);
     }
 }

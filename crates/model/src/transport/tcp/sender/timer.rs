@@ -1,35 +1,34 @@
-//! The one timer of a sender that counts in ticks. It has one purpose at a time, as in Linux.
+//! The sender's tick-based timer. As in Linux, it has one purpose at a time.
 
 use super::queue::Skb;
 use super::{RTO_MAX_S, Sender};
 use crate::types::Instant;
 
-/// What a probe or RACK waits beyond the time computed, in ticks and in us.
+/// Minimum delay added for probes and RACK, in ticks and in us.
 // linux: include/net/tcp.h TCP_TIMEOUT_MIN, TCP_TIMEOUT_MIN_US (6.1).
 const TIMEOUT_MIN: u32 = 2;
 const TIMEOUT_MIN_US: u32 = 2_000;
 
-/// What the timer is for.
+/// Purpose of the timer.
 // linux: include/net/inet_connection_sock.h ICSK_TIME_* (6.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Due {
     /// Retransmission timeout.
     Retransmit,
-    /// Tail-loss probe.
+    /// Tail loss probe.
     LossProbe,
-    /// End of the wait before an early retransmit.
+    /// Delayed early retransmit.
     EarlyRetransmit,
-    /// End of RACK's reordering window.
+    /// RACK reordering timeout.
     Reordering,
-    /// Probe of a closed window.
+    /// Window probe.
     WindowProbe,
 }
 
-/// The timer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RetransTimer {
     what: Option<Due>,
-    /// The tick it was set for, and the tick at which it was set.
+    /// Tick of expiry, and tick at which the timer was set.
     expires: u32,
     set: u32,
     fires: Instant,
@@ -48,7 +47,7 @@ impl RetransTimer {
     pub fn fires(&self) -> Option<Instant> {
         self.what.map(|_| self.fires)
     }
-    /// It is set for a tick after `tick`.
+    /// Returns true if the timer expires after `tick`.
     pub fn expires_after(&self, tick: u32) -> bool {
         self.what.is_some() && self.expires > tick
     }
@@ -64,7 +63,7 @@ impl Sender {
         let set = self.sk.jiffies;
         let expires = set + ticks.min(RTO_MAX_S * self.cfg.hz);
         let timer = &mut self.timer;
-        // The same two ticks make the same instant; it is divisions that are saved.
+        // The same two ticks give the same time: skip the divisions.
         if (timer.expires, timer.set) != (expires, set) {
             timer.fires = self.ticks.fires(Instant::from_nanos(self.sk.clock_ns), expires);
             (timer.expires, timer.set) = (expires, set);
@@ -72,7 +71,7 @@ impl Sender {
         timer.what = Some(what);
     }
 
-    /// The same, later by what the next segment is paced.
+    /// Sets the timer to `ticks` after the next segment's pacing delay.
     // linux: include/net/tcp.h tcp_reset_xmit_timer, tcp_pacing_delay (6.1) - in whole ticks, rounded down.
     pub(super) fn arm_paced(&mut self, what: Due, ticks: u32) {
         if !self.cfg.departure_times {
@@ -83,18 +82,18 @@ impl Sender {
         self.arm(what, ticks + delay);
     }
 
-    /// Ticks that cover so many microseconds.
+    /// Converts us to ticks, rounding up.
     // linux: kernel/time/time.c usecs_to_jiffies (6.1).
     #[inline]
     pub(super) fn us_to_ticks(&self, us: u32) -> u32 {
         (u64::from(us) * u64::from(self.cfg.hz)).div_ceil(1_000_000) as u32
     }
-    /// The unit of the estimator of round-trip times, in us.
+    /// Unit of the RTT estimator in us.
     #[inline]
     pub(super) fn rtt_unit_us(&self) -> u32 {
         if self.cfg.rtt_in_ticks { 1_000_000 / self.cfg.hz } else { 1 }
     }
-    /// Ticks of a part of the smoothed round-trip time: of eight times it, shifted right.
+    /// Returns a fraction of the smoothed RTT in ticks: `srtt_us` (eight times the RTT) shifted right.
     #[inline]
     pub(super) fn srtt_ticks(&self, shift: u32) -> u32 {
         if self.cfg.rtt_in_ticks {
@@ -103,7 +102,7 @@ impl Sender {
             self.us_to_ticks(self.sk.srtt_us >> shift)
         }
     }
-    /// The same with the least wait of probes and of RACK.
+    /// Converts us to ticks and adds the minimum delay for probes and RACK.
     #[inline]
     pub(super) fn padded_ticks(&self, us: u32) -> u32 {
         if self.cfg.timeouts_in_us {
@@ -117,16 +116,16 @@ impl Sender {
         u64::from(ticks) * 1_000_000 / u64::from(self.cfg.hz)
     }
 
-    /// Microseconds until the timeout of the first unacknowledged packet; negative if that is past.
+    /// Returns the time in us until the first unacknowledged packet times out; may be negative.
     // linux: include/net/tcp.h tcp_rto_delta_us (6.1).
     pub(super) fn rto_delta_us(&self) -> i64 {
         let sent = self.rtx.head().map_or(self.sk.now_us, |skb: &Skb| skb.sent_us);
         (sent + self.ticks_to_us(self.rtt.rto)) as i64 - self.sk.now_us as i64
     }
 
-    /// Sets the retransmission timeout again, or stops it if nothing is unacknowledged.
-    // linux: net/ipv4/tcp_input.c tcp_rearm_rto (6.1) - after another use of the timer, what has passed since
-    // the first unacknowledged packet left is taken off.
+    /// Restarts the retransmission timer, or stops it if nothing is unacknowledged.
+    // linux: net/ipv4/tcp_input.c tcp_rearm_rto (6.1) - after another use of the timer, subtracts the time
+    // since the first unacknowledged packet was sent.
     pub(super) fn rearm_rto(&mut self) {
         if self.sk.packets_out == 0 {
             self.timer.clear();

@@ -1,4 +1,4 @@
-//! Tail loss probes (TLP, RFC 8985): the loss of a flight's last packets causes no SACK, so the sender
+//! Tail loss probes (TLP, RFC 8985): losing the last packets of a flight triggers no SACK, so the sender
 //! probes.
 // spec: rfc8985 7 - TLP.
 
@@ -10,25 +10,24 @@ use crate::transport::cc::CaState;
 use crate::transport::seq::{after, before};
 use crate::transport::tcp::config::TlpRules;
 
-/// Least wait for a probe by the first rule, in us.
+/// Minimum probe timeout of the 3.10 rule, in us.
 // linux: net/ipv4/tcp_output.c tcp_schedule_loss_probe (4.4).
 const LEAST_OLD_PROBE_US: u32 = 10_000;
 
-/// A probe that is out.
+/// State of an outstanding probe.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LossProbe {
-    /// What had been sent with it.
+    /// SND.NXT when the probe was sent; `None` without a probe.
     pub high_seq: Option<u32>,
-    /// It was a retransmission.
+    /// True if the probe was a retransmission.
     retrans: bool,
 }
 
 impl Sender {
-    /// Sets the timer for a probe; false if none is due. `advancing` if the retransmission timeout starts
-    /// anew now.
-    // linux: net/ipv4/tcp_output.c tcp_schedule_loss_probe (6.1, 4.14, 4.4) - two round trips after the last
-    // packet, longer for a single one whose acknowledgement may be delayed, never later than the
-    // retransmission timeout.
+    /// Sets the timer for a probe. Returns false if none is due. `advancing` is true if the retransmission
+    /// timeout restarts now.
+    // linux: net/ipv4/tcp_output.c tcp_schedule_loss_probe (6.1, 4.14, 4.4) - two RTTs after the last packet,
+    // longer for a single packet whose ACK may be delayed, and never after the retransmission timeout.
     pub(super) fn schedule_loss_probe(&mut self, advancing: bool) -> bool {
         if !self.cfg.tail_loss_probe
             || self.sk.packets_out == 0
@@ -61,7 +60,7 @@ impl Sender {
         true
     }
 
-    /// Ticks before a probe by the first rule, whose units are ticks all the way.
+    /// Returns the probe timeout of the 3.10 rule, which computes in ticks.
     // linux: net/ipv4/tcp_output.c tcp_schedule_loss_probe (4.4).
     fn old_probe_ticks(&self) -> u32 {
         let rtt = self.srtt_ticks(3);
@@ -73,13 +72,13 @@ impl Sender {
         ticks.max(self.us_to_ticks(LEAST_OLD_PROBE_US))
     }
 
-    /// Sends a probe: new data if there is any and the receiver has room, else the last segment again.
+    /// Sends a probe: new data if there is any and the receive window has room, else the last segment.
     // linux: net/ipv4/tcp_output.c tcp_send_loss_probe (6.1).
     pub(super) fn send_loss_probe(&mut self, out: &mut impl Emit) {
         if self.tlp.high_seq.is_none() && self.probe_tail(out) {
             self.count.tlp_probes += 1;
             self.tlp.high_seq = Some(self.sk.snd_nxt);
-            // The timeout starts anew from the probe.
+            // The timeout restarts at the probe.
             self.timer.clear();
         }
         self.rearm_rto();
@@ -108,9 +107,9 @@ impl Sender {
         self.tlp.retrans
     }
 
-    /// What an acknowledgement says about the probe that is out.
-    // linux: net/ipv4/tcp_input.c tcp_process_tlp_ack (6.1) - a probe that repaired a loss hides it from the
-    // congestion control, so the window is reduced for it.
+    /// Evaluates an ACK with respect to the outstanding probe.
+    // linux: net/ipv4/tcp_input.c tcp_process_tlp_ack (6.1) - reduces the window if the probe repaired a
+    // loss, which congestion control would otherwise miss.
     pub(super) fn process_tlp_ack(&mut self, a: &Ack) {
         let Some(high) = self.tlp.high_seq else { return };
         if before(a.ack, high) {
@@ -136,12 +135,12 @@ mod tests {
 
     #[test]
     fn waits_by_kernel() {
-        // rule, round trip in us, packets out, ticks of 4 ms; it fires with the tick after them
+        // rule, RTT in us, packets in flight, ticks of 4 ms; the timer fires one tick later
         let table = [
             (TlpRules::Linux4_16, 10_000, 2, 7),
             (TlpRules::Linux4_16, 10_000, 1, 55),
-            (TlpRules::Linux4_13, 10_000, 2, 7),
-            (TlpRules::Linux4_13, 10_000, 1, 55),
+            (TlpRules::Linux4_14, 10_000, 2, 7),
+            (TlpRules::Linux4_14, 10_000, 1, 55),
             // 10 ms are three ticks, a delayed acknowledgement fifty.
             (TlpRules::Linux3_10, 10_000, 2, 6),
             (TlpRules::Linux3_10, 10_000, 1, 54),
@@ -166,13 +165,13 @@ mod tests {
     }
 
     #[test]
-    fn older_kernels_probe_in_open_with_a_full_window_only() {
-        // rule, state, window, whether a probe is due
+    fn older_kernels_probe_only_in_open_with_a_full_window() {
+        // rule, state, window, probe is due
         let table = [
             (TlpRules::Linux3_10, CaState::Open, 1, true),
             (TlpRules::Linux3_10, CaState::Open, 2, false),
-            (TlpRules::Linux4_13, CaState::Open, 2, false),
-            (TlpRules::Linux4_13, CaState::Cwr, 1, false),
+            (TlpRules::Linux4_14, CaState::Open, 2, false),
+            (TlpRules::Linux4_14, CaState::Cwr, 1, false),
             (TlpRules::Linux4_16, CaState::Open, 2, true),
             (TlpRules::Linux4_16, CaState::Cwr, 1, true),
             (TlpRules::Linux4_16, CaState::Recovery, 1, false),

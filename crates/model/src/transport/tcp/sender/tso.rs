@@ -1,29 +1,29 @@
-//! How large packets are: what `write` cuts, what leaves at once, and when it pays to wait.
+//! Packet sizes: size goal of a write, TSO autosizing, and TSO deferral.
 
 use super::queue::Head;
 use super::{MSS_DEFAULT, Sender};
 use crate::transport::cc::{CaState, Controller};
 
-/// What a packet waits for that is better sent later.
+/// Reason for deferring a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Defer {
-    /// It does not wait.
+    /// Not deferred.
     No,
     /// The congestion window.
     Cwnd,
-    /// The receiver's window.
+    /// The peer's receive window.
     Window,
     /// More data.
     Data,
 }
 
-/// Segments beyond which nothing waits if no share of the window is set.
+/// Segments above which a packet is never deferred if no share of the window is configured.
 // linux: include/net/tcp.h tcp_max_tso_deferred_mss (6.1).
 pub(super) const MAX_DEFERRED_SEGS: u32 = 3;
 
 impl Sender {
-    /// Bytes that `write` puts into one packet.
-    // linux: net/ipv4/tcp.c tcp_xmit_size_goal (6.1) - whole segments, half of the largest window at most.
+    /// Returns the bytes that `write` puts into one packet.
+    // linux: net/ipv4/tcp.c tcp_xmit_size_goal (6.1) - whole segments, at most half of the maximum window.
     pub(super) fn size_goal(&self) -> u32 {
         let mss = self.sk.mss_cache;
         if !self.cfg.tso {
@@ -34,10 +34,9 @@ impl Sender {
         (bytes / mss).clamp(1, self.cfg.gso_max_segs.max(1)) * mss
     }
 
-    /// Most segments that leave as one packet.
-    // linux: net/ipv4/tcp_output.c tcp_tso_autosize, tcp_tso_segs (6.1) - the data of one small-queue period
-    // at the pacing rate, from 5.18 on more for a small minimum round-trip time, never less than
-    // tcp_min_tso_segs.
+    /// Returns the maximum number of segments per packet.
+    // linux: net/ipv4/tcp_output.c tcp_tso_autosize, tcp_tso_segs (6.1) - one period (`sk_pacing_shift`) at
+    // the pacing rate, since 5.18 more for a small minimum RTT, at least tcp_min_tso_segs.
     pub(super) fn tso_segs(&self) -> u32 {
         if !self.cfg.tso {
             return 1;
@@ -55,9 +54,8 @@ impl Sender {
         (bytes / self.sk.mss_cache).max(least).min(self.cfg.gso_max_segs).max(1)
     }
 
-    /// Bytes of the head of `len` bytes that may leave as one packet of `segs` segments at most.
-    // linux: net/ipv4/tcp_output.c tcp_mss_split_point (6.1) - the last segment, if it is not full, waits by
-    // Nagle's rule.
+    /// Returns how many bytes of the first unsent packet to send as one packet of up to `segs` segments.
+    // linux: net/ipv4/tcp_output.c tcp_mss_split_point (6.1) - Nagle's algorithm delays a partial segment.
     pub(super) fn split_point(&self, head: Head, segs: u32, nagle_off: bool) -> u32 {
         let mss = self.sk.mss_cache;
         let window = self.wnd_end().wrapping_sub(self.sk.snd_nxt);
@@ -73,11 +71,11 @@ impl Sender {
         if partial != 0 && self.nagle_waits(nagle_off) { need - partial } else { need }
     }
 
-    /// Whether a packet of several segments should wait to become larger.
-    // linux: net/ipv4/tcp_output.c tcp_tso_should_defer (6.1) - not in recovery, not if the last one left
-    // more than 1 ms ago, not if a full packet, a third of the window (with tcp_tso_win_divisor 0: more than
-    // three segments) or all of a packet with others behind it may leave now, not if the acknowledgement of
-    // the first packet that is out is half a round trip away, or 1 ms.
+    /// Decides whether a packet should wait to become larger.
+    // linux: net/ipv4/tcp_output.c tcp_tso_should_defer (6.1) - not in recovery; not if the last packet was
+    // sent more than 1 ms ago; not if a full packet, a third of the window (more than three segments if
+    // tcp_tso_win_divisor is 0), or a complete packet with others behind it may be sent; not if the ACK for
+    // the first packet in flight is more than half an RTT, or 1 ms, away.
     pub(super) fn tso_defer(&self, head: Head, max_segs: u32) -> Defer {
         let sk = &self.sk;
         if sk.ca_state >= CaState::Recovery
@@ -112,8 +110,8 @@ impl Sender {
         if head.last && self.unsent.fin { Defer::No } else { Defer::Data }
     }
 
-    /// Whether the acknowledgement of the first packet that is out, a smoothed round trip after it left,
-    /// comes too late to wait for.
+    /// Returns true if the ACK for the first packet in flight, due one smoothed RTT after transmission, is
+    /// too far away to wait for.
     fn ack_is_far(&self) -> bool {
         let srtt_ns = u64::from(self.sk.srtt_us) * 125;
         let sent_ns = self.rtx.head().map_or(self.sk.clock_ns, |skb| skb.sent_us * 1_000);
@@ -133,7 +131,7 @@ mod tests {
     fn sizes_by_rate_and_round_trip() {
         let mut s = testing::established();
         s.cfg.tso = true;
-        // Mbit/s, minimum round trip us, tso_rtt_log | segments: 65,536 - 257 bytes at most
+        // Mbit/s, minimum RTT in us, tso_rtt_log | segments: at most 65,536 - 257 bytes
         let table = [
             (25, 10_000, 0, 2),
             (100, 10_000, 0, 8),
@@ -152,8 +150,8 @@ mod tests {
     }
 
     #[test]
-    fn a_far_acknowledgement_is_not_waited_for() {
-        // srtt us, us since the first packet left, 1 ms at most, far
+    fn deferral_does_not_wait_for_a_distant_ack() {
+        // srtt in us, us since the first packet was sent, limit of 1 ms, too far
         let table = [
             (1_000, 499, true, true),
             (1_000, 500, true, false),
@@ -173,8 +171,8 @@ mod tests {
     }
 
     #[test]
-    fn without_a_share_of_the_window_three_segments_wait() {
-        // divisor, window in segments, what the packet waits for
+    fn deferral_with_win_divisor_zero() {
+        // divisor, window in segments, reason for deferral
         let table = [
             (3, 12, Defer::Cwnd),
             (3, 14, Defer::Data),
@@ -196,10 +194,10 @@ mod tests {
     }
 
     #[test]
-    fn a_write_is_cut_to_half_of_the_window() {
+    fn size_goal_is_at_most_half_of_the_window() {
         let mut s = testing::established();
         s.cfg.tso = true;
-        // largest window, bytes of a packet
+        // maximum window, bytes per packet
         for (window, goal) in [(500, 1_448), (10_000, 3 * 1_448), (64_240, 22 * 1_448), (1 << 20, 45 * 1_448)]
         {
             s.max_window = window;

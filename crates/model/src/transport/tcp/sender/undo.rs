@@ -1,5 +1,5 @@
-//! Taking a reduction back: the loss that it was for proves to have been none.
-// spec: rfc3522 3.2 - Eifel: the echoed time stamp is older than the retransmission. rfc3708 - by D-SACKs.
+//! Undo of window reductions after spurious retransmissions.
+// spec: rfc3522 3.2 - Eifel: the echoed timestamp is older than the retransmission. rfc3708 - by D-SACKs.
 
 use super::Sender;
 use super::queue::{EVER_RETRANS, LOST, RETRANS, Skb};
@@ -8,25 +8,25 @@ use crate::transport::cc::{CaState, Controller};
 use crate::transport::seq::before;
 
 impl Sender {
-    /// Starts to watch whether retransmissions were needed.
+    /// Starts tracking whether retransmissions were necessary.
     // linux: net/ipv4/tcp_input.c tcp_init_undo (6.1).
     pub(super) fn init_undo(&mut self) {
         self.rec.undo_marker = Some(self.sk.snd_una);
-        // What is out already may be told of by D-SACKs later.
+        // D-SACKs may report retransmissions already in flight.
         self.rec.undo_retrans = if self.sk.retrans_out > 0 { self.sk.retrans_out as i32 } else { -1 };
     }
 
-    /// The acknowledgement is for a transmission before the first retransmission.
-    // linux: net/ipv4/tcp_input.c tcp_packet_delayed (6.1.113 on) - also if nothing was sent again at all.
+    /// Returns true if the ACK is for a transmission before the first retransmission.
+    // linux: net/ipv4/tcp_input.c tcp_packet_delayed (since 6.1.113) - also if nothing was retransmitted.
     pub(super) fn packet_delayed(&self) -> bool {
         match self.rec.retrans_stamp {
             Some(stamp) => self.echo_before(stamp),
-            // Without SACK the stamp is forgotten when all of the recovery is acknowledged.
+            // Without SACK, the stamp is cleared once the whole recovery is acknowledged.
             None => self.sack || before(self.sk.snd_una, self.rec.high_seq),
         }
     }
 
-    /// A copy of this packet was acknowledged that left before its retransmission.
+    /// Returns true if the ACK was for a copy of this packet sent before its retransmission.
     // linux: net/ipv4/tcp_input.c tcp_skb_spurious_retrans (6.1).
     #[inline]
     pub(super) fn spurious_retrans(&self, skb: &Skb) -> bool {
@@ -38,13 +38,13 @@ impl Sender {
         self.rec.undo_marker.is_some() && (self.rec.undo_retrans == 0 || self.packet_delayed())
     }
 
-    /// Whether anything unacknowledged was ever sent again, as far as the first packet tells.
+    /// Returns true if a retransmission is outstanding, or if the first packet was ever retransmitted.
     // linux: net/ipv4/tcp_input.c tcp_any_retrans_done (6.1).
     pub(super) fn any_retrans_done(&self) -> bool {
         self.sk.retrans_out > 0 || self.rtx.head().is_some_and(|skb| skb.is(EVER_RETRANS))
     }
 
-    /// Nothing is sent again any more: the next retransmission will be the first.
+    /// Clears the retransmission stamp if no retransmission is outstanding.
     pub(super) fn forget_retrans_stamp(&mut self) {
         if !self.any_retrans_done() {
             self.rec.retrans_stamp = None;
@@ -70,12 +70,12 @@ impl Sender {
         }
         self.usage.stamp = self.sk.jiffies;
         self.rec.undo_marker = None;
-        // Losses are looked for again.
+        // Detect losses again.
         self.rack.advanced = true;
     }
 
-    /// Without SACK, recovery is left only when something sent after its begin is acknowledged: duplicates of
-    /// what was sent again would start another.
+    /// Without SACK: stays in recovery until data sent after its start is acknowledged, since duplicate ACKs
+    /// for retransmissions would trigger another recovery.
     // linux: net/ipv4/tcp_input.c tcp_is_non_sack_preventing_reopen (6.1).
     // spec: rfc6582 3.2.
     fn stays_closed(&mut self) -> bool {
@@ -86,7 +86,7 @@ impl Sender {
         stays
     }
 
-    /// Recovery is over; true if the state is kept all the same.
+    /// Ends recovery, undoing the reduction if possible. Returns true if the state is kept.
     // linux: net/ipv4/tcp_input.c tcp_try_undo_recovery (6.1).
     pub(super) fn try_undo_recovery(&mut self) -> bool {
         if self.may_undo() {
@@ -102,7 +102,7 @@ impl Sender {
         false
     }
 
-    /// Every retransmission was told of by a D-SACK: none was needed.
+    /// Undoes the reduction if D-SACKs reported every retransmission.
     // linux: net/ipv4/tcp_input.c tcp_try_undo_dsack (6.1).
     pub(super) fn try_undo_dsack(&mut self) -> bool {
         if self.rec.undo_marker.is_none() || self.rec.undo_retrans != 0 {
@@ -113,7 +113,7 @@ impl Sender {
         true
     }
 
-    /// In Loss: was the timeout wrong? `frto` if that is proven already.
+    /// In Loss: undoes the reduction if the timeout was spurious. `frto` is true if F-RTO has proven that.
     // linux: net/ipv4/tcp_input.c tcp_try_undo_loss (6.1).
     pub(super) fn try_undo_loss(&mut self, frto: bool) -> bool {
         if !frto && !self.may_undo() {
@@ -128,12 +128,11 @@ impl Sender {
         true
     }
 
-    /// A partial acknowledgement in recovery. `None`: nothing more is to be done; otherwise whether losses
-    /// are to be marked by counting.
-    // linux: net/ipv4/tcp_input.c tcp_try_undo_partial (6.1) - if a delayed original filled the hole,
-    // reordering is larger than was
-    // thought: with nothing sent again still out, the reduction is undone, else nothing more is marked or
-    // sent again.
+    /// Processes a partial ACK in recovery. Returns `None` if nothing more is to be done, else whether to
+    /// mark losses by counting.
+    // linux: net/ipv4/tcp_input.c tcp_try_undo_partial (6.1) - if a delayed original filled the hole, the
+    // reordering degree was underestimated: undoes the reduction if no retransmission is in flight, else
+    // marks and retransmits nothing more.
     pub(super) fn try_undo_partial(&mut self, prior_una: u32, by_count: bool) -> Option<bool> {
         if self.rec.undo_marker.is_none() || !self.packet_delayed() {
             return Some(self.force_fast_retransmit());

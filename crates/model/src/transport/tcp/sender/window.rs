@@ -1,4 +1,4 @@
-//! Whether the window is what limits the sender; a window that is not used is not kept.
+//! Congestion window validation: whether the window limits the sender, and decay of an unused window.
 
 use super::Sender;
 use super::chrono::Limit;
@@ -7,16 +7,16 @@ use crate::transport::cc::{CaState, CcEvent, Controller};
 use crate::transport::seq::before;
 use crate::transport::tcp::config::CwndLimitedRules;
 
-/// How the window was used of late.
+/// Recent use of the window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Usage {
-    /// The window limited the sender in the present round trip.
+    /// True if the window limited the sender in this round trip.
     pub limited: bool,
-    /// That round trip ends when this is acknowledged.
+    /// Sequence number whose acknowledgement ends the round trip.
     seq: u32,
-    /// Most segments in flight since the window was full.
+    /// Maximum segments in flight since the window was full.
     used: u32,
-    /// When it was full last, or was cut for not being so, in ticks.
+    /// Tick at which the window was last full, or last reduced for being unused.
     pub stamp: u32,
 }
 
@@ -27,8 +27,8 @@ impl Usage {
 }
 
 impl Sender {
-    /// The window counts as full if it was in this round, or if slow start has not reached twice of what was
-    /// in flight.
+    /// Returns true if the window limited the sender in this round, or if slow start has not reached twice
+    /// the maximum flight.
     // linux: include/net/tcp.h tcp_is_cwnd_limited (6.1).
     #[inline]
     pub(super) fn is_cwnd_limited(&self) -> bool {
@@ -36,7 +36,7 @@ impl Sender {
         self.usage.limited || (sk.in_slow_start() && sk.snd_cwnd < sk.max_packets_out.saturating_mul(2))
     }
 
-    /// The same as an acknowledgement sees it: `in_flight` segments were out before it.
+    /// Returns true if an ACK may grow the window. `in_flight` segments were in flight before the ACK.
     #[inline]
     pub(super) fn may_grow(&self, in_flight: u32) -> bool {
         match self.cfg.cwnd_limited {
@@ -45,8 +45,8 @@ impl Sender {
         }
     }
 
-    /// With `in_flight` segments out, no more were kept back than wait for a larger packet.
-    // linux: net/ipv4/tcp_cong.c tcp_is_cwnd_limited (3.10) - a device without TSO makes no larger packets.
+    /// Returns true if the unused part of the window is no larger than what TSO deferral leaves.
+    // linux: net/ipv4/tcp_cong.c tcp_is_cwnd_limited (3.10) - without TSO nothing is deferred.
     fn window_was_used(&self, in_flight: u32) -> bool {
         let sk = &self.sk;
         let left = sk.snd_cwnd.saturating_sub(in_flight);
@@ -57,9 +57,9 @@ impl Sender {
         waits || left <= MAX_DEFERRED_SEGS
     }
 
-    /// After sending, or not being able to: was the window the limit?
-    // linux: net/ipv4/tcp_output.c tcp_cwnd_validate (6.1, 5.15, 4.4, 3.10) - the most that was in flight
-    // decides, since 5.10 also a full window; since 6.1 a round that was limited once stays so.
+    /// Updates the use of the window after a transmission attempt.
+    // linux: net/ipv4/tcp_output.c tcp_cwnd_validate (6.1, 5.15, 4.4, 3.10) - the maximum flight decides;
+    // since 5.10 also a full window; since 6.1 a limited round stays limited.
     pub(super) fn validate_cwnd(&mut self, limited: bool) {
         use CwndLimitedRules::{Linux3_13, Linux3_16, Linux5_10, Linux6_1};
         let sk = &mut self.sk;
@@ -98,14 +98,14 @@ impl Sender {
         }
     }
 
-    /// A limit no longer acts.
+    /// Stops timing a limit.
     #[inline]
     pub(super) fn stop_chrono(&mut self, limit: Limit) {
         self.chrono.stop(limit, self.rtx.is_empty() && self.unsent.is_empty(), self.sk.jiffies);
     }
 
-    // linux: net/ipv4/tcp_output.c tcp_cwnd_application_limited (6.1) - half-way towards what was used,
-    // unless the send buffer is what was lacking.
+    // linux: net/ipv4/tcp_output.c tcp_cwnd_application_limited (6.1) - reduces the window halfway towards
+    // the part used, unless the send buffer was the limit.
     // spec: rfc2861 3.2.
     fn shrink_unused_cwnd(&mut self) {
         if self.sk.ca_state == CaState::Open && !self.buf.nospace {
@@ -119,7 +119,7 @@ impl Sender {
         self.usage.stamp = self.sk.jiffies;
     }
 
-    /// The threshold as a restart or an undo keeps it.
+    /// Returns the threshold to keep across a restart or an undo.
     // linux: include/net/tcp.h tcp_current_ssthresh (6.1).
     pub(super) fn current_ssthresh(&self) -> u32 {
         let sk = &self.sk;
@@ -130,7 +130,7 @@ impl Sender {
         }
     }
 
-    /// The application writes after a pause: the window is halved for each timeout that has passed.
+    /// Restarts after an idle period: halves the window for each elapsed timeout.
     // linux: include/net/tcp.h tcp_slow_start_after_idle_check, net/ipv4/tcp_output.c tcp_cwnd_restart (6.1).
     // spec: rfc2861 3.1.
     pub(super) fn restart_after_idle(&mut self) {
@@ -165,13 +165,12 @@ mod tests {
     // linux: net/ipv4/tcp_output.c tcp_cwnd_validate (6.1, 5.15, 4.4).
     #[test]
     fn a_full_window_is_remembered_for_the_round_since_6_1() {
-        // In flight, and whether the window was full; then whether it counts as the limit, in 6.1, 5.10 and
-        // 3.16.
+        // in flight, window full; window counts as the limit in 6.1, 5.10 and 3.16
         let table = [
             (8, false, [false, false, false]),
             (10, true, [true, true, true]),
-            (12, false, [true, false, false]), // more in flight, and not limited
-            (11, true, [true, true, false]),   // less in flight does not tell, but that the window is full
+            (12, false, [true, false, false]), // more in flight, not limited
+            (11, true, [true, true, false]),   // less in flight does not count, but a full window does
             (10, false, [true, true, false]),
             (13, true, [true, true, true]),
         ];
@@ -179,7 +178,7 @@ mod tests {
             let mut s = established();
             s.cfg.cwnd_limited = rules;
             (s.sk.snd_cwnd, s.sk.snd_ssthresh) = (20, 10);
-            // Nothing is acknowledged: it is one round.
+            // Nothing is acknowledged: a single round.
             s.sk.snd_nxt = s.sk.snd_una.wrapping_add(20_000);
             for (row, (packets_out, full, limits)) in table.into_iter().enumerate() {
                 s.sk.packets_out = packets_out;
@@ -189,10 +188,9 @@ mod tests {
         }
     }
 
-    // linux: net/ipv4/tcp_output.c tcp_write_xmit (5.15) - since 5.10 a window that lets nothing out is
-    // looked at, too.
+    // linux: net/ipv4/tcp_output.c tcp_write_xmit (5.15) - since 5.10, also if the window blocks sending.
     #[test]
-    fn a_full_window_that_lets_nothing_out_counts_since_5_10() {
+    fn a_full_window_that_blocks_sending_counts_since_5_10() {
         for (rules, limits) in [(Linux6_1, true), (Linux5_10, true), (Linux3_16, false)] {
             let mut s = established();
             s.cfg.cwnd_limited = rules;
@@ -200,8 +198,7 @@ mod tests {
             let mut out = Sink::default();
             s.write(at_us(20_000), 10 * 1_448, &mut out);
             assert_eq!(out.sent.len(), 10);
-            // All that was there has left, with room for more; then the window shrinks, and there is more to
-            // send.
+            // All data was sent with room to spare; then the window shrinks and more data is written.
             s.usage.limited = false;
             s.sk.snd_cwnd = 9;
             s.write(at_us(20_100), 1_448, &mut out);
@@ -211,13 +208,13 @@ mod tests {
 
     // linux: net/ipv4/tcp_cong.c tcp_is_cwnd_limited (3.10).
     #[test]
-    fn three_segments_less_than_the_window_were_no_less_before_3_16() {
-        // The device takes large packets; window, in flight before the acknowledgement; may it grow?
+    fn three_unused_segments_still_count_as_limited_before_3_16() {
+        // TSO; window, in flight before the ACK; window may grow
         let table = [
             (false, 20, 17, true),
             (false, 20, 16, false),
             (false, 20, 25, true),
-            // Less than a third of the window, and less than 64 KiB, wait for a larger packet.
+            // TSO defers less than a third of the window, up to 64 KiB.
             (true, 20, 14, true),
             (true, 20, 13, false),
             (true, 200, 155, true),

@@ -1,4 +1,4 @@
-//! The handshake: SYN, its answer, what both ends agree on, and SYNs sent again.
+//! The handshake: SYN, SYN-ACK, option negotiation, and SYN retransmission.
 
 use super::{Tcp, TcpState};
 use crate::transport::tcp::config::TcpConfig;
@@ -8,42 +8,41 @@ use crate::transport::tcp::ticks::Ticks;
 use crate::transport::tcp::{Outlet, PeerOptions, SegmentOut};
 use crate::types::{Duration, Instant, SynOptions, TcpFlags, TcpHeader};
 
-/// First time that an answer is waited for, in seconds; doubled each time.
+/// Initial SYN timeout in seconds, doubled on each retry.
 // linux: include/net/tcp.h TCP_TIMEOUT_INIT (6.1).
 // spec: rfc6298 2.1.
 const TIMEOUT_INIT_S: u32 = 1;
-/// SYNs and answers to them that are sent again before giving up.
+/// Retransmissions of SYN and SYN-ACK before giving up.
 // linux: net/ipv4/tcp_ipv4.c sysctl_tcp_syn_retries, sysctl_tcp_synack_retries (6.1).
 const SYN_RETRIES: u8 = 6;
 const SYNACK_RETRIES: u8 = 5;
-/// Maximum segment size of an end that does not tell.
+/// MSS of a peer that sends no MSS option.
 // spec: rfc9293 3.7.1.
 const MSS_DEFAULT: u16 = 536;
-/// Bytes of the options of a SYN, each padded to a multiple of four.
-// linux: net/ipv4/tcp_output.c tcp_syn_options (6.1) - "SACK permitted" takes the place of the time stamps'
-// padding.
+/// Lengths of the SYN options in bytes, padded to multiples of four.
+// linux: net/ipv4/tcp_output.c tcp_syn_options (6.1) - "SACK permitted" occupies the timestamp padding.
 const MSS_OPTION: u32 = 4;
 const SCALE_OPTION: u32 = 4;
 const STAMPS_OPTION: u32 = 12;
 const SACK_ALONE: u32 = 4;
 
-/// State of an end before the connection is established.
+/// State before the connection is established.
 #[derive(Clone, Debug)]
 pub struct TcpHandshake {
     ticks: Ticks,
     /// Initial sequence number.
     iss: u32,
-    /// Sequence number of the other end's SYN.
+    /// Sequence number of the peer's SYN.
     irs: u32,
-    /// What the other end offered.
+    /// Options offered by the peer.
     offer: Option<PeerOptions>,
     wants_ecn: bool,
     grants_ecn: bool,
-    /// When the first SYN, or the first answer to one, was sent.
+    /// Time of the first SYN or SYN-ACK.
     sent_at: Instant,
     tries: u8,
     due: Option<Instant>,
-    /// Path metrics that the host remembers.
+    /// Path metrics remembered by the host.
     pub path: PathMetrics,
 }
 
@@ -63,32 +62,32 @@ impl TcpHandshake {
         }
     }
 
-    /// When the SYN is to be retransmitted.
+    /// Returns the time of the next SYN retransmission.
     #[inline]
     pub fn next_timer(&self) -> Option<Instant> {
         self.due
     }
 
-    /// Window scale shift of the peer's windows, if the peer scales them.
+    /// Returns the peer's window scale shift, if the peer scales windows.
     pub fn peer_scale(&self) -> Option<u8> {
         self.offer.and_then(|offer| offer.window_scale)
     }
 
-    /// Number of SYNs sent so far.
+    /// Returns the number of SYNs sent so far.
     pub fn sent(&self) -> u32 {
         u32::from(self.tries)
     }
 }
 
 impl Tcp {
-    /// Connects to the peer: sends a SYN, and repeats it until it is answered.
+    /// Connects to the peer: sends a SYN and retransmits it until it is answered.
     pub fn connect(&mut self, now: Instant, out: &mut impl Outlet) {
         self.state = TcpState::SynSent;
         self.handshake.sent_at = now;
         self.send_syn(now, out);
     }
 
-    /// Sends the SYN or the answer to one, and sets the timer.
+    /// Sends a SYN or SYN-ACK, and sets the timer.
     fn send_syn(&mut self, now: Instant, out: &mut impl Outlet) {
         let hs = &mut self.handshake;
         let passive = self.state == TcpState::SynReceived;
@@ -117,8 +116,8 @@ impl Tcp {
                 header.flags = header.flags.with(TcpFlags::ECE);
             }
         } else if hs.wants_ecn {
-            // linux: net/ipv4/tcp_output.c tcp_ecn_clear_syn (6.1) - not asked for again, in case that it was
-            // why the first got lost.
+            // linux: net/ipv4/tcp_output.c tcp_ecn_clear_syn (6.1) - requests no ECN in a retransmitted SYN,
+            // since ECN may have caused the loss.
             // spec: rfc3168 6.1.1.1.
             hs.wants_ecn = hs.tries == 0;
             if hs.wants_ecn {
@@ -137,7 +136,7 @@ impl Tcp {
         let wait = (TIMEOUT_INIT_S * self.config.hz) << hs.tries;
         hs.due = Some(hs.ticks.fires(now, hs.ticks.at(now) + wait));
         hs.tries += 1;
-        // deviation: a SYN is not charged to its socket - it never waits for memory.
+        // deviation: does not charge the SYN to its socket - a SYN never waits for memory.
         let segment = SegmentOut {
             seq: hs.iss,
             payload: 0,
@@ -148,11 +147,11 @@ impl Tcp {
             ecn_capable: false,
             departs: now,
         };
-        // A SYN that the local queue refuses is sent again like one that is lost further on.
+        // A SYN refused by the local queue is retransmitted like a lost one.
         let _ = self.face.send(now, &segment, ack, &header, options, out);
     }
 
-    /// No answer has come in time.
+    /// Handles a SYN timeout.
     pub(super) fn retry(&mut self, now: Instant, out: &mut impl Outlet) {
         let most = if self.state == TcpState::SynSent { SYN_RETRIES } else { SYNACK_RETRIES };
         if self.handshake.tries > most {
@@ -163,8 +162,8 @@ impl Tcp {
         }
     }
 
-    /// A segment has come to an end that has not heard of the other yet.
-    // deviation: two ends that connect to each other at once do not meet - the scenario says who listens.
+    /// Processes a segment in Listen or SynSent.
+    // deviation: no simultaneous open - the scenario defines which end listens.
     pub(super) fn on_handshake(
         &mut self,
         now: Instant,
@@ -192,13 +191,12 @@ impl Tcp {
             self.send_syn(now, out);
         } else {
             self.establish(now, header, TcpState::Established);
-            // linux: net/ipv4/tcp_input.c tcp_rcv_synsent_state_process (6.1) - the acknowledgement does not
-            // wait for data.
+            // linux: net/ipv4/tcp_input.c tcp_rcv_synsent_state_process (6.1) - sends the ACK without data.
             self.acknowledge(now, out);
         }
     }
 
-    /// A segment has come to an end that has answered a SYN; true if the handshake is over by it.
+    /// Processes a segment in SynReceived. Returns true if it completes the handshake.
     pub(super) fn on_answer(
         &mut self,
         now: Instant,
@@ -211,8 +209,8 @@ impl Tcp {
             return false;
         }
         if header.flags.has(TcpFlags::SYN) {
-            // The answer was lost.
-            // linux: net/ipv4/tcp_minisocks.c tcp_check_req (6.1) - sent again at once, beside the timer.
+            // The SYN-ACK was lost.
+            // linux: net/ipv4/tcp_minisocks.c tcp_check_req (6.1) - also retransmits immediately.
             if self.handshake.tries <= SYNACK_RETRIES {
                 self.send_syn(now, out);
             }
@@ -228,12 +226,12 @@ impl Tcp {
         true
     }
 
-    /// Notes what the SYN of the other end offers.
+    /// Stores the options of the peer's SYN.
     fn take_offer(&mut self, seq: u32, header: &TcpHeader) {
         let hs = &mut self.handshake;
         let syn = &header.syn;
         let both = TcpFlags::ECE.with(TcpFlags::CWR);
-        // spec: rfc3168 6.1.1 - a SYN asks by both flags, the answer grants by one.
+        // spec: rfc3168 6.1.1 - a SYN requests ECN with both flags, a SYN-ACK accepts with ECE only.
         let ecn = if self.state == TcpState::Listen {
             hs.grants_ecn && header.flags.0 & both.0 == both.0
         } else {
@@ -245,13 +243,13 @@ impl Tcp {
             sack: syn.sack,
             timestamps: syn.timestamps,
             ecn,
-            // linux: net/ipv4/tcp_input.c tcp_parse_options (6.1) - an offer is taken if this end scales too.
+            // linux: net/ipv4/tcp_input.c tcp_parse_options (6.1) - only if this end scales too.
             window_scale: syn.window_scale.filter(|_| self.config.window_scaling),
         });
         self.receiver.syn_time_stamp(header.ts_val);
     }
 
-    /// The handshake is over.
+    /// Completes the handshake.
     fn establish(&mut self, now: Instant, header: &TcpHeader, state: TcpState) {
         let passive = self.state == TcpState::SynReceived;
         self.state = state;
@@ -259,9 +257,9 @@ impl Tcp {
         hs.due = None;
         let Some(peer) = hs.offer else { return };
         self.face.timestamps = self.config.timestamps && peer.timestamps;
-        // linux: net/ipv4/tcp_input.c tcp_synack_rtt_meas, tcp_ack_update_rtt (6.1) - a SYN that was sent
-        // again is timed by its time stamp, an answer not at all.
-        // spec: rfc6298 3 - Karn's rule.
+        // linux: net/ipv4/tcp_input.c tcp_synack_rtt_meas, tcp_ack_update_rtt (6.1) - measures a
+        // retransmitted SYN by its timestamp, and a retransmitted SYN-ACK not at all.
+        // spec: rfc6298 3 - Karn's algorithm.
         let rtt = if hs.tries == 1 {
             Some(now - hs.sent_at)
         } else if !passive && self.face.timestamps {

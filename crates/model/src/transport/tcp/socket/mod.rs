@@ -1,4 +1,4 @@
-//! A socket: one end of a connection, from handshake to close, with a sending and a receiving half.
+//! A socket: one end of a connection from handshake to close, with a sender and a receiver.
 
 mod handshake;
 mod port;
@@ -14,40 +14,40 @@ use crate::types::{Addr, Endpoint, Instant, RandomStream, SockId, SocketWait, Tc
 use handshake::TcpHandshake;
 use port::{Face, SocketPort};
 
-/// Bytes of a TCP header without options.
+/// TCP header length without options, in bytes.
 const TCP_HEADER: u32 = 20;
 
 /// TCP connection states (RFC 9293).
 // spec: rfc9293 3.3.2.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TcpState {
-    /// No connection, or the connection is over.
+    /// No connection.
     Closed,
     /// Waiting for a SYN.
     Listen,
     /// A SYN was sent.
     SynSent,
-    /// A SYN was received and answered.
+    /// A SYN was received and answered with a SYN-ACK.
     SynReceived,
     /// The connection is open.
     Established,
-    /// This end has closed; its FIN is not acknowledged.
+    /// This end has closed, and its FIN is not acknowledged.
     FinWait1,
-    /// This end has closed; its FIN is acknowledged.
+    /// This end has closed, and its FIN is acknowledged.
     FinWait2,
     /// The peer has closed.
     CloseWait,
-    /// Both ends have closed at the same time; the FIN of this end is not acknowledged.
+    /// Both ends have closed simultaneously, and this end's FIN is not acknowledged.
     Closing,
-    /// This end has closed after the peer; its FIN is not acknowledged.
+    /// This end has closed after the peer, and its FIN is not acknowledged.
     LastAck,
-    /// Both ends have closed. A repeated FIN is still answered.
-    // deviation: it lasts for ever, as a socket's number is never used again.
+    /// Both ends have closed. A retransmitted FIN is still answered.
+    // deviation: lasts forever - socket numbers are never reused.
     TimeWait,
 }
 
 impl TcpState {
-    /// Name of the state, as `ss` prints it.
+    /// Returns the state's name as printed by `ss`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Closed => "UNCONN",
@@ -76,19 +76,19 @@ pub struct Tcp {
     face: Face,
     config: TcpConfig,
     handshake: TcpHandshake,
-    /// The window offered by the other end when a segment last had something new for the sending half.
+    /// Peer's window in the last segment processed by the sender.
     window: u32,
-    /// A close that came before the handshake was over.
+    /// The application closed during the handshake.
     closing: bool,
     segs_in: u32,
     data_segs_in: u32,
-    /// The stream has just ended in order, and the application was not told yet.
+    /// The connection has closed in order, and [`Tcp::has_ended`] has not reported it.
     ended: bool,
 }
 
 impl Tcp {
-    /// An unconnected socket with number `sock` and peer address `peer`. `random` draws the initial sequence
-    /// number and the random choices of the congestion control.
+    /// Creates an unconnected socket with number `sock` and peer `peer`. `random` draws the initial sequence
+    /// number and the controller's random choices.
     pub fn new(
         config: TcpConfig,
         cc: Cc,
@@ -113,18 +113,16 @@ impl Tcp {
         }
     }
 
-    /// Sets the path metrics that the host remembers from earlier connections. Call this before the handshake
-    /// is over.
+    /// Sets the path metrics remembered from earlier connections. Call this before the handshake completes.
     pub fn recall(&mut self, path: PathMetrics) {
         if !self.config.no_metrics_save {
             self.handshake.path = path;
         }
     }
 
-    /// Whether the connection has just closed in order, so that the host may store its path metrics. Returns
-    /// true once.
-    // linux: net/ipv4/tcp_minisocks.c tcp_time_wait, net/ipv4/tcp_input.c tcp_rcv_state_process (4.4) - with
-    // TIME-WAIT, and with the last acknowledgement of who closes second.
+    /// Returns true, once, when the connection has closed in order and the host may save its path metrics.
+    // linux: net/ipv4/tcp_minisocks.c tcp_time_wait, net/ipv4/tcp_input.c tcp_rcv_state_process (4.4) - on
+    // entering TIME-WAIT, or on the last ACK at the end that closes second.
     #[inline]
     pub fn has_ended(&mut self) -> bool {
         core::mem::take(&mut self.ended)
@@ -136,43 +134,41 @@ impl Tcp {
     }
 
     /// Listens for a connection.
-    // The other end's hash of the five-tuple is this one's with the addresses changed round, as in replies of
-    // the kernel.
+    // The kernel's five-tuple hash of replies has swapped addresses, so the peer's hash is this one rotated.
     pub fn listen(&mut self) {
         self.state = TcpState::Listen;
         self.face.endpoint.flow_hash = self.face.endpoint.flow_hash.rotate_left(16);
     }
 
-    /// Local address.
+    /// Returns the local address.
     pub fn source(&self) -> Addr {
         self.face.endpoint.src
     }
-    /// Peer address.
+    /// Returns the peer address.
     pub fn destination(&self) -> Addr {
         self.face.endpoint.dst
     }
-    /// Name of the congestion control.
+    /// Returns the name of the congestion controller.
     pub fn congestion_control(&self) -> &str {
         self.sender.congestion_control()
     }
-    /// Bytes that the application has not read yet, and bytes that it has written and the peer has not
-    /// acknowledged.
+    /// Returns the bytes not read by the application, and the bytes written but not acknowledged by the peer.
     // linux: net/ipv4/tcp_diag.c tcp_diag_get_info (6.1).
     pub fn queued(&self) -> (u64, u64) {
         let sk = &self.sender.sk;
         (self.readable(), u64::from(sk.snd_nxt.wrapping_sub(sk.snd_una)) + u64::from(sk.unsent))
     }
-    /// State of the connection.
+    /// Returns the connection state.
     pub fn state(&self) -> TcpState {
         self.state
     }
-    /// Whether the handshake is over and the connection is not closed.
+    /// Returns true if the handshake is complete and the connection is not closed.
     #[inline]
     pub fn is_established(&self) -> bool {
         !matches!(self.state, TcpState::Listen | TcpState::SynSent | TcpState::SynReceived)
             && !self.is_closed()
     }
-    /// Whether nothing is left to be done.
+    /// Returns true if the socket has nothing left to do.
     #[inline]
     pub fn is_closed(&self) -> bool {
         matches!(self.state, TcpState::Closed | TcpState::TimeWait)
@@ -221,8 +217,7 @@ impl Tcp {
         }
         self.receiver.time_stamp(seq, header);
         let has_data = header.payload > 0 || header.flags.has(TcpFlags::FIN);
-        // linux: net/ipv4/tcp_input.c tcp_rcv_established (6.1) - data that tells the sending half nothing
-        // new does not trouble it.
+        // linux: net/ipv4/tcp_input.c tcp_rcv_established (6.1) - skips the sender for data without news.
         let news = !has_data
             || ack != self.sender.sk.snd_una
             || header.sacks > 0
@@ -249,9 +244,9 @@ impl Tcp {
         self.flush(now, out);
     }
 
-    /// A segment that belongs to no running connection.
-    // spec: rfc5961 3.2, 4.2 - RST counts only at the very next sequence number; it and SYN are otherwise
-    // answered by an acknowledgement.
+    /// Processes a segment with RST or SYN, or without ACK.
+    // spec: rfc5961 3.2, 4.2 - accepts RST only at the next expected sequence number; answers other RSTs and
+    // SYN with an ACK.
     fn on_odd(&mut self, now: Instant, seq: u32, header: &TcpHeader, out: &mut impl Outlet) {
         if header.flags.has(TcpFlags::RST) && seq == self.receiver.rcv_nxt() {
             self.state = TcpState::Closed;
@@ -260,7 +255,7 @@ impl Tcp {
         }
     }
 
-    /// An acknowledgement has come: it may have been for the FIN.
+    /// Updates the state after an ACK, which may have covered the FIN.
     #[inline]
     fn acknowledged(&mut self) {
         if matches!(self.state, TcpState::FinWait1 | TcpState::Closing | TcpState::LastAck)
@@ -275,8 +270,8 @@ impl Tcp {
         }
     }
 
-    /// Data has come: the other end's FIN may have been in it.
-    // linux: net/ipv4/tcp_input.c tcp_fin (6.1) - answered at once by an end that has closed.
+    /// Updates the state after data, which may have included the peer's FIN.
+    // linux: net/ipv4/tcp_input.c tcp_fin (6.1) - an end that has closed acknowledges the FIN immediately.
     #[inline]
     fn received(&mut self) {
         if !self.receiver.fin_received() {
@@ -300,7 +295,7 @@ impl Tcp {
         self.sender.push(now, &mut SocketPort { out, receiver: &mut self.receiver, face: &self.face });
     }
 
-    /// Sends a bare acknowledgement if one is due.
+    /// Sends a pure ACK if one is due.
     #[inline]
     fn flush(&mut self, now: Instant, out: &mut impl Outlet) {
         if self.receiver.ack_now() {
@@ -313,8 +308,8 @@ impl Tcp {
         SocketPort { out, receiver: &mut self.receiver, face: &self.face }.acknowledge(now, seq, departs);
     }
 
-    /// The application writes `bytes` bytes. Returns how many of them the send buffer took. The send buffer
-    /// takes nothing before the handshake is over or after a close.
+    /// Writes application data. Returns the number of bytes accepted by the send buffer: none before the
+    /// handshake completes or after a close.
     pub fn write(&mut self, now: Instant, bytes: u64, out: &mut impl Outlet) -> u64 {
         if !matches!(self.state, TcpState::Established | TcpState::CloseWait) {
             return 0;
@@ -322,29 +317,29 @@ impl Tcp {
         self.sender.write(now, bytes, &mut SocketPort { out, receiver: &mut self.receiver, face: &self.face })
     }
 
-    /// Whether an application that had to wait may write again. Returns true once.
+    /// Returns true, once, if a waiting application may write again.
     #[inline]
     pub fn wants_data(&mut self) -> bool {
         matches!(self.state, TcpState::Established | TcpState::CloseWait) && self.sender.wants_data()
     }
-    /// Whether [`Tcp::wants_data`] would return true.
+    /// Returns true if [`Tcp::wants_data`] would.
     #[inline]
     pub fn wakes_writer(&self) -> bool {
         matches!(self.state, TcpState::Established | TcpState::CloseWait) && self.sender.wakes_writer()
     }
 
-    /// Sequence number after the last written byte, and the reason why data is unsent, if any is.
+    /// Returns the sequence number after the last written byte, and the reason for unsent data, if any.
     pub fn waits_for(&self) -> (u32, Option<SocketWait>) {
         (self.sender.written(), self.sender.waits_for())
     }
 
-    /// Number of bytes that the application can read.
+    /// Returns the number of bytes available to the application.
     #[inline]
     pub fn readable(&self) -> u64 {
         self.receiver.readable()
     }
 
-    /// The application reads up to `bytes` bytes. Returns the number of bytes read.
+    /// Reads up to `bytes` bytes. Returns the number of bytes read.
     #[inline]
     pub fn read(&mut self, now: Instant, bytes: u64, out: &mut impl Outlet) -> u64 {
         let read = self.receiver.read(now, bytes);
@@ -352,7 +347,7 @@ impl Tcp {
         read
     }
 
-    /// The application closes its side: a FIN follows the written data. Reading is still possible.
+    /// Closes the sending side: a FIN follows the written data. Reading is still possible.
     // linux: net/ipv4/tcp.c tcp_close_state (6.1).
     pub fn close(&mut self, now: Instant, out: &mut impl Outlet) {
         self.state = match self.state {
@@ -368,7 +363,7 @@ impl Tcp {
         }
     }
 
-    /// Charges of a throttled socket have ended: the socket continues to send.
+    /// Resumes a throttled socket after packets have left the lower layers.
     #[inline]
     pub fn poll(&mut self, now: Instant, out: &mut impl Outlet) {
         if self.state != TcpState::Closed {
@@ -376,7 +371,7 @@ impl Tcp {
         }
     }
 
-    /// Handles due timers: SYN retransmission, delayed ACK, and the timers of the sending half.
+    /// Handles expired timers: SYN retransmission, delayed ACK, and the sender's timers.
     pub fn on_timer(&mut self, now: Instant, out: &mut impl Outlet) {
         if self.handshake.next_timer().is_some_and(|at| at <= now) {
             self.retry(now, out);
@@ -391,7 +386,7 @@ impl Tcp {
         }
     }
 
-    /// When [`Tcp::on_timer`] is to be called. The time may be too early, which does no harm.
+    /// Returns the next call time of [`Tcp::on_timer`], which may be too early.
     #[inline]
     pub fn next_timer(&self) -> Option<Instant> {
         let earlier = |a: Option<Instant>, b: Option<Instant>| match (a, b) {
@@ -404,7 +399,7 @@ impl Tcp {
         earlier(self.handshake.next_timer(), earlier(self.receiver.next_timer(), self.sender.next_timer()))
     }
 
-    /// The fields of `ss -tinm`.
+    /// Returns the fields of `ss -tinm`.
     pub fn info(&self, now: Instant) -> TcpInfo {
         let mut info = TcpInfo {
             segs_in: self.segs_in,

@@ -1,4 +1,4 @@
-//! Where a socket's segments become packets: addresses, acknowledgement and options are added here.
+//! Turns a socket's segments into packets: adds addresses, acknowledgement number and options.
 
 use super::TCP_HEADER;
 use crate::qdisc::Enqueue;
@@ -6,11 +6,11 @@ use crate::transport::tcp::receiver::{Receiver, TIMESTAMP_OPTION};
 use crate::transport::tcp::{Emit, Outlet, SegmentOut};
 use crate::types::{Endpoint, Instant, NewPacket, PacketKind, SockId, TcpFlags, TcpHeader, linear_truesize};
 
-/// The ECN bits of a packet that may be marked: ECT(0).
+/// ECN codepoint ECT(0).
 // spec: rfc3168 5.
 const ECT0: u8 = 2;
 
-/// What a socket looks like from outside.
+/// Addresses and options of a socket's packets.
 #[derive(Clone, Debug)]
 pub struct Face {
     pub endpoint: Endpoint,
@@ -20,8 +20,8 @@ pub struct Face {
 }
 
 impl Face {
-    /// Sends a packet with `options` bytes of options in each of its segments, charged to the socket if it
-    /// has a `truesize`.
+    /// Sends a packet with `options` bytes of options per segment, charged to the socket if it has a
+    /// `truesize`.
     #[inline]
     pub fn send(
         &self,
@@ -35,7 +35,7 @@ impl Face {
         let Endpoint { flow, flow_hash, src, dst, tos } = self.endpoint;
         let len = u32::from(segment.segs) * (src.ip().header() + TCP_HEADER + options) + segment.payload;
         // linux: include/net/tcp.h skb_set_tcp_pure_ack, net/ipv4/tcp_output.c __tcp_transmit_skb (6.1) -
-        // what bears no data is not counted by small queues.
+        // excludes packets without data from small queues.
         let (charge, truesize) = match segment.truesize {
             0 => (SockId::NONE, linear_truesize(len)),
             truesize => (self.sock, truesize),
@@ -58,7 +58,7 @@ impl Face {
     }
 }
 
-/// The way out of a connected socket's sending half.
+/// Output of a connected socket's sender.
 pub struct SocketPort<'a, O> {
     pub out: &'a mut O,
     pub receiver: &'a mut Receiver,
@@ -85,8 +85,8 @@ impl<O: Outlet> SocketPort<'_, O> {
         stamps + blocks
     }
 
-    /// Sends an acknowledgement without data.
-    // The local queue may refuse it: the next one says the same.
+    /// Sends an ACK without data.
+    // If the local queue refuses it, the next ACK carries the same information.
     #[inline]
     pub fn acknowledge(&mut self, now: Instant, seq: u32, departs: Instant) {
         let segment = SegmentOut {

@@ -1,14 +1,14 @@
-//! The airtime account of a channel: each nanosecond is counted once.
+//! Airtime accounting of a channel. Each nanosecond is counted exactly once.
 
 use crate::types::{Duration, Instant};
 
-/// What the air of a channel was used for during a stretch of time.
+/// Use of a channel during a stretch of time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum AirUse {
-    /// Idle: no radio had a frame to send.
+    /// Idle: no radio has a frame to send.
     Idle,
-    /// A radio waited to send. This includes interframe spaces, backoff, and the time after a failed
+    /// A radio is waiting to send. Includes interframe spaces, backoff, and the timeout after a failed
     /// transmission.
     Contention,
     /// A data PPDU.
@@ -19,16 +19,16 @@ pub enum AirUse {
     Collision,
     /// A beacon.
     Beacon,
-    /// Block Ack set-up and Block Ack requests.
+    /// Block Ack setup and Block Ack requests.
     Management,
     /// RTS and CTS frames, with the gaps that follow them.
     Protection,
-    /// Several frames at once in a scenario with hidden stations. These frames may collide at one receiver
-    /// and not at another.
+    /// Simultaneous frames in a scenario with hidden stations. They may collide at one receiver and not at
+    /// another.
     Overlap,
-    /// Non-Wi-Fi interference made the medium busy for at least one radio, and no radio sent.
+    /// Non-Wi-Fi interference keeps the medium busy for at least one radio, and no radio sends.
     Noise,
-    /// A frame of a neighbouring network, or the gap before the answer to that frame.
+    /// A frame of a neighbouring network, or the gap before its response.
     Neighbour,
 }
 
@@ -49,12 +49,12 @@ impl AirUse {
         Self::Noise,
         Self::Neighbour,
     ];
-    /// Whether this is a use by a source outside the scenario (interference or a neighbouring network). Only
+    /// Returns true for uses by sources outside the scenario: interference and neighbouring networks. Only
     /// scenarios with such sources report these uses.
     pub const fn is_foreign(self) -> bool {
         matches!(self, Self::Noise | Self::Neighbour)
     }
-    /// Name of the use in tables.
+    /// Returns the name used in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Idle => "idle",
@@ -72,7 +72,7 @@ impl AirUse {
     }
 }
 
-/// Time per use, booked without gap or overlap from the start of the run.
+/// Time per use since the start of the run, without gap or overlap.
 #[derive(Clone, Debug, Default)]
 pub struct AirAccount {
     by_use: [Duration; AirUse::COUNT],
@@ -80,26 +80,26 @@ pub struct AirAccount {
 }
 
 impl AirAccount {
-    /// Books the time from the end of the last booking until `until` as `what`.
+    /// Counts the time from the end of the previous entry to `until` as `what`.
     ///
-    /// An `until` at or before the end of the last booking changes nothing.
+    /// Does nothing if `until` is not after the end of the previous entry.
     #[inline]
     pub fn book(&mut self, what: AirUse, until: Instant) {
         self.by_use[what as usize] += until.saturating_since(self.until);
         self.until = self.until.max(until);
     }
 
-    /// Time booked for `what`.
+    /// Returns the time counted as `what`.
     pub fn used(&self, what: AirUse) -> Duration {
         self.by_use[what as usize]
     }
 
-    /// Total time booked.
+    /// Returns the total time counted.
     pub fn total(&self) -> Duration {
         self.by_use.iter().copied().sum()
     }
 
-    /// End of the last booking.
+    /// Returns the end of the last entry.
     pub fn until(&self) -> Instant {
         self.until
     }

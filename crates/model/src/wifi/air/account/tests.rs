@@ -6,12 +6,12 @@ use super::*;
 fn each_nanosecond_is_booked_once() {
     let mut account = AirAccount::default();
     let table = [
-        // booked as              until   idle  contention  data  ack
+        // use                     until   idle  contention  data  ack
         (AirUse::Idle, 100, [100, 0, 0, 0]),
         (AirUse::Contention, 143, [100, 43, 0, 0]),
         (AirUse::Data, 143, [100, 43, 0, 0]),
         (AirUse::Data, 1_143, [100, 43, 1_000, 0]),
-        // Nobody can book what is past.
+        // Time already counted does not count again.
         (AirUse::Idle, 900, [100, 43, 1_000, 0]),
         (AirUse::Ack, 1_150, [100, 43, 1_000, 7]),
     ];

@@ -1,12 +1,11 @@
-//! Contention for a channel: EDCA of IEEE 802.11. The cost of an exchange does not depend on the number of
-//! functions that wait.
+//! EDCA contention for a channel. The cost of an exchange does not depend on the number of waiting functions.
 //!
-//! All slot boundaries of an idle period lie on one grid, SIFS after the last transmission and then every
-//! slot. A function with arbitration number `aifsn` acts at the boundaries from `aifsn` slots on: it counts
-//! its backoff down at each, or transmits if the count is zero. So the medium only counts, per arbitration
-//! number, the boundaries that have passed since the start of the run, and a function stores the count at
-//! which its backoff ends: a function that has nothing to send counts down without being touched.
-// spec: ieee80211 10.22.2.4 - at each slot boundary a function does exactly one of: transmit, count down,
+//! All slot boundaries of an idle period lie on one grid, SIFS after the last transmission and every slot
+//! after that. A function with arbitration number `aifsn` acts at the boundaries from `aifsn` slots on: it
+//! decrements its backoff or, at zero, transmits. The medium therefore only counts, per arbitration number,
+//! the boundaries passed since the start of the run, and a function stores the count at which its backoff
+//! ends. The backoff of a function with nothing to send counts down without any work.
+// spec: ieee80211 10.22.2.4 - at each slot boundary, a function either transmits, counts down or does
 // nothing.
 
 pub use super::contenders::EdcafId;
@@ -19,9 +18,9 @@ use alloc::vec::Vec;
 struct Edcaf {
     params: EdcaParams,
     cw: u16,
-    /// Boundary, counted as in `Medium::passed`, at which the backoff is over.
+    /// Boundary at which the backoff ends, counted as in `Medium::passed`.
     expires: u64,
-    /// When its last transmission ended, after which it drew that backoff.
+    /// End of its last transmission, after which it drew the backoff.
     sent: Instant,
     stream: RandomStream,
 }
@@ -36,10 +35,10 @@ impl Edcaf {
 /// Result of a transmission by a function that won contention.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TxOutcome {
-    /// The frame was acknowledged, needed no acknowledgement, or was given up. The contention window is reset
+    /// The frame was acknowledged, needed no acknowledgement, or was given up. Resets the contention window
     /// to CWmin.
     Finished,
-    /// The transmission failed and will be retried. The contention window doubles.
+    /// The transmission failed and will be retried. Doubles the contention window.
     Failed,
 }
 
@@ -50,20 +49,20 @@ pub struct Medium {
     slot: Duration,
     edcafs: Vec<Edcaf>,
     waiting: Contenders,
-    /// Boundaries that have passed before the current idle period, by arbitration number.
+    /// Boundaries passed before the current idle period, by arbitration number.
     passed: [u64; CLASSES],
-    /// End of the last transmission; the medium is idle from here on, unless `begun`.
+    /// End of the last transmission. The medium is idle from this time, unless `begun`.
     idle_from: Instant,
-    /// When it was told of that end, if there has been one.
+    /// Time of the last call of `idle`, if any.
     freed: Instant,
-    /// Since when some function has been waiting in this idle period.
+    /// Time since which a function has been waiting in this idle period.
     wanted_from: Instant,
-    /// When the next transmission starts, as far as is known.
+    /// Planned start of the next transmission.
     start: Option<Instant>,
     begun: bool,
-    /// Start or winners may be others than when [`Medium::winners`] was called last.
+    /// Start or winners may differ from the last call of [`Medium::winners`].
     changed: bool,
-    /// A frame that finds the medium busy, and no backoff left, draws a new one.
+    /// A frame that arrives while the medium is busy and no backoff is left draws a new one.
     busy_backoff: bool,
 }
 
@@ -86,15 +85,15 @@ impl Medium {
         }
     }
 
-    /// The same medium with another rule for a frame that finds the medium busy while no backoff is left: the
-    /// frame is sent at the next end of AIFS, without a new backoff.
-    // deviation: not as the standard has it, but as simulated radios do it that draw a backoff after a
-    // transmission alone.
+    /// Disables the new backoff for a frame that arrives while the medium is busy and no backoff is left: the
+    /// frame is sent after the next AIFS.
+    // deviation: contrary to the standard - for comparison with simulators that draw a backoff only after a
+    // transmission.
     pub fn without_busy_backoff(self) -> Self {
         Self { busy_backoff: false, ..self }
     }
 
-    /// Registers a contention function. Panics if its AIFSN is not in 1 to 15.
+    /// Registers an EDCA function. Panics if its AIFSN is not in 1 to 15.
     pub fn add(&mut self, params: EdcaParams, stream: RandomStream) -> EdcafId {
         assert!((1..CLASSES as u8).contains(&params.aifsn), "aifsn must be 1 to 15");
         let sent = Instant::NEVER;
@@ -103,16 +102,16 @@ impl Medium {
         EdcafId((self.edcafs.len() - 1) as u16)
     }
 
-    /// Function `f`, which was not waiting, has a frame to send.
+    /// Adds function `f`, which was not waiting and now has a frame to send.
     ///
-    /// A request at the instant at which the medium becomes idle is treated as finding the medium busy. Such
-    /// a request responds to frames of the exchange that just ended. The model hands these frames up at the
-    /// end of the acknowledgement, but they were received a SIFS and an acknowledgement earlier, and hosts
-    /// take no time in the model.
-    // spec: ieee80211-2016 10.3.4.2 - without a backoff only if the medium is idle when the frame is queued
-    // and stays so for DIFS.
-    // deviation: a host that takes longer than the acknowledgement finds the medium idle; it is not told from
-    // others here.
+    /// A request at the instant at which the medium becomes idle counts as finding the medium busy: it
+    /// responds to frames of the exchange that just ended. The model delivers these frames at the end of the
+    /// acknowledgement, but real hosts receive them a SIFS and an acknowledgement earlier. Hosts take no time
+    /// in the model.
+    // spec: ieee80211-2016 10.3.4.2 - no backoff only if the medium is idle when the frame is queued and
+    // stays idle for DIFS.
+    // deviation: also applies to hosts that respond more slowly than the acknowledgement, which would find
+    // the medium idle.
     pub fn request(&mut self, now: Instant, f: EdcafId) {
         self.begin_if_due(now);
         let busy = self.begun || now < self.idle_from || now == self.freed;
@@ -121,18 +120,19 @@ impl Medium {
         debug_assert!(!self.waiting.contains(f), "a function asks once");
         let aifsn = function.params.aifsn;
         if busy {
-            // spec: ieee80211 10.22.2.2 - a frame that finds its queue empty, the backoff over and the medium
-            // busy invokes a new backoff. Who has just sent has drawn it.
+            // spec: ieee80211 10.22.2.2 - invokes a new backoff for a frame that arrives at an empty queue
+            // after the end of the backoff while the medium is busy. A function that has just sent has drawn
+            // it already.
             let over = function.expires <= self.passed[usize::from(aifsn)];
             match (over, self.busy_backoff) {
                 (true, true) if function.sent != now => function.draw(&self.passed),
-                // It waits for the next boundary like others, and is not one of those that send.
+                // Wait for the next boundary, so that the function does not join the current transmission.
                 (true, false) => function.expires = self.passed[usize::from(aifsn)],
                 _ => {}
             }
         } else {
-            // Boundaries of this idle period up to `now` are gone for this function: what happens at the one
-            // that is just now is settled, and a start that is not ahead could not be planned any more.
+            // The function misses the boundaries of this idle period up to and including `now`: events at the
+            // current boundary are settled, and a start must lie in the future to be planned.
             let from = first_boundary + self.slot * u64::from(aifsn);
             let gone = if now < from { 0 } else { (now - from) / self.slot + 1 };
             function.expires = function.expires.max(self.passed[usize::from(aifsn)] + gone);
@@ -151,32 +151,32 @@ impl Medium {
         }
     }
 
-    /// Start of the next transmission, or of the current one. `None` if no function waits.
+    /// Returns the start of the next or current transmission, or `None` if no function waits.
     #[inline]
     pub fn start(&self) -> Option<Instant> {
         self.start
     }
 
-    /// The instant since which a function has been waiting for that start.
+    /// Returns the time since which a function has been waiting for that start.
     #[inline]
     pub fn wanted_from(&self) -> Instant {
         self.wanted_from
     }
 
-    /// Whether waiting function `f` is sending at `now`, or starts at `now`, so that the content of the frame
+    /// Returns true if waiting function `f` is sending or starts at `now`, so that the content of the frame
     /// is settled. Continuations within a TXOP do not count.
     pub fn sends(&mut self, now: Instant, f: EdcafId) -> bool {
         self.begin_if_due(now);
-        // Whoever begins has counted all boundaries; who waits on has some left, and who asks meanwhile draws
-        // anew.
+        // A transmitting function has passed all its boundaries. A function that keeps waiting has some left,
+        // and one that requests meanwhile draws a new backoff.
         let function = &self.edcafs[usize::from(f.0)];
         self.begun && function.expires < self.passed[usize::from(function.params.aifsn)]
     }
 
-    /// Takes back the first PPDU of waiting function `f`, which then has `left` PPDUs. The backoff goes on.
-    /// The next backoff is drawn from CWmin, as after all tries of a PPDU have failed.
-    // spec: ieee80211-2016 10.22.2.2 - the window is the smallest again after the last try. deviation:
-    // hardware makes these tries, in vain.
+    /// Withdraws the first PPDU of waiting function `f`, which then has `left` PPDUs. The backoff continues.
+    /// The next backoff is drawn from CWmin, as after the last failed try of a PPDU.
+    // spec: ieee80211-2016 10.22.2.2 - resets the window after the last try.
+    // deviation: skips these tries - hardware makes them in vain.
     pub fn withdraw(&mut self, now: Instant, f: EdcafId, left: usize) {
         self.begin_if_due(now);
         let function = &mut self.edcafs[usize::from(f.0)];
@@ -190,16 +190,16 @@ impl Medium {
         }
     }
 
-    /// The next frame of a function has a different length than at the last call of [`Medium::winners`].
+    /// Notes that the next frame of a function may have another length than at the last call of
+    /// [`Medium::winners`].
     pub fn resized(&mut self) {
         self.changed |= !self.begun;
     }
 
-    /// Puts the functions that transmit at [`Medium::start`] into `winners`, ordered by number. More than one
-    /// function is a collision.
+    /// Fills `winners` with the functions that transmit at [`Medium::start`], ordered by number. More than
+    /// one function is a collision.
     ///
-    /// Call this before the start of the transmission has passed, or pass the unmodified `winners` of the
-    /// previous call.
+    /// Call this before the start of the transmission, or pass the unmodified `winners` of the previous call.
     pub fn winners(&mut self, winners: &mut Vec<EdcafId>) {
         debug_assert!(!self.begun, "who transmits was settled when it began");
         self.changed = false;
@@ -215,7 +215,8 @@ impl Medium {
         }
     }
 
-    /// Like `winners`, once the transmission has begun. Functions that request from then on are not included.
+    /// Like `winners`, after the transmission has begun. Functions that request after the start are not
+    /// included.
     pub fn senders(&self, senders: &mut Vec<EdcafId>) {
         debug_assert!(self.begun, "who transmits is settled when it begins");
         senders.clear();
@@ -228,30 +229,30 @@ impl Medium {
         senders.sort_unstable_by_key(|f| f.0);
     }
 
-    /// Whether the start or the winners may have changed since the last call of [`Medium::winners`].
+    /// Returns true if the start or the winners may have changed since the last call of [`Medium::winners`].
     #[inline]
     pub fn has_changed(&self) -> bool {
         self.changed
     }
 
-    /// Whether the transmission that was due has begun by `now`. Later requests cannot join it.
+    /// Returns true if the planned transmission has begun by `now`. Later requests cannot join it.
     #[inline]
     pub fn has_begun(&self, now: Instant) -> bool {
         self.begun || self.start.is_some_and(|s| now >= s)
     }
 
-    /// The transmission of winner `f` ends at `now`. `more` says whether the function has more to send and
+    /// Ends the transmission of winner `f` at `now`. `more` is true if the function has more to send and
     /// stays in contention.
     pub fn done(&mut self, now: Instant, f: EdcafId, outcome: TxOutcome, more: bool) {
         self.begin_if_due(now);
         let function = &mut self.edcafs[usize::from(f.0)];
         function.cw = match outcome {
             TxOutcome::Finished => function.params.cw_min,
-            // spec: ieee80211 10.22.2.2 - the window doubles (plus one) up to its maximum.
+            // spec: ieee80211 10.22.2.2 - doubles the window (plus one) up to its maximum.
             TxOutcome::Failed => (2 * function.cw + 1).min(function.params.cw_max),
         };
-        // Also after the last frame: the backoff that follows a transmission keeps one station from sending
-        // again at once when a new frame comes.
+        // Draw even after the last frame: this post-backoff delays a new frame that arrives right after the
+        // transmission.
         function.draw(&self.passed);
         function.sent = now;
         let (aifsn, expires) = (function.params.aifsn, function.expires);
@@ -263,7 +264,7 @@ impl Medium {
         }
     }
 
-    /// The medium is idle from `idle_from` on. Contention starts again.
+    /// Restarts contention on a medium that is idle from `idle_from`.
     pub fn idle(&mut self, now: Instant, idle_from: Instant) {
         self.begin_if_due(now);
         self.begun = false;
@@ -274,7 +275,7 @@ impl Medium {
         self.changed = true;
     }
 
-    /// The winner continues within its TXOP: its next transmission starts at `start`, without contention.
+    /// Continues the winner's TXOP: its next transmission starts at `start`, without contention.
     pub fn hold(&mut self, now: Instant, start: Instant) {
         self.begin_if_due(now);
         self.begun = true;
@@ -283,9 +284,9 @@ impl Medium {
         self.changed = true;
     }
 
-    /// A transmission by a function outside this medium begins at `now` while the medium is idle. The medium
-    /// is busy until [`Medium::idle`]. Used where radios hear different frames. A function that starts at
-    /// `now` itself transmits nevertheless.
+    /// Makes the medium, idle until now, busy until [`Medium::idle`] because a function outside of it begins
+    /// to transmit. Used if radios hear different frames. A function that starts exactly at `now` transmits
+    /// nevertheless.
     pub fn interrupt(&mut self, now: Instant) {
         debug_assert!(self.start.is_none_or(|start| now < start), "who starts is not interrupted");
         if !self.begun {
@@ -296,18 +297,18 @@ impl Medium {
         }
     }
 
-    /// The transmission that was due at `now` begins.
+    /// Begins the transmission that was due at `now`.
     pub fn begin(&mut self, now: Instant) {
         self.begin_if_due(now);
     }
 
-    /// Whether some function has something to send.
+    /// Returns true if any function has a frame to send.
     #[inline]
     pub fn is_wanted(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// When a function transmits whose back-off ends at boundary `expires`.
+    /// Start of a transmission by a function whose backoff ends at boundary `expires`.
     #[inline]
     fn start_at(&self, aifsn: u8, expires: u64) -> Instant {
         let left = expires.saturating_sub(self.passed[usize::from(aifsn)]);
@@ -324,7 +325,7 @@ impl Medium {
         self.count(start);
     }
 
-    /// Counts the boundaries of this idle period up to `until`, that one included.
+    /// Counts the boundaries of this idle period up to and including `until`.
     fn count(&mut self, until: Instant) {
         let first = self.idle_from + self.sifs;
         if until >= first {

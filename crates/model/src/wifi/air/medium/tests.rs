@@ -1,4 +1,4 @@
-//! Who starts when, and what a back-off outlasts.
+//! Start times of transmissions, and backoffs across busy periods.
 
 use super::*;
 use crate::types::Seed;
@@ -17,7 +17,7 @@ fn function(m: &mut Medium, aifsn: u8, cw: u16, name: &str) -> EdcafId {
         Seed { seed: 1, run: 0 }.stream(name),
     )
 }
-/// When the next transmission starts, if it has not.
+/// Start of the next transmission, if it has not begun.
 fn planned(m: &Medium) -> Option<Instant> {
     m.start.filter(|_| !m.begun)
 }
@@ -28,12 +28,12 @@ fn winners(m: &mut Medium) -> Vec<EdcafId> {
 }
 
 #[test]
-fn who_sends_and_who_waits() {
+fn requests_after_the_start_wait() {
     let mut m = Medium::new(SIFS, SLOT);
     let (a, b) = (function(&mut m, 3, 0, "a"), function(&mut m, 3, 0, "b"));
     m.request(us(0), a);
     assert_eq!([42, 43, 60].map(|at| m.sends(us(at), a)), [false, true, true]);
-    // Whoever asks meanwhile waits, also with a back-off of no slots.
+    // A function that requests during a transmission waits, even with a backoff of zero.
     m.request(us(60), b);
     assert_eq!([a, b].map(|f| m.sends(us(60), f)), [true, false]);
     let mut senders = Vec::new();
@@ -45,7 +45,7 @@ fn who_sends_and_who_waits() {
 }
 
 #[test]
-fn an_idle_medium_is_taken_after_aifs_or_at_the_next_boundary() {
+fn a_transmission_starts_after_aifs_or_at_the_next_boundary() {
     let mut m = Medium::new(SIFS, SLOT);
     let f = function(&mut m, 3, 0, "f");
     m.request(us(0), f);
@@ -79,7 +79,7 @@ fn a_frozen_backoff_counts_the_slot_in_which_another_starts() {
     assert_eq!(winners(&mut m), vec![a]);
     m.done(us(500), a, TxOutcome::Finished, false);
     m.idle(us(500), us(500));
-    // Boundary 0 passed when `a` began: three are left of four.
+    // Boundary 0 passed when `a` began: three of four are left.
     assert_eq!(m.start(), Some(us(500 + 43 + 3 * 9)));
 }
 
@@ -101,17 +101,17 @@ fn a_request_while_busy_draws_a_backoff_and_one_in_time_joins() {
 }
 
 #[test]
-fn what_an_exchange_brought_is_answered_with_a_backoff() {
+fn responses_to_an_exchange_draw_a_backoff() {
     let mut m = Medium::new(SIFS, SLOT);
     let sender = function(&mut m, 3, 0, "sender");
     let [early, late] = ["early", "late"].map(|name| function(&mut m, 3, 1023, name));
     m.request(us(0), sender);
     m.done(us(100), sender, TxOutcome::Finished, false);
     m.idle(us(100), us(100));
-    // At the end of the acknowledgement, and a moment later: only then it is idle.
+    // At the end of the acknowledgement the medium is still busy, 1 us later it is idle.
     m.request(us(100), early);
     m.request(us(101), late);
-    // Who has just sent has drawn once, here none of none.
+    // A function that has just sent has already drawn a backoff, here of zero.
     m.request(us(100), sender);
     let left = |f: EdcafId| m.edcafs[usize::from(f.0)].expires - m.passed[3];
     assert!(left(early) > 0, "{:?}", m.edcafs[1]);
@@ -120,9 +120,9 @@ fn what_an_exchange_brought_is_answered_with_a_backoff() {
 }
 
 #[test]
-fn radios_that_draw_after_transmissions_alone_meet_behind_a_busy_medium() {
-    // Start and number of those who send first of three that ask while another sends and have not sent
-    // before.
+fn without_busy_backoff_waiting_functions_collide() {
+    // Start and number of the first senders among three functions that request during a transmission and have
+    // not sent before.
     let first = |mut m: Medium| {
         let sender = function(&mut m, 3, 0, "sender");
         let three = ["a", "b", "c"].map(|name| function(&mut m, 3, 1023, name));
@@ -139,9 +139,9 @@ fn radios_that_draw_after_transmissions_alone_meet_behind_a_busy_medium() {
 }
 
 #[test]
-fn who_has_just_sent_draws_once() {
-    // A window of two: drawn once, half of the functions have no back-off; drawn again if there is none, a
-    // quarter.
+fn post_backoff_is_drawn_once() {
+    // CWmin 1: after a single draw, half of the functions have no backoff. A second draw in case of zero
+    // would leave a quarter.
     let mut m = Medium::new(SIFS, SLOT);
     let functions: Vec<_> = (0..400).map(|n| function(&mut m, 3, 1, &n.to_string())).collect();
     functions.iter().for_each(|&f| m.request(us(0), f));
@@ -170,7 +170,7 @@ fn equal_counts_collide_and_the_windows_double() {
 }
 
 #[test]
-fn another_s_transmission_stops_the_count_in_the_middle_of_a_slot() {
+fn interruption_in_the_middle_of_a_slot() {
     // It would start at the seventh boundary, 97: by 42 none has passed, by 52 and by 60 two, by 96 six.
     for (busy, left) in [(0, 6), (30, 6), (42, 6), (43, 5), (52, 4), (60, 4), (96, 0)] {
         let mut m = Medium::new(SIFS, SLOT);
@@ -180,7 +180,7 @@ fn another_s_transmission_stops_the_count_in_the_middle_of_a_slot() {
         assert_eq!(planned(&m), Some(us(43 + 6 * 9)));
         m.interrupt(us(busy));
         assert_eq!((planned(&m), m.start(), m.is_wanted()), (None, None, true));
-        // A second one while it is busy counts nothing.
+        // A second interruption of a busy medium counts nothing.
         m.interrupt(us(busy + 100));
         m.idle(us(1_000), us(1_000));
         assert_eq!(planned(&m), Some(us(1_000 + 43 + 9 * left)), "busy from {busy}");
@@ -188,7 +188,7 @@ fn another_s_transmission_stops_the_count_in_the_middle_of_a_slot() {
 }
 
 #[test]
-fn an_idle_period_that_is_put_off_counts_from_its_later_start() {
+fn a_postponed_idle_period_counts_from_its_later_start() {
     let mut m = Medium::new(SIFS, SLOT);
     let f = function(&mut m, 3, 0, "f");
     m.edcafs[0].expires = 2;
@@ -196,7 +196,7 @@ fn an_idle_period_that_is_put_off_counts_from_its_later_start() {
     m.interrupt(us(10));
     m.idle(us(100), us(500));
     assert_eq!(planned(&m), Some(us(500 + 43 + 18)));
-    // A reservation that is given back.
+    // A NAV reservation that is reset early.
     m.idle(us(200), us(200));
     assert_eq!(planned(&m), Some(us(200 + 43 + 18)));
     m.interrupt(us(210));

@@ -1,4 +1,4 @@
-//! PPDUs on their way through the hardware, and the frames in them.
+//! PPDUs in the hardware, and the frames in them.
 
 use crate::types::{
     Ac, ContentView, Ctx, DevId, Duration, Instant, MpduView, Packets, PeerId, Pkt, PpduKind, Sink, SockId,
@@ -11,46 +11,45 @@ use crate::wifi::rate::Probe;
 use crate::wifi::seq_window::Seq;
 use alloc::vec::Vec;
 
-/// Whether the hardware has returned a frame unsent, and the last reason.
+/// Reason for which the hardware last returned a frame unsent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Returned {
     /// The hardware has not returned the frame.
     No,
     /// The receiver fell asleep. Such a frame expires in mac80211's buffer.
     Asleep,
-    /// Another PPDU to the same receiver had failed. mac80211 sent the frame once more.
+    /// Another PPDU to the same receiver had failed. mac80211 retried the frame once.
     Once,
 }
 
-/// One data frame (MPDU) of a PPDU. The sender keeps this entry from the assignment of the sequence number
+/// A data frame (MPDU) of a PPDU. The sender keeps this entry from the assignment of the sequence number
 /// until the fate of the frame is known.
 #[derive(Clone, Copy, Debug)]
 pub struct Mpdu {
-    /// The packet (the first one of an A-MSDU), until the receiver has it.
+    /// The packet (the first one of an A-MSDU), until the receiver takes it.
     pub pkt: Option<Pkt>,
     /// Sequence number.
     pub seq: Seq,
     /// Length in bytes from the MAC header to the FCS.
     pub len: u16,
-    /// Number of hardware tries so far.
+    /// Hardware tries so far.
     pub tries: u8,
-    /// The hardware has returned it unsent before.
+    /// Reason of the last return, if the hardware has returned the frame unsent.
     pub returned: Returned,
-    /// The rate that this frame probes. A probing frame is sent alone, with that rate in its retry chain.
+    /// Rate that this frame probes. A probing frame is sent alone, with that rate in its retry chain.
     pub probe: Option<Probe>,
-    /// Socket that is charged for the packet once the packet has gone up at the receiver: the charge then
-    /// stays in this entry.
+    /// Socket charged for the packet. The charge stays in this entry after the receiver has taken the packet.
     pub charge: SockId,
-    /// The amount charged, in bytes.
+    /// Amount charged, in bytes.
     pub truesize: u32,
-    /// Airtime that the frame is charged in advance, until the driver learns its result, in units of 4 us.
+    /// Airtime charged in advance until the driver learns the frame's result, in units of 4 us.
     pub airtime: u16,
-    /// Number of packets in the frame: more than one in an A-MSDU.
+    /// Packets in the frame: more than one in an A-MSDU.
     pub msdus: u8,
 }
 
 impl Mpdu {
-    /// Number of packets that the frame holds, until the receiver has them.
+    /// Returns the number of packets that the frame still holds, zero once the receiver has taken them.
     #[inline]
     pub fn held(&self) -> u64 {
         if self.pkt.is_some() { u64::from(self.msdus) } else { 0 }
@@ -62,7 +61,7 @@ impl Mpdu {
 pub enum Content {
     /// Data frames: an A-MPDU, answered by a Block Ack, or a single frame, answered by an ACK.
     Data {
-        /// Whether the PPDU is an A-MPDU.
+        /// True for an A-MPDU.
         aggregate: bool,
     },
     /// A Block Ack request (BAR), which moves the left edge of the receiver's window to `start`.
@@ -70,23 +69,23 @@ pub enum Content {
         /// The new left edge.
         start: Seq,
     },
-    /// An ADDBA request, which asks for a Block Ack session.
+    /// An ADDBA request, which initiates a Block Ack session.
     AddbaRequest {
         /// First sequence number of the session.
         start: Seq,
-        /// Window size that is requested, in frames.
+        /// Requested window size in frames.
         frames: u16,
     },
     /// An ADDBA response.
     AddbaResponse {
-        /// Window size that is granted, in frames.
+        /// Granted window size in frames.
         frames: u16,
     },
-    /// A beacon, which has no response.
+    /// A beacon; it has no response.
     Beacon,
     /// A Null frame of a station, which announces power-save mode.
     Null {
-        /// The Power Management bit: the station sleeps.
+        /// The Power Management bit, set if the station enters power-save mode.
         pm: bool,
     },
     /// A QoS Null frame. A station requests a service period with it, and an access point ends one with it.
@@ -96,18 +95,18 @@ pub enum Content {
     },
     /// A PS-Poll: a sleeping station requests one frame.
     PsPoll,
-    /// A group-addressed data frame, which has no response.
+    /// A group-addressed data frame; it has no response.
     Group,
 }
 
 impl Content {
-    /// Whether the PPDU carries packets.
+    /// Returns true if the PPDU carries packets.
     #[inline]
     pub const fn is_data(self) -> bool {
         matches!(self, Self::Data { .. } | Self::Group)
     }
 
-    /// Whether the PPDU is addressed to a group, so that no station acknowledges it.
+    /// Returns true if the PPDU is group-addressed and therefore not acknowledged.
     #[inline]
     pub const fn is_for_all(self) -> bool {
         matches!(self, Self::Beacon | Self::Group)
@@ -115,7 +114,8 @@ impl Content {
 }
 
 impl Content {
-    /// Length in bytes of a frame without data. Zero for data, whose length the PPDU builder sets.
+    /// Returns the length in bytes of a frame without data. Zero for data frames, whose length the PPDU
+    /// builder sets.
     pub const fn fixed_bytes(self) -> u32 {
         match self {
             Self::Data { .. } | Self::Group => 0,
@@ -129,7 +129,7 @@ impl Content {
         }
     }
 
-    /// The content as a packet capture shows it.
+    /// Returns the content as shown in a packet capture.
     pub const fn view(self) -> ContentView {
         match self {
             Self::Data { aggregate } => ContentView::Data { aggregate },
@@ -144,7 +144,7 @@ impl Content {
         }
     }
 
-    /// The kind that the trace shows.
+    /// Returns the kind shown in the trace.
     pub const fn kind(self) -> PpduKind {
         match self {
             Self::Data { aggregate: true } => PpduKind::Aggregate,
@@ -165,18 +165,18 @@ pub struct Header {
     pub dev: DevId,
     /// The receiver, as a peer number of the sender.
     pub peer: PeerId,
-    /// The access category whose queue the PPDU is in.
+    /// Access category of the queue that the PPDU is in.
     pub ac: Ac,
     /// TID of the frames.
     pub tid: u8,
     /// The purpose.
     pub content: Content,
-    /// The frames belong to a Block Ack session.
+    /// True if the frames belong to a Block Ack session.
     pub in_session: bool,
 }
 
 impl Header {
-    /// Whether this is session data of the given device, peer and TID.
+    /// Returns true for session data of the given device, peer and TID.
     pub fn is_data_of(&self, whose: (DevId, PeerId, u8)) -> bool {
         (self.dev, self.peer, self.tid) == whose
             && self.in_session
@@ -189,50 +189,50 @@ impl Header {
 pub struct Ppdu {
     /// Sender, receiver and purpose.
     pub header: Header,
-    /// The retry chain: rates to try.
+    /// The retry chain.
     pub chain: RetryChain,
-    /// The PPDU exceeds the RTS threshold, so RTS and CTS go before it.
+    /// The PPDU exceeds the RTS threshold, so RTS and CTS precede it.
     pub long: bool,
     /// Length of the PSDU in bytes.
     pub bytes: u32,
     /// The data frames, at most [`Marks::MOST`].
     pub mpdus: Vec<Mpdu>,
-    /// For a PPDU without data: the receiver has processed it. A repetition after a lost ACK is not a new
-    /// request.
+    /// True if the receiver has processed this PPDU without data. A retransmission after a lost ACK is not a
+    /// new request.
     pub taken: bool,
     /// A Block Ack for this PPDU has a 256-bit bitmap.
     pub wide: bool,
-    /// The sender received an acknowledgement.
+    /// The sender has received an acknowledgement.
     pub acknowledged: bool,
     /// The PPDU clears the hardware's destination filter.
     pub lifts: bool,
     /// The hardware has returned the PPDU unsent.
     pub filtered: bool,
-    /// The Power Management bit: the sender announces that it sleeps.
+    /// The Power Management bit: the sender enters power-save mode.
     pub pm: bool,
     /// The More Data bit: more frames are buffered for the sleeping receiver.
     pub more: bool,
     /// The EOSP bit: the PPDU ends a service period.
     pub eosp: bool,
-    /// The PPDU is the last one that answers a sleeping station's request.
+    /// The PPDU is the last response to a sleeping station's request.
     pub ends: bool,
-    /// Entry of the chain that is tried now.
+    /// Current entry of the chain.
     entry: u8,
-    /// Tries made at that entry.
+    /// Tries at the current entry.
     entry_tries: u8,
     /// Total number of tries.
     pub tries: u8,
     /// Airtime charged for the PPDU, by ath9k's calculation: its tries on the air, and certain tries that
-    /// were only an unanswered RTS.
+    /// ended with an unanswered RTS.
     pub airtime: Duration,
-    /// Tries at that entry that were no more than an RTS without an answer.
+    /// Tries at the current entry that ended with an unanswered RTS.
     entry_unsent: u8,
-    /// It was on the air itself.
+    /// The PPDU itself was on the air at least once.
     on_air: bool,
 }
 
 impl Ppdu {
-    /// Creates a PPDU that has not been tried. `mpdus` is an empty vector to be filled.
+    /// Creates an untried PPDU. `mpdus` is an empty vector to be filled.
     pub fn new(header: Header, chain: RetryChain, mpdus: Vec<Mpdu>) -> Self {
         Self {
             header,
@@ -258,23 +258,23 @@ impl Ppdu {
         }
     }
 
-    /// The rate of the next try.
+    /// Returns the rate of the next try.
     #[inline]
     pub fn rate(&self) -> PhyRate {
         self.chain.entries()[usize::from(self.entry)].rate
     }
 
-    /// Whether RTS and CTS go before the next try.
+    /// Returns true if RTS and CTS precede the next try.
     #[inline]
     pub fn asks_for_rts(&self) -> bool {
         self.long || self.chain.entries()[usize::from(self.entry)].rts
     }
 
     /// Records a try that lasts for `took`. `sent` is false if the RTS before the PPDU was not answered.
-    /// `done` means that no other try is needed. Returns whether the PPDU is to be tried again, along its
+    /// `done` means that no other try is needed. Returns true if the PPDU is to be tried again, along its
     /// retry chain.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_count_airtime (4.11) - of an entry that has failed
-    // all tries are charged, on the air or not; of the last one those on the air, and one at least.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_count_airtime (4.11) - charges all tries of a
+    // failed entry, on the air or not; for the last entry, charges the tries on the air, and at least one.
     #[inline]
     pub fn tried(&mut self, took: Duration, sent: bool, done: bool) -> bool {
         self.tries = self.tries.saturating_add(1);
@@ -300,17 +300,17 @@ impl Ppdu {
         false
     }
 
-    /// The hardware returns the PPDU unsent. The driver counts this as one try at the first rate, lasting for
+    /// Marks the PPDU as returned unsent. The driver counts this as one try at the first rate, lasting for
     /// `took`.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr, ath_tx_count_airtime,
-    // ath_tx_rc_status (4.11) - the tries that the status tells and one, whatever the status.
+    // ath_tx_rc_status (4.11) - counts the tries in the status plus one, regardless of the status.
     pub fn return_unsent(&mut self, took: Duration) {
         self.filtered = true;
         (self.tries, self.entry_tries, self.airtime) = (1, 1, took);
     }
 
-    /// The entries of the retry chain that were used, each with the number of tries made, followed by the
-    /// number of used entries.
+    /// Returns the used entries of the retry chain with the number of tries made, and the number of used
+    /// entries.
     pub fn used(&self) -> ([RateTry; RetryChain::MAX], usize) {
         let entries = self.chain.entries();
         let mut used = [entries[0]; RetryChain::MAX];
@@ -320,20 +320,20 @@ impl Ppdu {
         (used, n + 1)
     }
 
-    /// Number of tries at the current entry that were only an unanswered RTS.
+    /// Returns the number of tries at the current entry that ended with an unanswered RTS.
     #[inline]
     pub const fn unsent(&self) -> u8 {
         self.entry_unsent
     }
 
-    /// Number of frames before the last one, and number of packets in the last one.
+    /// Returns the number of frames before the last one, and the number of packets in the last one.
     #[inline(always)]
     pub fn ends_with(&self) -> (usize, usize) {
         (self.mpdus.len().saturating_sub(1), self.mpdus.last().map_or(0, |mpdu| usize::from(mpdu.msdus)))
     }
 
-    /// Reports to a trace reader that follows packets that the PPDU's packets are in the hardware. `had` is
-    /// an earlier result of `ends_with`; packets up to there were reported before.
+    /// Reports to a per-packet trace reader that the PPDU's packets are in the hardware. `had` is an earlier
+    /// result of `ends_with`; packets up to there were reported before.
     #[inline(always)]
     pub fn is_in_hardware<S: Sink>(&self, now: Instant, had: (usize, usize), ctx: &mut Ctx<'_, S>) {
         if S::STEPS {
@@ -344,13 +344,13 @@ impl Ppdu {
         }
     }
 
-    /// Reports to a trace reader that follows packets that the hardware has given the PPDU back.
+    /// Reports to a per-packet trace reader that the hardware has given the PPDU back.
     #[inline(always)]
     pub fn is_given_back<S: Sink>(&self, now: Instant, ctx: &mut Ctx<'_, S>) {
         ctx.each_step(now, self.mpdus.iter().filter_map(|m| m.pkt), |p| Step::GivenBack { p });
     }
 
-    /// Puts the packets that the receiver does not have yet into `packets`, each with whether `whole` marks
+    /// Fills `packets` with the packets that the receiver has not taken yet, each with true if `whole` marks
     /// its frame.
     pub fn carries(&self, whole: &Marks, all: &Packets, packets: &mut Vec<(Pkt, bool)>) {
         packets.clear();
@@ -359,26 +359,26 @@ impl Ppdu {
         }
     }
 
-    /// A mark for each frame of the PPDU.
+    /// Returns marks for all frames of the PPDU.
     #[inline]
     pub fn all(&self) -> Marks {
         Marks::first(self.mpdus.len())
     }
 
-    /// Number of frames that the sender knows to be received.
-    // spec: ieee80211 10.24.7.3 - the scoreboard remembers frames of earlier tries, so that a Block Ack tells
-    // of all that the receiver has.
+    /// Returns the number of frames acknowledged to the sender.
+    // spec: ieee80211 10.24.7.3 - the scoreboard keeps frames of earlier tries, so a Block Ack covers all
+    // frames that the receiver has.
     #[inline]
     pub fn acked(&self) -> u32 {
         if self.acknowledged { self.mpdus.iter().map(|mpdu| u32::from(mpdu.pkt.is_none())).sum() } else { 0 }
     }
 
-    /// Puts the data frames of this try into `views`, as a packet capture shows them. A mark in `whole` means
-    /// that the frame was received without error.
-    // spec: ieee80211-2016 9.2.4.1.6 - the Retry bit is that of a frame that was on the air before; a failed
-    // RTS alone makes none.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_set_retry (4.11) - frames that the driver sends
-    // once more have it in any case.
+    /// Fills `views` with the data frames of this try, as shown in a packet capture. `whole` marks the frames
+    /// received without error.
+    // spec: ieee80211-2016 9.2.4.1.6 - sets the Retry bit in frames that were on the air before; a failed RTS
+    // does not count.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_set_retry (4.11) - sets the bit in all frames that
+    // the driver retries.
     pub fn view(&self, whole: &Marks, views: &mut Vec<MpduView>) {
         views.clear();
         views.extend(self.mpdus.iter().enumerate().map(|(n, mpdu)| MpduView {
@@ -391,8 +391,9 @@ impl Ppdu {
         }));
     }
 
-    /// A mark for each frame that the receiver has, given that this try delivered the frames in `whole`.
-    // spec: ieee80211 10.24.7.3 - the scoreboard remembers frames of earlier tries.
+    /// Returns marks for the frames that the receiver has, given that this try delivered the frames in
+    /// `whole`.
+    // spec: ieee80211 10.24.7.3 - the scoreboard keeps frames of earlier tries.
     pub fn held(&self, whole: &Marks) -> Marks {
         Marks::each(self.mpdus.len(), |n| whole.has(n) || self.mpdus[n].pkt.is_none())
     }

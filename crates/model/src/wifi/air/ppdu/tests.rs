@@ -6,7 +6,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 #[test]
-fn tries_go_along_the_chain() {
+fn tries_follow_the_chain() {
     let tries = [("ht20-mcs15-sgi", 2), ("ht20-mcs7-lgi", 1), ("ht20-mcs0-lgi", 3)];
     let chain = tries.map(|(name, tries)| RateTry::new(PhyRate::parse(name).unwrap(), tries));
     let header = ppdu(&mut Packets::new(), []).header;
@@ -22,7 +22,7 @@ fn tries_go_along_the_chain() {
 }
 
 #[test]
-fn the_retry_bit_is_of_frames_that_were_on_the_air() {
+fn the_retry_bit_marks_frames_that_were_on_the_air() {
     let mut packets = Packets::new();
     let mut p = ppdu(&mut packets, 0..2);
     let mut views = Vec::new();
@@ -45,8 +45,8 @@ fn the_retry_bit_is_of_frames_that_were_on_the_air() {
 }
 
 #[test]
-fn tries_that_were_only_an_rts_are_charged_as_ath9k_does() {
-    // Two tries at the first entry, three at the second. Letters: on the air, an RTS alone, acknowledged.
+fn unanswered_rts_tries_are_charged_as_in_ath9k() {
+    // Two tries at the first entry, three at the second. s: on the air, r: unanswered RTS, a: acknowledged.
     for (tries, charged) in
         [("a", 1), ("sa", 2), ("ra", 1), ("rra", 3), ("rsra", 3), ("rrrra", 3), ("ssrrr", 3), ("rrrrr", 3)]
     {
@@ -70,7 +70,7 @@ fn a_mark_for_each_frame() {
 }
 
 #[test]
-fn lengths_and_kinds_of_what_carries_no_data() {
+fn lengths_and_kinds_of_frames_without_data() {
     let start = Seq::new(0);
     let table = [
         (Content::Data { aggregate: true }, 0, PpduKind::Aggregate),

@@ -1,7 +1,7 @@
-//! A radio: the short queues of PPDUs in front of its EDCA functions.
+//! A radio: short queues of PPDUs in front of its EDCA functions.
 //!
-//! This is hardware: no packet is dropped here, only PPDUs fail. PPDU buffers are reused, so that nothing is
-//! allocated during a run.
+//! Hardware does not drop packets; PPDUs fail. PPDU buffers are reused, so that nothing is allocated during a
+//! run.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -15,27 +15,27 @@ use crate::wifi::air::ppdu::{Header, Ppdu};
 use crate::wifi::phy::RetryChain;
 use crate::wifi::seq_window::SeqWindow;
 
-/// Number of the beacon queue. Queues 0 to 3 are one per access category.
+/// Number of the beacon queue. Queues 0 to 3 belong to the access categories.
 pub const BEACON_QUEUE: usize = 4;
-/// Number of queues of a radio.
+/// Number of queues per radio.
 pub const QUEUES: usize = 5;
 
 #[derive(Debug, Default)]
 struct HwQueue {
     ppdus: VecDeque<Box<Ppdu>>,
     aggregates: u32,
-    /// PPDUs that have left it and that the driver has not been told of.
+    /// PPDUs that have left the queue and are not yet reported to the driver.
     unreported: u32,
 }
 
-/// The hardware queues of one radio.
+/// Hardware queues of one radio.
 #[derive(Debug)]
 pub struct Radio {
     /// The radio's channel.
     pub channel: ChannelId,
     /// Number of the radio on its channel.
     pub number: usize,
-    /// The contention functions, one per queue.
+    /// EDCA functions, one per queue.
     pub edcafs: [EdcafId; QUEUES],
     depth: HardwareDepth,
     txop: [Duration; 4],
@@ -45,7 +45,7 @@ pub struct Radio {
         reason = "a PPDU stays where it is on its way through queues and driver; its box moves"
     )]
     spare: Vec<Box<Ppdu>>,
-    /// Whom it sends nothing to, and what it has returned for that.
+    /// Blocked destinations and the PPDUs returned because of them.
     filter: Filter,
 }
 
@@ -70,10 +70,10 @@ impl Radio {
         }
     }
 
-    /// Whether the driver may add a PPDU. PPDUs of a Block Ack session and single frames have separate
-    /// limits.
+    /// Returns true if the driver may add a PPDU. PPDUs of a Block Ack session and single frames have
+    /// separate limits.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_sched_aggr, ath_tx_txqaddbuf (4.4) -
-    // axq_ampdu_depth counts the PPDUs of sessions, single ones too, but no probes; axq_depth counts all
+    // axq_ampdu_depth counts session PPDUs, including single frames but not probes; axq_depth counts all
     // PPDUs.
     #[inline]
     pub fn room(&self, ac: Ac, in_session: bool) -> bool {
@@ -85,14 +85,14 @@ impl Radio {
         }
     }
 
-    /// What a PPDU adds to the aggregates that are limited.
+    /// Number that a PPDU adds to the limited aggregates.
     #[inline]
     fn counts(&self, ppdu: &Ppdu) -> u32 {
         let probes = ppdu.mpdus.first().is_some_and(|m| m.probe.is_some());
         u32::from(ppdu.header.in_session && (self.depth.probes_count || !probes))
     }
 
-    /// An empty PPDU, to be filled and sent.
+    /// Returns an empty PPDU to be filled and sent.
     pub fn blank(&mut self, header: Header, chain: RetryChain) -> Box<Ppdu> {
         match self.spare.pop() {
             Some(mut used) => {
@@ -105,7 +105,7 @@ impl Radio {
         }
     }
 
-    /// Queues a PPDU. If the queue was empty, its contention function starts to contend.
+    /// Queues a PPDU. If the queue was empty, its EDCA function starts to contend.
     pub fn send(&mut self, now: Instant, queue: usize, ppdu: Box<Ppdu>, medium: &mut Medium) {
         let counts = self.counts(&ppdu);
         let q = &mut self.queues[queue];
@@ -129,7 +129,7 @@ impl Radio {
         self.filter.set(&ppdu.header);
     }
 
-    /// Returns PPDUs that the destination filter stops from the head of a queue.
+    /// Returns PPDUs that the destination filter stops at the head of a queue.
     #[inline]
     pub fn look(&mut self, queue: usize) {
         if self.filter.is_set() {
@@ -147,33 +147,33 @@ impl Radio {
         }
     }
 
-    /// Marks a PPDU that is no longer in its queue to be returned to the driver as unsent.
+    /// Hands a PPDU that has left its queue back to the driver, which gets it by [`Radio::take_returned`].
     pub fn return_unsent(&mut self, ppdu: Box<Ppdu>) {
         self.unreported(ppdu.header.ac.index(), &ppdu, 1);
         self.filter.returned.push_back(ppdu);
     }
 
-    /// Whether returned PPDUs wait that the driver does not know of yet.
+    /// Returns true if returned PPDUs wait for the driver.
     #[inline]
     pub fn has_returned(&self) -> bool {
         !self.filter.returned.is_empty()
     }
 
-    /// The next returned PPDU. Its place in the queue becomes free.
+    /// Removes the next returned PPDU, whose place in the queue becomes free.
     pub fn take_returned(&mut self) -> Option<Box<Ppdu>> {
         let ppdu = self.filter.returned.pop_front()?;
         self.unreported(ppdu.header.ac.index(), &ppdu, -1);
         Some(ppdu)
     }
 
-    /// Whether the aggregate queued last takes more frames until its transmission starts.
+    /// Returns true if the aggregate queued last takes more frames until its transmission starts.
     #[inline]
     pub fn stays_open(&self) -> bool {
         self.depth.open
     }
 
-    /// The PPDU queued last, if it may take more frames: it has not been tried and is not on the air.
-    // deviation: within a transmit opportunity of several exchanges none is added to.
+    /// Returns the PPDU queued last if it may take more frames: it has not been tried and is not on the air.
+    // deviation: never adds frames within a TXOP of several exchanges.
     pub fn open(&mut self, now: Instant, ac: Ac, medium: &mut Medium) -> Option<&mut Ppdu> {
         let queue = ac.index();
         let q = &mut self.queues[queue];
@@ -183,14 +183,13 @@ impl Radio {
         q.ppdus.back_mut().map(|p| &mut **p).filter(|p| p.tries == 0)
     }
 
-    /// Header of the PPDU queued last.
+    /// Returns the header of the PPDU queued last.
     #[inline]
     pub fn last(&self, ac: Ac) -> Option<Header> {
         self.queues[ac.index()].ppdus.back().map(|p| p.header)
     }
 
-    /// Gives back the queued data PPDUs of a device to a peer that has fallen asleep, except for a PPDU on
-    /// the air.
+    /// Withdraws a device's queued data PPDUs to a peer that has fallen asleep, except for a PPDU on the air.
     #[cold]
     pub fn withdraw(
         &mut self,
@@ -222,13 +221,13 @@ impl Radio {
         }
     }
 
-    /// The PPDU that the queue's function contends for.
+    /// Returns the PPDU for which the queue's EDCA function contends.
     #[inline]
     pub fn head(&mut self, queue: usize) -> Option<&mut Ppdu> {
         self.queues[queue].ppdus.front_mut().map(|p| &mut **p)
     }
 
-    /// The same, by shared reference.
+    /// Returns the head of a queue by shared reference.
     #[inline]
     pub fn first(&self, queue: usize) -> Option<&Ppdu> {
         self.queues[queue].ppdus.front().map(|p| &**p)
@@ -242,8 +241,8 @@ impl Radio {
         Some(ppdu)
     }
 
-    /// Counts a PPDU that has left its queue as occupying a place (`places` = 1), or frees that place when
-    /// the driver learns of the PPDU (-1).
+    /// Lets a PPDU that has left its queue still occupy a place (`places` = 1), or frees that place once the
+    /// driver has processed the PPDU (-1).
     pub fn unreported(&mut self, queue: usize, ppdu: &Ppdu, places: i32) {
         let counts = self.counts(ppdu);
         let q = &mut self.queues[queue];
@@ -260,24 +259,24 @@ impl Radio {
         q.ppdus.push_front(ppdu);
     }
 
-    /// TXOP limit of an access category. Zero allows one exchange.
+    /// Returns the TXOP limit of an access category. Zero allows one exchange.
     #[inline]
     pub fn txop(&self, ac: Ac) -> Duration {
         self.txop[ac.index()]
     }
 
-    /// Keeps a used PPDU's buffer for the next [`Radio::blank`].
+    /// Keeps a PPDU's buffer for the next [`Radio::blank`].
     #[inline]
     pub fn recycle(&mut self, ppdu: Box<Ppdu>) {
         self.spare.push(ppdu);
     }
 
-    /// Number of PPDUs in a queue.
+    /// Returns the number of PPDUs in a queue.
     pub fn queued(&self, queue: usize) -> usize {
         self.queues[queue].ppdus.len()
     }
 
-    /// All PPDUs in all queues.
+    /// Returns all PPDUs in all queues.
     pub fn ppdus(&self) -> impl Iterator<Item = &Ppdu> {
         self.queues.iter().flat_map(|q| &q.ppdus).chain(&self.filter.returned).map(|p| &**p)
     }
@@ -286,13 +285,13 @@ impl Radio {
 /// Number of PPDUs that the driver keeps queued in the hardware, per access category.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HardwareDepth {
-    /// Aggregates are added while fewer than this many are queued.
+    /// Queue aggregates while fewer than this many are queued.
     pub aggregates: u32,
-    /// Single frames are added while fewer than this many frames are queued.
+    /// Queue single frames while fewer than this many PPDUs are queued.
     pub singles: u32,
-    /// Whether a session frame that probes a rate, which is sent alone, counts as an aggregate.
+    /// Count a session frame that probes a rate, which is sent alone, as an aggregate.
     pub probes_count: bool,
-    /// The aggregate queued last takes more frames until its transmission starts.
+    /// Add frames to the aggregate queued last until its transmission starts.
     pub open: bool,
 }
 
@@ -305,14 +304,14 @@ impl Default for HardwareDepth {
 }
 
 impl HardwareDepth {
-    /// Depth of the ath9k_htc firmware: one aggregate, and as many single frames as it has buffers.
-    // ath9k_htc-firmware: wlan/if_owl.c ath_tgt_tx_sched_aggr, ath_tgt_handle_normal (e888634) - frames
-    // outside a session go to the hardware as they come.
+    /// Depth of the ath9k_htc firmware: one aggregate, and as many single frames as the firmware has buffers.
+    // ath9k_htc-firmware: wlan/if_owl.c ath_tgt_tx_sched_aggr, ath_tgt_handle_normal (e888634) - passes
+    // frames outside a session to the hardware immediately.
     pub const HTC: Self = Self { aggregates: 1, singles: 33, probes_count: true, open: false };
 
     /// Depth of firmware that builds each aggregate at transmission time from the packets in its ring.
-    // deviation: assumed of ath10k, iwlwifi and Broadcom's, whose firmware is not public - a ring without an
-    // end of its own, and a new frame is in it at once.
+    // deviation: assumed for ath10k, iwlwifi and Broadcom, whose firmware is not public - the ring has no
+    // limit of its own, and a new frame is in it immediately.
     pub const RING: Self = Self { aggregates: 1, singles: 8, probes_count: false, open: true };
 }
 

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 const BE: usize = Ac::Be.index();
 
 #[test]
-fn two_ppdus_of_sessions_or_eight_of_any_kind() {
+fn two_session_ppdus_or_eight_of_any_kind() {
     let (mut medium, mut radio) = radio("radio");
     let mut packets = Packets::new();
     let room = |r: &Radio| (r.room(Ac::Be, true), r.room(Ac::Be, false));
@@ -21,7 +21,7 @@ fn two_ppdus_of_sessions_or_eight_of_any_kind() {
     // linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_AGGR_MIN_QDEPTH, ATH_NON_AGGR_MIN_QDEPTH (4.4).
     #[rustfmt::skip]
     let table = [
-        // in session, room afterwards for one of a session, for a single frame
+        // in session, room afterwards for a session PPDU, for a single frame
         (true,  (true, true)),
         (true,  (false, true)),
         (false, (false, true)),
@@ -36,7 +36,7 @@ fn two_ppdus_of_sessions_or_eight_of_any_kind() {
         assert_eq!(room(&radio), want, "row {row}");
     }
     assert!(radio.room(Ac::Vo, true) && radio.room(Ac::Vo, false), "each category has its own queue");
-    // The head goes back for another try: it counts as before.
+    // The head returns for another try and counts as before.
     let head = radio.pop(BE).unwrap();
     assert_eq!(room(&radio), (true, true));
     radio.put_back(BE, head);
@@ -46,10 +46,10 @@ fn two_ppdus_of_sessions_or_eight_of_any_kind() {
     assert_eq!(room(&radio), (true, true));
 }
 
-// linux: drivers/net/wireless/ath/ath9k/xmit.c bf_is_ampdu_not_probing (4.4); of the firmware behind
-// ath9k_htc nothing of the kind is known.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c bf_is_ampdu_not_probing (4.4). No such rule is known for the
+// ath9k_htc firmware.
 #[test]
-fn a_probe_takes_no_place_of_an_aggregate_in_ath9k() {
+fn a_probe_is_not_counted_as_an_aggregate_in_ath9k() {
     for (depth, room) in [(HardwareDepth::default(), true), (HardwareDepth::HTC, false)] {
         let (mut medium, mut radio) = radio("radio");
         radio.depth = depth;
@@ -59,7 +59,7 @@ fn a_probe_takes_no_place_of_an_aggregate_in_ath9k() {
         probe.mpdus[0].probe = Some(Probe { rate, tries: 1, second: false });
         radio.send(ms(0), BE, probe, &mut medium);
         assert_eq!(radio.room(Ac::Be, true), room);
-        // It goes back for another try, and out.
+        // The probe returns for another try and then leaves.
         let head = radio.pop(BE).unwrap();
         radio.put_back(BE, head);
         assert_eq!(radio.room(Ac::Be, true), room);
@@ -69,7 +69,7 @@ fn a_probe_takes_no_place_of_an_aggregate_in_ath9k() {
 }
 
 #[test]
-fn a_queue_asks_for_the_air_once() {
+fn a_queue_requests_the_medium_once() {
     let (mut medium, mut radio) = radio("radio");
     let mut packets = Packets::new();
     let mut winners = Vec::new();
@@ -87,7 +87,7 @@ fn a_queue_asks_for_the_air_once() {
 }
 
 #[test]
-fn used_ppdus_start_afresh() {
+fn recycled_ppdus_are_reset() {
     let (_, mut radio) = radio("radio");
     let mut packets = Packets::new();
     let mut used = Box::new(ppdu(&mut packets, 0..5));

@@ -1,8 +1,8 @@
-//! Each radio's view of a channel with hidden stations: one [`Medium`] for each radio. It is idle when the
-//! radio senses nothing, is not in an exchange itself, and its NAV is zero.
+//! Each radio's view of a channel with hidden stations: one [`Medium`] per radio. It is idle while the radio
+//! senses nothing, is not in an exchange itself, and its NAV is zero.
 //!
-//! A frame costs two events, its beginning and its end, each at all radios that hear it. Without hidden
-//! stations, one medium for all radios gives the same with one event for a whole exchange.
+//! A frame costs two events, its start and its end, each at all radios that hear it. Without hidden stations,
+//! a single medium for all radios gives the same results with one event per exchange.
 
 use super::audibility::Audibility;
 use super::capture::CaptureEffect;
@@ -16,12 +16,12 @@ use alloc::vec::Vec;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FrameId(u32);
 
-/// The NAV setting of a frame (its Duration field), for radios that the frame is not addressed to.
+/// NAV setting of a frame (its Duration field), for radios that the frame is not addressed to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reservation {
     /// End of the exchange that the frame is part of.
     pub until: Instant,
-    /// The radio that began the exchange.
+    /// The radio that started the exchange.
     pub by: usize,
     /// The frame is the exchange's RTS. If nothing follows the RTS, the reservation ends.
     pub by_rts: bool,
@@ -31,32 +31,32 @@ impl Reservation {
     const NONE: Self = Self { until: Instant::ZERO, by: usize::MAX, by_rts: false };
 }
 
-/// What one radio makes of the channel.
+/// State of the channel as seen by one radio.
 #[derive(Debug)]
 struct View {
     medium: Medium,
-    /// Frames on the air that it senses.
+    /// Frames on the air that the radio senses.
     sensed: u32,
-    /// It detects energy that is no frame.
+    /// The radio detects energy that is not a frame.
     energy: bool,
-    /// Their power together, and that of the frame that it receives; counted only with capture.
+    /// Total power of the sensed frames, and power of the frame being received. Only maintained with capture.
     loud: u64,
     level: u64,
-    /// It has an exchange under way that it began.
+    /// The radio is in an exchange that it started.
     engaged: bool,
-    /// It sends a frame.
+    /// The radio is sending a frame.
     sending: bool,
-    /// The frame that it receives.
+    /// The frame that the radio is receiving.
     following: Option<FrameId>,
-    /// Where others have overlapped with that frame, and since when one does.
+    /// Overlaps of other frames with that frame, and the start of the current one.
     noise: Vec<(Instant, Instant)>,
     noisy_from: Option<Instant>,
-    /// Until when it waits after a frame that it did not understand.
+    /// Earliest start of contention, after EIFS or after the radio's own exchange.
     quiet_until: Instant,
     reserved: Reservation,
-    /// It is on the list of those to be looked at.
+    /// The radio is listed in `touched`.
     touched: bool,
-    /// It had something to send when it was looked at last.
+    /// The radio had a frame to send at the last `plan`.
     wanted: bool,
 }
 
@@ -80,7 +80,7 @@ impl View {
         }
     }
 
-    /// When its functions start to transmit, if nobody else does before.
+    /// Start of the radio's next transmission, if no other radio sends before.
     #[inline]
     fn planned(&self, now: Instant) -> Option<Instant> {
         self.medium.start().filter(|&start| !self.engaged && start >= now)
@@ -91,7 +91,7 @@ impl View {
         self.sensed == 0 && !self.energy && !self.engaged && !self.sending
     }
 
-    /// Starts the wait for its next transmission anew, if the air is free.
+    /// Restarts contention if the channel is free.
     fn settle(&mut self, now: Instant) {
         if self.is_free() {
             self.medium.idle(now, now.max(self.quiet_until).max(self.reserved.until));
@@ -104,27 +104,27 @@ impl View {
         }
     }
 
-    /// Whether what it receives is not disturbed, although it senses others.
+    /// Returns true if capture protects the frame being received from the others.
     fn spares(&self, capture: Option<&CaptureEffect>) -> bool {
         capture.is_some_and(|c| c.survives(self.level, self.loud - self.level))
     }
 }
 
-/// The views of all radios of a channel, by radio number.
+/// Views of all radios of a channel, by radio number.
 #[derive(Debug)]
 pub struct Views {
     views: Vec<View>,
     hearing: Audibility,
     capture: Option<Box<CaptureEffect>>,
-    /// By how much a radio waits longer after a frame that it did not understand.
+    /// Extra wait of a radio after a frame that it did not decode.
     eifs_extra: Duration,
     frames: u32,
     on_air: u32,
-    /// By radio: when it is planned to begin, as it was when [`Views::plan`] was called last.
+    /// Planned start as of the last [`Views::plan`], by radio.
     starts: Earliest,
-    /// Those that may be planned otherwise since, each once.
+    /// Radios whose plan may have changed since, without duplicates.
     touched: Vec<u16>,
-    /// How many had something to send then, and how many detect energy that is no frame.
+    /// Numbers of radios with a frame to send as of that call, and of radios that detect energy.
     wanted: u32,
     energetic: u32,
 }
@@ -149,14 +149,14 @@ impl Views {
         }
     }
 
-    /// The same channel with the capture effect: a sufficiently strong frame survives overlap.
+    /// Adds the capture effect: a sufficiently strong frame survives overlap.
     #[must_use]
     pub fn with_capture(mut self, capture: CaptureEffect) -> Self {
         self.capture = Some(Box::new(capture));
         self
     }
 
-    /// A radio may be planned otherwise from now on.
+    /// Notes that a radio's plan may change.
     #[inline]
     fn touch(view: &mut View, radio: usize, touched: &mut Vec<u16>) {
         if !core::mem::replace(&mut view.touched, true) {
@@ -164,7 +164,6 @@ impl Views {
         }
     }
 
-    /// A radio to be acted upon.
     #[inline]
     fn view(&mut self, radio: usize) -> &mut View {
         let view = &mut self.views[radio];
@@ -172,15 +171,15 @@ impl Views {
         view
     }
 
-    /// The medium as seen by the functions of radio `radio`.
+    /// Returns the medium as seen by the functions of radio `radio`.
     #[inline]
     pub fn medium(&mut self, radio: usize) -> &mut Medium {
         &mut self.view(radio).medium
     }
 
-    /// When the radio's functions start to transmit, if no other radio does before. At that instant the start
-    /// stays planned until [`Views::engage`], even if another of these functions makes a request first, for
-    /// example because of an event on another channel at the same instant.
+    /// Returns the start of the radio's next transmission, if no other radio sends before. At that instant
+    /// the start stays planned until [`Views::engage`], even if another function of the radio makes a request
+    /// first, for example because of an event on another channel at the same instant.
     #[inline]
     pub fn planned(&self, now: Instant, radio: usize) -> Option<Instant> {
         self.views[radio].planned(now)
@@ -202,31 +201,31 @@ impl Views {
         debug_assert_eq!(self.next(), (0..self.views.len()).filter_map(|n| self.planned(now, n)).min());
     }
 
-    /// The earliest planned start of a transmission among all radios.
+    /// Returns the earliest planned start among all radios.
     #[inline]
     pub fn next(&self) -> Option<Instant> {
         Some(self.starts.first()).filter(|&at| at != Instant::NEVER)
     }
 
-    /// The first radio, from number `from` on, that is planned to start at `now`.
+    /// Returns the first radio at or after number `from` that is planned to start at `now`.
     #[inline]
     pub fn next_starting(&self, now: Instant, from: usize) -> Option<usize> {
         self.starts.next_due(from, now)
     }
 
-    /// Whether a radio has something to send.
+    /// Returns true if any radio has a frame to send.
     #[inline]
     pub fn is_wanted(&self) -> bool {
         self.wanted > 0
     }
 
-    /// Number of frames on the air.
+    /// Returns the number of frames on the air.
     pub fn on_air(&self) -> u32 {
         self.on_air
     }
 
-    /// A radio begins or ceases to detect energy that is not a frame. The medium is free for the radio as
-    /// soon as the energy ends, as there is no frame to be answered.
+    /// Sets whether a radio detects energy that is not a frame. The medium is free for the radio as soon as
+    /// the energy ends: no response follows.
     pub fn energy(&mut self, now: Instant, radio: usize, detected: bool) {
         let was = self.views[radio].energy;
         self.energetic = self.energetic + u32::from(detected) - u32::from(was);
@@ -241,12 +240,12 @@ impl Views {
         }
     }
 
-    /// Whether a radio detects such energy.
+    /// Returns true if any radio detects such energy.
     pub fn is_energy_detected(&self) -> bool {
         self.energetic > 0
     }
 
-    /// The transmission that the radio planned for `now` begins. Call this for all radios that begin at `now`
+    /// Begins the transmission that the radio planned for `now`. Call this for all radios that start at `now`
     /// before the first frame begins.
     pub fn engage(&mut self, now: Instant, radio: usize) {
         let view = self.view(radio);
@@ -254,14 +253,14 @@ impl Views {
         view.medium.begin(now);
     }
 
-    /// The radio continues at `start` within its TXOP.
+    /// Continues the radio's TXOP at `start`.
     pub fn hold(&mut self, now: Instant, radio: usize, start: Instant) {
         let view = self.view(radio);
         view.engaged = true;
         view.medium.hold(now, start);
     }
 
-    /// The radio's exchange is over. The radio waits from `idle_from` on at the earliest.
+    /// Ends the radio's exchange. The radio resumes contention at `idle_from` at the earliest.
     pub fn release(&mut self, now: Instant, radio: usize, idle_from: Instant) {
         let view = self.view(radio);
         view.engaged = false;
@@ -269,9 +268,10 @@ impl Views {
         view.settle(now);
     }
 
-    /// The radio begins to send a frame.
-    // deviation: who waits senses it at once - a radio takes up to 4 us (CCA), in which others may begin too;
-    // only those of the very same instant collide here, as on a channel where all radios hear each other.
+    /// Begins a frame of radio `from`.
+    // deviation: waiting radios sense the frame immediately, so only frames that start at the same instant
+    // collide, as on a channel without hidden stations - CCA takes up to 4 us, in which other radios may
+    // start.
     pub fn begin(&mut self, now: Instant, from: usize) -> FrameId {
         let id = FrameId(self.frames);
         self.frames = self.frames.wrapping_add(1);
@@ -284,7 +284,7 @@ impl Views {
             own.medium.interrupt(now);
         }
         own.sending = true;
-        // A radio that sends receives nothing.
+        // A sending radio cannot receive.
         own.following = None;
         for &(to, clearly) in hearing.listeners(from) {
             let view = &mut views[usize::from(to)];
@@ -298,9 +298,9 @@ impl Views {
             let captures = view.sensed == 0 || capture.is_some_and(|c| c.survives(power, view.loud));
             view.sensed += 1;
             view.loud += power;
-            // deviation: without capture who begins to receive a frame stays with it, however loud another
-            // is; with it a radio turns to a later frame whenever that is loud enough - some can only until a
-            // preamble is over, or not at all.
+            // deviation: without capture, a receiving radio stays with its frame regardless of the power of
+            // later frames; with capture, it switches to any later frame that is strong enough - some radios
+            // can do so only during the preamble, or not at all.
             if captures && clearly && !view.sending {
                 view.following = Some(id);
                 view.level = power;
@@ -313,8 +313,8 @@ impl Views {
         id
     }
 
-    /// Stretches in which other frames overlapped with a frame that is about to end, as heard by radio `at`.
-    /// `None` if that radio did not receive the frame.
+    /// Returns the stretches in which other frames overlapped with a frame that is about to end, as heard by
+    /// radio `at`. Returns `None` if that radio did not receive the frame.
     pub fn received(&mut self, now: Instant, frame: FrameId, at: usize) -> Option<&[(Instant, Instant)]> {
         let view = &mut self.views[at];
         if view.following != Some(frame) {
@@ -324,8 +324,8 @@ impl Views {
         Some(&view.noise)
     }
 
-    /// A frame ends. `to` is the receiver and whether it understood the frame. Other radios that understood
-    /// the frame set their NAV from `reservation`.
+    /// Ends a frame. `to` is the receiver, with true if it decoded the frame. Other radios that decoded the
+    /// frame set their NAV from `reservation`.
     pub fn end(
         &mut self,
         now: Instant,
@@ -357,7 +357,7 @@ impl Views {
                 _ => {
                     let understood = received && view.noise.is_empty() && view.noisy_from.is_none();
                     if let Some(new) = reservation.filter(|r| understood && r.by != other) {
-                        // spec: ieee80211-2016 10.3.2.4 - the later end counts.
+                        // spec: ieee80211-2016 10.3.2.4 - the later end applies.
                         if new.until >= view.reserved.until {
                             view.reserved = new;
                         }
@@ -369,20 +369,21 @@ impl Views {
                 view.following = None;
                 view.noisy_from = None;
             }
-            // spec: ieee80211-2016 10.3.2.3.7 - EIFS after a frame that was not understood, until one is.
+            // spec: ieee80211-2016 10.3.2.3.7 - EIFS after a frame that was not decoded, until another frame
+            // is.
             view.quiet_until = if understood { now } else { now + *eifs_extra };
             view.settle(now);
         }
     }
 
-    /// Whether the radio's NAV is zero, so that it may answer an RTS.
-    // spec: ieee80211-2016 10.3.2.7 - an RTS is answered only then.
+    /// Returns true if the radio's NAV is zero, so that it may answer an RTS.
+    // spec: ieee80211-2016 10.3.2.7.
     pub fn may_answer_rts(&self, now: Instant, radio: usize) -> bool {
         self.views[radio].reserved.until <= now
     }
 
-    /// Nothing has followed an RTS by radio `by`. Radios that set their NAV from that RTS reset it.
-    // spec: ieee80211-2016 10.3.2.4 - a reservation by an RTS may be reset if nothing is received within two
+    /// Resets the NAV of radios that set it from an RTS of radio `by`, which nothing has followed.
+    // spec: ieee80211-2016 10.3.2.4 - a NAV set by an RTS may be reset if nothing is received within two
     // SIFS, a CTS and two slots.
     pub fn give_back(&mut self, now: Instant, by: usize) {
         let Self { views, hearing, touched, .. } = self;

@@ -16,7 +16,7 @@ fn us(us: u64) -> Instant {
     Instant::from_nanos(us * 1_000)
 }
 
-/// Radios that each have one function, which wants to send as soon as the air has been idle for 151 us.
+/// Radios with one function each, which sends once the medium has been idle for 151 us.
 fn views(radios: usize, hearing: impl Fn(usize, usize) -> Hearing) -> Views {
     let medium = |radio: usize| {
         let mut medium = Medium::new(SIFS, SLOT);
@@ -30,28 +30,28 @@ fn views(radios: usize, hearing: impl Fn(usize, usize) -> Hearing) -> Views {
     views
 }
 
-/// A row: each hears its neighbours.
+/// A row: each radio hears its neighbours.
 fn row(from: usize, to: usize) -> Hearing {
     if from.abs_diff(to) == 1 { Hearing::Clear } else { Hearing::Nothing }
 }
 
-/// When each would start, in us.
+/// Planned starts in us.
 fn planned(views: &Views) -> Vec<Option<u64>> {
     (0..views.views.len()).map(|n| views.planned(us(0), n).map(|at| at.nanos() / 1_000)).collect()
 }
 
 #[test]
-fn who_hears_waits_and_who_does_not_goes_on() {
+fn only_radios_that_hear_a_frame_wait() {
     let mut v = views(4, row);
     assert_eq!(planned(&v), [Some(151); 4]);
-    // The first answers somebody; the second hears it.
+    // The first radio sends a response; the second hears it.
     let frame = v.begin(us(100), 0);
     assert_eq!(planned(&v), [None, None, Some(151), Some(151)]);
     assert_eq!(v.received(us(140), frame, 1), Some(&[][..]));
     assert_eq!(v.received(us(140), frame, 2), None);
     v.end(us(140), frame, 0, None, None);
     assert_eq!((planned(&v), v.on_air()), (vec![Some(291), Some(291), Some(151), Some(151)], 0));
-    // The last two begin, in one instant; the third waits for an answer that does not come.
+    // The last two start at the same instant; the third waits for a response that does not arrive.
     (2..4).for_each(|radio| v.engage(us(151), radio));
     let frame = v.begin(us(151), 2);
     assert_eq!(planned(&v), [Some(291), None, None, None]);
@@ -61,7 +61,7 @@ fn who_hears_waits_and_who_does_not_goes_on() {
 }
 
 #[test]
-fn what_asks_at_the_very_start_of_another_s_transmission_does_not_take_it_away() {
+fn a_request_at_the_start_of_a_transmission_does_not_cancel_it() {
     let mut v = views(2, row);
     let more = EdcaParams { aifsn: 2, cw_min: 7, cw_max: 7, txop: Duration::ZERO };
     let second = v.medium(0).add(more, Seed { seed: 1, run: 0 }.stream("second"));
@@ -76,15 +76,16 @@ fn what_asks_at_the_very_start_of_another_s_transmission_does_not_take_it_away()
 }
 
 #[test]
-fn hidden_stations_meet_at_the_one_between_them() {
-    // The frame of the first is received until the third begins at 100 us, and the third's not at all.
+fn hidden_stations_collide_at_the_radio_between_them() {
+    // The second radio receives the first frame until the third radio starts at 100 us, and does not receive
+    // the third radio's frame.
     let mut v = views(3, row);
     let first = v.begin(us(20), 0);
     let third = v.begin(us(100), 2);
     v.end(us(150), third, 2, None, None);
     assert_eq!(v.received(us(200), first, 1), Some(&[(us(100), us(150))][..]));
     v.end(us(200), first, 0, Some((1, false)), None);
-    // The one between waits EIFS, the others nothing that they did not hear.
+    // The second radio waits EIFS. The others are not affected by frames that they did not hear.
     assert_eq!(planned(&v), [Some(351), Some(200 + 60 + 151), Some(301)]);
 }
 
@@ -102,20 +103,20 @@ fn an_overlap_that_outlasts_a_frame_ends_with_it() {
 }
 
 #[test]
-fn frames_of_one_instant_destroy_each_other() {
+fn simultaneous_frames_collide() {
     let mut v = views(3, row);
     let (first, third) = (v.begin(us(20), 0), v.begin(us(20), 2));
     assert_eq!(v.received(us(100), third, 1), None);
     v.end(us(100), third, 2, None, None);
     assert_eq!(v.received(us(100), first, 1), Some(&[(us(20), us(100))][..]));
-    // One after the other does not.
+    // Consecutive frames do not collide.
     v.end(us(100), first, 0, None, None);
     let next = v.begin(us(100), 2);
     assert_eq!(v.received(us(130), next, 1), Some(&[][..]));
 }
 
 #[test]
-fn who_sends_receives_nothing_of_what_began_meanwhile() {
+fn a_sending_radio_receives_nothing() {
     let mut v = views(2, |_, _| Hearing::Clear);
     (0..2).for_each(|radio| v.engage(us(43), radio));
     let (a, b) = (v.begin(us(43), 0), v.begin(us(43), 1));
@@ -129,7 +130,7 @@ fn who_sends_receives_nothing_of_what_began_meanwhile() {
 }
 
 #[test]
-fn a_faint_frame_is_sensed_and_not_understood() {
+fn a_faint_frame_is_sensed_but_not_decoded() {
     let mut v = views(2, |_, _| Hearing::Faint);
     let frame = v.begin(us(20), 0);
     assert_eq!(v.received(us(100), frame, 1), None);
@@ -139,7 +140,7 @@ fn a_faint_frame_is_sensed_and_not_understood() {
 }
 
 #[test]
-fn reservations_are_kept_and_given_back() {
+fn nav_is_set_and_reset() {
     let rts = |by_rts| Some(Reservation { until: us(900), by: 0, by_rts });
     for (by_rts, after) in [(true, 200 + 151), (false, 1_051)] {
         let mut v = views(3, row);
@@ -153,7 +154,7 @@ fn reservations_are_kept_and_given_back() {
 }
 
 #[test]
-fn a_frame_understood_ends_the_wait_after_one_that_was_not() {
+fn a_decoded_frame_ends_eifs() {
     let mut v = views(3, row);
     let (first, third) = (v.begin(us(20), 0), v.begin(us(30), 2));
     v.end(us(100), first, 0, None, None);
@@ -165,20 +166,20 @@ fn a_frame_understood_ends_the_wait_after_one_that_was_not() {
 }
 
 #[test]
-fn a_frame_that_is_loud_enough_comes_through() {
-    // The first and the third hear the one between them, at -50 and -62 dBm, and not each other.
+fn a_strong_frame_survives_overlap() {
+    // The first and the third radio are heard by the second at -50 dBm and `third`, and do not hear each
+    // other.
     let loud = |row: fn(usize, usize) -> Hearing, third: i32| {
         let level = move |from: usize, _: usize| if from == 2 { third } else { -50_000 };
         views(3, row).with_capture(CaptureEffect::new(10_000, 3, level))
     };
-    // When the frame of the third ends before that of the first and begins before or after it: what is left
-    // of either.
+    // Start and level of the third radio's frame, which ends first, and the overlaps of either frame.
     for (third_at, third_level, first, third) in [
         (100, -62_000, Some(vec![]), None),
         (100, -58_000, Some(vec![(us(100), us(150))]), None),
-        // It is so loud that the receiver turns to it: the first is lost.
+        // Strong enough to capture the receiver: the first frame is lost.
         (100, -38_000, None, Some(vec![])),
-        // The first comes later, and is loud enough to be turned to.
+        // The first frame starts later, and is strong enough to capture the receiver.
         (10, -62_000, Some(vec![]), None),
         (10, -58_000, None, Some(vec![(us(20), us(150))])),
         (20, -62_000, Some(vec![]), None),
@@ -197,15 +198,15 @@ fn a_frame_that_is_loud_enough_comes_through() {
 }
 
 #[test]
-fn energy_is_waited_for_and_nothing_after_it() {
+fn energy_defers_without_eifs() {
     let mut v = views(2, |_, _| Hearing::Clear);
-    // The first detects it, the second does not.
+    // The first radio detects energy, the second does not.
     v.energy(us(100), 0, true);
     assert_eq!((planned(&v), v.is_energy_detected()), (vec![None, Some(151)], true));
     v.energy(us(120), 0, true);
     v.energy(us(140), 0, false);
     assert_eq!((planned(&v), v.is_energy_detected()), (vec![Some(291), Some(151)], false));
-    // It begins amid a frame and outlasts it: the wait begins at its end.
+    // Energy starts during a frame and outlasts it: the wait starts at its end.
     v.engage(us(151), 1);
     let frame = v.begin(us(151), 1);
     v.energy(us(160), 0, true);

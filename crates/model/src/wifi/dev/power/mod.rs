@@ -1,4 +1,4 @@
-//! Power save in a device: sends the frames that the algorithms request, and holds back or releases the
+//! Power save in a device: sends the frames that the power-save algorithms request, and holds or releases the
 //! device's frames.
 
 mod stations;
@@ -17,7 +17,7 @@ use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex};
 /// A station's only peer.
 const AP: PeerId = PeerId(0);
 
-/// The TID of which mac80211 sends null frames of a category.
+/// TID of Null frames of a category in mac80211.
 // linux: net/mac80211/sta_info.c ieee80211_sta_ps_deliver_response (6.12) - 7, 5, 0 and 1.
 const fn null_tid(ac: Ac) -> u8 {
     [7, 5, 0, 1][ac.index()]
@@ -45,7 +45,7 @@ impl WifiDev {
         }
     }
 
-    /// Counters of power save and scans up to `now`.
+    /// Returns the counters of power save and scans up to `now`.
     pub fn saver_counters(&self, now: Instant) -> Option<SaverCounters> {
         match self.power.as_deref() {
             Some(Power::Station(saver)) => Some(saver.counters(now)),
@@ -54,7 +54,7 @@ impl WifiDev {
         }
     }
 
-    /// Whether each packet to a peer is to be looked at before it goes down.
+    /// Returns true if packets to a peer need a power-save check before they are queued.
     pub(super) fn watches(&self, peer: PeerId) -> bool {
         match self.power.as_deref() {
             Some(Power::Station(_)) => true,
@@ -65,7 +65,8 @@ impl WifiDev {
         }
     }
 
-    /// A packet comes down to a device with power save: true if it is kept for a sleeper.
+    /// Handles a packet in a device with power save. Returns true if the packet is buffered for a sleeping
+    /// station.
     #[cold]
     pub(super) fn keeps<S: Sink>(
         &mut self,
@@ -83,8 +84,8 @@ impl WifiDev {
             Some(Power::AccessPoint(sleepers)) if self.tx.group == Some(tid.peer()) => {
                 sleepers.keep_for_group(now, p, ctx)
             }
-            // Who woke as the access point was about to leave its channel still has its frames here: what
-            // comes now is behind them.
+            // A station that woke while the access point was about to leave its channel still has frames
+            // here. New packets go behind them.
             Some(Power::AccessPoint(sleepers))
                 if sleepers.host_keeps()
                     && (sleepers.is_asleep(tid.peer())
@@ -97,7 +98,6 @@ impl WifiDev {
         }
     }
 
-    /// What the station is, where others look at it.
     fn heed(&mut self) {
         if let Some(saver) = self.saver() {
             let (deaf, pm) = (saver.is_deaf(), saver.pm());
@@ -105,19 +105,18 @@ impl WifiDev {
         }
     }
 
-    /// Whether the radio has PPDUs of this device.
     fn is_sending(&self, hw: &Hardware<'_>) -> bool {
         hw.radio.ppdus().any(|ppdu| ppdu.header.dev == self.tx.dev)
     }
 
-    /// The same without beacons.
+    /// Returns true if the radio has PPDUs of this device other than beacons.
     fn is_sending_data(&self, hw: &Hardware<'_>) -> bool {
         let own = |ppdu: &Ppdu| ppdu.header.dev == self.tx.dev && ppdu.header.content != Content::Beacon;
         hw.radio.ppdus().any(own)
     }
 
-    /// A time of the station's power save may be over, or an access point looks for old frames. Says which
-    /// queues above are woken by that.
+    /// Handles an expired power-save timer of a station, or an access point's check for old frames. Returns
+    /// the queues above that are woken.
     pub(super) fn power_timer<S: Sink>(
         &mut self,
         now: Instant,
@@ -136,7 +135,7 @@ impl WifiDev {
         Woken::default()
     }
 
-    /// When that is, if ever.
+    /// Returns the next power-save timer, if any.
     #[inline]
     pub(super) fn power_due(&self) -> Option<Instant> {
         match self.power.as_deref() {
@@ -178,7 +177,7 @@ impl WifiDev {
         }
     }
 
-    /// Frames to a peer stay where they are, or go.
+    /// Holds or releases the frames to a peer.
     fn hold<S: Sink>(&mut self, now: Instant, peer: PeerId, held: bool, ctx: &mut Ctx<'_, S>) {
         ctx.step(now, &Step::Sleeps { dev: self.tx.dev, peer, held });
         for tid in 0..TIDS as u8 {
@@ -187,7 +186,7 @@ impl WifiDev {
         self.closed[peer.index()] = u8::MAX;
     }
 
-    /// A station that is about to leave its channel does so if the hardware has nothing left.
+    /// Lets a station that is about to leave its channel do so once the hardware is empty.
     fn flushed<S: Sink>(&mut self, now: Instant, hw: &mut Hardware<'_>, ctx: &mut Ctx<'_, S>) {
         let sending = self.is_sending(hw);
         if let Some(saver) = self.saver()
@@ -199,7 +198,7 @@ impl WifiDev {
         }
     }
 
-    /// A PPDU of the device is done with.
+    /// Handles the completion of a PPDU of this device.
     pub(super) fn power_status<S: Sink>(
         &mut self,
         now: Instant,
@@ -224,9 +223,9 @@ impl WifiDev {
         self.flushed(now, hw, ctx);
     }
 
-    /// A null frame or a PS-Poll. The one that tells of sleep goes at the rates of data.
+    /// Sends a Null frame or a PS-Poll. Null frames use the rates of data.
     // linux: net/mac80211/tx.c ieee80211_nullfunc_get, ieee80211_pspoll_get, mlme.c ieee80211_send_nullfunc,
-    // rate.c rate_control_send_low (6.12) - a null frame is data, so rate control is asked; a PS-Poll is not:
+    // rate.c rate_control_send_low (6.12) - Null frames are data frames and use rate control; PS-Polls use
     // the lowest basic rate.
     fn send_null(&mut self, now: Instant, peer: PeerId, ac: Ac, content: Content, hw: &mut Hardware<'_>) {
         let chain = match content {
@@ -238,8 +237,8 @@ impl WifiDev {
         hw.send(now, ppdu);
     }
 
-    /// Something of a PPDU has come whole, for the first time or again: what it says of its sender's sleep,
-    /// or what the station is told.
+    /// Handles a PPDU of which at least one frame was received, for the first time or again: updates the
+    /// sleep state of its sender or, in a station, its own.
     #[cold]
     pub(super) fn power_received<S: Sink>(
         &mut self,
@@ -260,15 +259,15 @@ impl WifiDev {
         let asleep = match ppdu.header.content {
             Content::Null { pm } => pm,
             Content::PsPoll => true,
-            // spec: ieee80211-2016 9.2.4.1.7 - control frames say nothing of it.
+            // spec: ieee80211-2016 9.2.4.1.7 - control frames do not carry this bit.
             Content::Bar { .. } | Content::Beacon => return,
             _ => ppdu.pm,
         };
         let Some(host) = self.sleepers().map(Sleepers::host_keeps) else { return };
         // linux: net/mac80211/rx.c ieee80211_rx_h_sta_process, ieee80211_rx_h_uapsd_and_pspoll (6.12) - both
-        // come after duplicates are out and after the reorder buffer: what was held there says nothing any
-        // more (IEEE80211_RX_DEFERRED_RELEASE).
-        // deviation: firmware looks at frames as they come.
+        // run after duplicate detection and the reorder buffer; frames released from that buffer are ignored
+        // (IEEE80211_RX_DEFERRED_RELEASE).
+        // deviation: firmware evaluates frames on arrival.
         let counts = match ppdu.header.content {
             Content::Data { .. } if host => {
                 self.rx[TidIndex::new(peer, ppdu.header.tid).index()].passes(ppdu, got)
@@ -280,8 +279,8 @@ impl WifiDev {
             return;
         }
         let Some(sleepers) = self.sleepers_mut() else { return };
-        // linux: net/mac80211/rx.c ieee80211_rx_h_uapsd_and_pspoll (6.12) - who is not known to sleep asks
-        // for nothing.
+        // linux: net/mac80211/rx.c ieee80211_rx_h_uapsd_and_pspoll (6.12) - ignores triggers of stations that
+        // are not marked as asleep.
         let asks = counts && (sleepers.is_asleep(peer) || !host);
         if !asks && ppdu.header.content == Content::PsPoll {
             return;
@@ -296,13 +295,13 @@ impl WifiDev {
             _ => {}
         }
         match (any.filter(|_| news), self.tx.group) {
-            // The firmware keeps frames to groups for the next DTIM.
+            // The firmware buffers group-addressed frames for the next DTIM.
             (Some(true), Some(group)) => self.hold(now, group, true, ctx),
             (Some(false), Some(group)) if !off => self.let_go(now, group, hw, ctx),
             _ => {}
         }
-        // An access point that is about to leave its channel serves nobody; what falling asleep gave back may
-        // have been the last.
+        // An access point that is about to leave its channel serves no station. The frames withdrawn here may
+        // have been its last ones.
         if off {
             return self.trip_flushed(now, hw);
         }
@@ -319,8 +318,8 @@ impl WifiDev {
         }
     }
 
-    /// Whether the device receives a group-addressed frame: it is awake, or has woken for the frames after a
-    /// DTIM. `more` is the More Data bit.
+    /// Returns true if the device receives a group-addressed frame: it is awake, or has woken for the frames
+    /// after a DTIM. `more` is the More Data bit.
     pub fn takes_group(&mut self, more: bool) -> bool {
         let deaf = self.deaf;
         match self.saver() {
@@ -333,25 +332,25 @@ impl WifiDev {
         }
     }
 
-    /// The TIM of the current beacon, or of the one sent last.
+    /// Returns the TIM of the current beacon, or of the last one sent.
     pub fn tim(&self) -> Option<&Tim> {
         self.sleepers().map(|sleepers| &sleepers.tim)
     }
 
-    /// Takes out the TIM of the beacon that was sent, to show it to the receivers. Call [`WifiDev::put_tim`]
-    /// before the device acts again.
+    /// Takes the TIM of a sent beacon, to pass it to the receivers. Call [`WifiDev::put_tim`] before the
+    /// device acts again.
     pub fn take_tim(&mut self) -> Option<Tim> {
         self.sleepers_mut().map(|sleepers| core::mem::take(&mut sleepers.tim))
     }
 
-    /// Puts back the TIM that [`WifiDev::take_tim`] took.
+    /// Puts back the TIM taken by [`WifiDev::take_tim`].
     pub fn put_tim(&mut self, tim: Tim) {
         if let Some(sleepers) = self.sleepers_mut() {
             sleepers.tim = tim;
         }
     }
 
-    /// Whether the station listens to a beacon with this TIM.
+    /// Returns true if the station listens to a beacon with this TIM.
     pub fn hears(&self, tim: &Tim) -> bool {
         match self.power.as_deref() {
             Some(Power::Station(saver)) => saver.hears(tim),
@@ -359,7 +358,7 @@ impl WifiDev {
         }
     }
 
-    /// A station has received a beacon of its access point, in whose peers it has this number.
+    /// Handles a beacon from the station's access point, where the station has peer number `own`.
     pub fn on_beacon<S: Sink>(
         &mut self,
         now: Instant,
@@ -374,7 +373,7 @@ impl WifiDev {
         }
     }
 
-    /// Whether a received PPDU says anything of power save here.
+    /// Returns true if a received PPDU can affect power save here.
     #[inline]
     pub(super) fn heeds(&self, got: &RxOutcome) -> bool {
         self.power.is_some() && got.whole.any()

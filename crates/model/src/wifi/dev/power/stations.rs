@@ -1,5 +1,5 @@
-//! An access point's side of power save: what it does when a station falls asleep or wakes, what a sleeping
-//! station gets, and frames to groups.
+//! Access point side of power save: stations that fall asleep or wake, frames for sleeping stations, and
+//! group-addressed frames.
 
 use super::{WifiDev, Woken, null_tid};
 use crate::types::{Ac, Ctx, Instant, PeerId, Pkt, Reason, Sink};
@@ -16,13 +16,13 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 impl WifiDev {
-    /// A station sleeps from now on: what the hardware has for it comes back and goes before all else when it
-    /// wakes. What ath9k's hardware returns of no session is dropped since Linux 4.9.
-    // linux: net/mac80211/status.c ieee80211_handle_filtered_frame (6.12) - kept before others; ath9k/xmit.c
-    // ath_tx_status (4.11) - the driver frees what comes back of no session, and mac80211 does not hear of
-    // it.
-    // deviation: all of it comes back at once - ath9k's hardware returns each as its turn comes, when another
-    // has failed in all its tries.
+    /// Handles a station that falls asleep. Its frames in the hardware are withdrawn, and are sent first when
+    /// the station wakes. Since Linux 4.9, ath9k drops withdrawn frames outside a session.
+    // linux: net/mac80211/status.c ieee80211_handle_filtered_frame (6.12) - buffers them before other frames;
+    // ath9k/xmit.c ath_tx_status (4.11) - the driver frees frames outside a session without reporting them to
+    // mac80211.
+    // deviation: withdraws all frames immediately - ath9k hardware returns each one in its turn, after
+    // another has failed in all its tries.
     pub(super) fn falls_asleep<S: Sink>(
         &mut self,
         now: Instant,
@@ -38,7 +38,7 @@ impl WifiDev {
         if self.tx.filter == Some(DestinationFilter::Dropped) {
             back.extract_if(.., |ppdu| single(ppdu)).for_each(|ppdu| hw.radio.return_unsent(ppdu));
         }
-        // By TID, what was sent before its session began.
+        // Frames sent before their session started, by TID.
         let mut before: [Vec<Mpdu>; TIDS] = Default::default();
         for mut ppdu in back.into_iter().rev() {
             let Header { ac, tid, content, in_session, .. } = ppdu.header;
@@ -77,10 +77,10 @@ impl WifiDev {
         Ac::ALL.iter().for_each(|&ac| self.driver.fill(now, ac, &mut self.tx, hw, ctx));
     }
 
-    /// Frames that have waited for a station for too long are given up: those that the host keeps, and those
-    /// of no session that the hardware gave back to it. Says which queues above are woken by that.
-    // linux: net/mac80211/sta_info.c sta_info_cleanup_expire_buffered_ac (6.12) - both; what the driver keeps
-    // of a session is its own matter.
+    /// Gives up frames that have waited too long for a station: those buffered by the host, and withdrawn
+    /// frames outside a session. Returns the queues above that are woken.
+    // linux: net/mac80211/sta_info.c sta_info_cleanup_expire_buffered_ac (6.12) - expires both; session
+    // frames in the driver do not expire.
     pub(super) fn give_up_old<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Woken {
         let mut woken = Woken::default();
         let mut power = self.power.take();
@@ -109,9 +109,9 @@ impl WifiDev {
         woken
     }
 
-    /// A peer may be sent to again: what waited below goes first, then what came while it slept.
-    // linux: net/mac80211/sta_info.c ieee80211_sta_ps_deliver_wakeup (6.12) - its queues, then filtered
-    // frames, then those that were kept.
+    /// Releases the frames to a peer: first frames below mac80211, then frames buffered while the peer slept.
+    // linux: net/mac80211/sta_info.c ieee80211_sta_ps_deliver_wakeup (6.12) - releases the driver's queues,
+    // then filtered frames, then buffered frames.
     pub(super) fn let_go<S: Sink>(
         &mut self,
         now: Instant,
@@ -144,7 +144,7 @@ impl WifiDev {
         }
     }
 
-    /// Whether frames of these categories wait for a peer.
+    /// Returns true if frames of these categories wait for a peer.
     fn waits(&self, peer: PeerId, acs: u8) -> bool {
         let has = |ac: Ac| acs >> ac.index() & 1 == 1;
         let below = (0..TIDS as u8).filter(|&tid| has(Ac::of_tid(tid))).any(|tid| {
@@ -155,12 +155,12 @@ impl WifiDev {
         below || self.sleepers().is_some_and(kept) || self.tx.held.iter().any(|(tid, ..)| tid.peer() == peer)
     }
 
-    /// A sleeping station gets frames: one, or those of a service period. Who asked for a service period, or
-    /// in vain, is told of its end.
+    /// Sends frames to a sleeping station: one frame, or those of a service period, which ends with EOSP.
+    /// Sends a QoS Null frame if none is buffered.
     // linux: net/mac80211/sta_info.c ieee80211_sta_ps_deliver_response, rx.c ieee80211_rx_h_uapsd_and_pspoll
-    // (6.12) - a null frame where there is none; who asks again before the last of them has been reported
-    // asks in vain.
-    // deviation: single frames, none of them aggregated.
+    // (6.12) - sends a Null frame if nothing is buffered, and ignores requests until the last frame of the
+    // previous response is reported.
+    // deviation: sends single frames, never aggregates.
     pub(super) fn serve<S: Sink>(
         &mut self,
         now: Instant,
@@ -199,7 +199,7 @@ impl WifiDev {
         }
     }
 
-    /// The next frame for a sleeping station, as a PPDU of its own.
+    /// Builds a single-frame PPDU of the next frame for a sleeping station.
     fn release<S: Sink>(
         &mut self,
         now: Instant,
@@ -262,7 +262,7 @@ impl WifiDev {
         self.tim()
     }
 
-    /// What is kept for a station in a category, the oldest first.
+    /// Takes the oldest packet buffered for a station in a category.
     fn kept<S: Sink>(&mut self, peer: PeerId, ac: Ac, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         if self.tx.group == Some(peer) {
             return None;
@@ -270,11 +270,11 @@ impl WifiDev {
         self.sleepers_mut()?.take(peer, ac, ctx)
     }
 
-    /// Sends the next group-addressed frame that is due after a DTIM, before all other frames.
-    // linux: drivers/net/wireless/ath/ath9k/beacon.c ath9k_beacon_generate (6.12) - the queue behind the
-    // beacon has them all by then.
-    // deviation: each contends anew as a beacon does, without a back-off, and one that the next beacon finds
-    // waits for the DTIM after that.
+    /// Sends the next group-addressed frame due after a DTIM, before all other frames.
+    // linux: drivers/net/wireless/ath/ath9k/beacon.c ath9k_beacon_generate (6.12) - queues all of them behind
+    // the beacon in advance.
+    // deviation: each frame contends separately, like a beacon, without a backoff; frames left at the next
+    // beacon wait for the following DTIM.
     pub fn next_group<S: Sink>(&mut self, now: Instant, hw: &mut Hardware<'_>, ctx: &mut Ctx<'_, S>) {
         let (Some(group), Some(sleepers)) = (self.tx.group, self.sleepers_mut()) else { return };
         if hw.radio.queued(BEACON_QUEUE) > 0 || !sleepers.group.is_due() || sleepers.holds() {

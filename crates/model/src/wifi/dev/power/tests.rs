@@ -1,5 +1,5 @@
-//! An access point whose station sleeps and wakes: what the hardware gives back, in which order it goes then,
-//! what is dropped, and what a frame of the station says. The air is a table.
+//! An access point whose station sleeps and wakes: frames withdrawn from the hardware, their order, drops,
+//! and the effect of frames from the station. A table determines the outcome of each try.
 
 use alloc::vec::Vec;
 
@@ -18,7 +18,7 @@ use crate::wifi::tx::transmitter::Transmitter;
 const STATION: PeerId = PeerId(0);
 const BE: TidIndex = TidIndex::new(STATION, 0);
 
-/// An access point of one station that has U-APSD for best effort, and its radio.
+/// An access point with one station, which has U-APSD for best effort, and its radio.
 struct Bench {
     rig: Rig,
     dev: WifiDev,
@@ -55,7 +55,7 @@ impl Bench {
         }
     }
 
-    /// Of a PPDU from the station these frames come whole. Packets that go up by it.
+    /// Receives these frames of a PPDU from the station. Returns the number of packets delivered.
     fn receive(&mut self, now: Instant, ppdu: &mut Ppdu, whole: &[usize]) -> usize {
         let marks = Marks::each(ppdu.mpdus.len().max(1), |n| whole.contains(&n));
         let (rate, mut up) = (ppdu.rate(), Vec::new());
@@ -75,7 +75,7 @@ impl Bench {
 
     fn says(&mut self, now: Instant, content: Content) {
         let mut ppdu = crate::wifi::testing::ppdu(&mut self.rig.packets, []);
-        // The answer of a session is of best effort's, as the request was.
+        // The ADDBA response concerns the session of best effort.
         let tid = if matches!(content, Content::AddbaResponse { .. }) { 0 } else { 7 };
         (ppdu.header.content, ppdu.header.ac, ppdu.header.tid) = (content, Ac::Vo, tid);
         self.receive(now, &mut ppdu, &[0]);
@@ -85,14 +85,14 @@ impl Bench {
         self.says(now, Content::Null { pm: asleep });
     }
 
-    /// A PPDU of data from the station with frames of these numbers, which says whether it sleeps.
+    /// A data PPDU from the station with frames of these numbers and this Power Management bit.
     fn data(&mut self, seqs: &[u16], pm: bool) -> Ppdu {
         let mut ppdu = crate::wifi::testing::ppdu(&mut self.rig.packets, seqs.iter().copied());
         ppdu.pm = pm;
         ppdu
     }
 
-    /// Packets in the hardware of best effort, PPDU by PPDU, with the numbers of their frames.
+    /// Packets in the best-effort hardware queue by PPDU, with the numbers of their frames.
     fn hardware(&self) -> Vec<Vec<(u32, u16)>> {
         let frame =
             |m: &crate::wifi::air::ppdu::Mpdu| m.pkt.map(|p| (self.rig.packets.get(p).seq, m.seq.get()));
@@ -104,13 +104,13 @@ impl Bench {
         self.rig.packets.account().dropped.iter().map(|by| by[reason as usize]).sum()
     }
 
-    /// Whether a service period is under way: a PPDU that ends it is in the hardware.
+    /// Returns true during a service period: a PPDU that ends it is in the hardware.
     fn serves(&self) -> bool {
         self.rig.radio.ppdus().any(|ppdu| ppdu.ends)
     }
 }
 
-/// Two frames are in the hardware when the session opens, two of the session behind them.
+/// Two frames are in the hardware when the session opens, followed by two session frames.
 fn before_and_after(filter: Option<DestinationFilter>) -> Bench {
     let mut bench = Bench::new(filter);
     bench.push_before_session(ms(0), 2);
@@ -127,15 +127,15 @@ fn before_and_after(filter: Option<DestinationFilter>) -> Bench {
 }
 
 #[test]
-fn what_was_sent_before_a_session_joins_it_in_order() {
-    // The session began with number 2: so do its frames, the oldest first.
+fn frames_sent_before_a_session_join_it_in_order() {
+    // The session started at number 2, so all frames are numbered from there in order.
     let all = [(0, 2), (1, 3), (2, 4), (3, 5)];
     assert_eq!(before_and_after(None).hardware(), [all]);
 }
 
 // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_setup_buffer (4.4).
 #[test]
-fn before_4_9_it_has_the_next_numbers() {
+fn before_4_9_they_get_the_next_numbers() {
     let bench = before_and_after(Some(DestinationFilter::SentAgain));
     assert_eq!(bench.hardware(), [[(0, 4), (1, 5), (2, 2), (3, 3)]]);
     assert_eq!(bench.dropped(Reason::Filtered), 0);
@@ -143,19 +143,19 @@ fn before_4_9_it_has_the_next_numbers() {
 
 // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_status (4.11).
 #[test]
-fn since_4_9_it_is_dropped() {
+fn since_4_9_they_are_dropped() {
     let bench = before_and_after(Some(DestinationFilter::Dropped));
     assert_eq!(bench.hardware(), [[(2, 2), (3, 3)]]);
     assert_eq!(bench.dropped(Reason::Filtered), 2);
 }
 
 #[test]
-fn once_the_session_has_sent_nothing_is_renumbered() {
+fn numbers_stay_once_the_session_has_sent() {
     let mut tid = crate::wifi::tx::tid::TxTid::new(BlockAckSession::Closed);
     tid.open(64);
     let mut rig = Rig::new([peer(&["ht20-mcs7-sgi"], 8)]);
     let frames = crate::wifi::testing::ppdu(&mut rig.packets, [0, 1, 900]).mpdus;
-    // As if these two had been sent: numbers stay.
+    // These two count as sent, so numbers stay.
     for mpdu in frames[..2].iter().rev() {
         tid.back(crate::wifi::air::ppdu::Mpdu { tries: 1, ..*mpdu });
     }
@@ -165,10 +165,9 @@ fn once_the_session_has_sent_nothing_is_renumbered() {
     assert_eq!(tid.waiting().count(), 3);
 }
 
-/// What the hardware gives back of no session expires as what mac80211 keeps does, ten to twenty seconds
-/// later.
+/// Withdrawn frames outside a session expire like those buffered in mac80211, after 10 to 20 seconds.
 #[test]
-fn frames_of_no_session_that_came_back_expire() {
+fn withdrawn_frames_outside_a_session_expire() {
     let mut bench = Bench::new(None);
     bench.push_before_session(ms(0), 2);
     assert_eq!(bench.hardware().len(), 2);
@@ -183,7 +182,7 @@ fn frames_of_no_session_that_came_back_expire() {
     assert_eq!(at(&mut bench, ms(1_000) + LOOK_EVERY), 0);
     assert_eq!(at(&mut bench, ms(1_000) + LOOK_EVERY * 2), 3);
     assert_eq!(bench.dev.power_due(), None);
-    // They are gone for good, and new ones go.
+    // They are gone, and new frames are sent.
     bench.sleeps(ms(30_000), false);
     assert!(bench.hardware().is_empty());
     bench.dev.tx.tids[BE.index()].session = BlockAckSession::Closed;
@@ -192,7 +191,7 @@ fn frames_of_no_session_that_came_back_expire() {
 }
 
 #[test]
-fn frames_of_a_session_do_not() {
+fn withdrawn_session_frames_do_not_expire() {
     let mut bench = Bench::new(Some(DestinationFilter::Dropped));
     bench.says(ms(0), Content::AddbaResponse { frames: 64 });
     bench.dev.tx.tids[BE.index()].open(64);
@@ -205,14 +204,15 @@ fn frames_of_a_session_do_not() {
     assert_eq!(bench.hardware().concat().len(), 2);
 }
 
-/// The null frame by which a station wakes is lost: its next frame says so as well, in a session if it is the
-/// one that is expected.
+/// The Null frame of a waking station is lost. The next data frame also shows that the station is awake, in a
+/// session only if it is the expected frame.
 // linux: net/mac80211/rx.c ieee80211_rx_h_sta_process (6.12).
 #[test]
-fn the_next_frame_says_that_it_is_awake() {
+fn the_next_frame_shows_that_the_station_is_awake() {
     for (frames, whole, awake) in [
         (&[0, 1][..], &[0, 1][..], true),
-        // The first is lost, and what is held says nothing, neither now nor when it goes up.
+        // The first frame is lost. Frames in the reorder buffer have no effect, neither on arrival nor on
+        // release.
         (&[0, 1][..], &[1][..], false),
     ] {
         let mut bench = Bench::new(None);
@@ -226,7 +226,7 @@ fn the_next_frame_says_that_it_is_awake() {
         let asleep = |bench: &Bench| bench.dev.sleepers().is_some_and(|s| s.is_asleep(STATION));
         assert_eq!(asleep(&bench), !awake, "{whole:?}");
         if !awake {
-            // It comes at the second try, and the one behind it goes up with it: neither is seen.
+            // It arrives at the second try, which also releases the frame behind it: neither has an effect.
             assert_eq!(bench.receive(ms(3), &mut ppdu, &[0]), 2);
             assert!(asleep(&bench));
             let mut next = bench.data(&[2], false);
@@ -236,20 +236,19 @@ fn the_next_frame_says_that_it_is_awake() {
     }
 }
 
-/// Which aggregates of a sleeping station ask for a service period: those of which a frame goes up as it
-/// comes.
+/// Aggregates of a sleeping station trigger a service period if one of their frames is delivered immediately.
 // linux: net/mac80211/rx.c ieee80211_rx_h_uapsd_and_pspoll (6.12).
 #[test]
 fn a_trigger_in_a_mixed_aggregate() {
-    // What comes whole of frames 0 to 2 at the first try, whether that asks, and the same of a second try.
+    // Frames 0 to 2 received in the first try, whether that triggers, and the same for a second try.
     for (first, asks, second, asks_again) in [
         (&[0, 1, 2][..], true, &[0, 1, 2][..], false),
-        // All of the rest are repeats; the one that is new came broken once more.
+        // The others are duplicates; the new frame has errors again.
         (&[0, 1][..], true, &[0, 1][..], false),
         (&[0, 1][..], true, &[2][..], true),
-        // Held until the hole is filled: neither those nor the one that fills it.
+        // Held until the hole is filled: neither those nor the one that fills it count.
         (&[1, 2][..], false, &[0][..], false),
-        // With the hole filled and nothing held any more, the next one passes.
+        // With the hole filled and an empty buffer, the next one counts.
         (&[1][..], false, &[0, 2][..], true),
     ] {
         let mut bench = Bench::new(None);
@@ -259,7 +258,7 @@ fn a_trigger_in_a_mixed_aggregate() {
         let mut tried = |bench: &mut Bench, whole: &[usize], ms_from: u64| {
             bench.receive(ms(ms_from), &mut ppdu, whole);
             let serves = bench.serves();
-            // It is over at once.
+            // End the service period immediately.
             let mut back = Vec::new();
             let (_, hw, _) = bench.rig.parts();
             hw.radio.withdraw(ms(ms_from), (DevId(0), STATION), hw.medium, &mut back);
@@ -271,9 +270,9 @@ fn a_trigger_in_a_mixed_aggregate() {
     }
 }
 
-/// Who is not known to sleep asks for nothing, by a frame that tells of sleep neither.
+/// A station that is not marked as asleep cannot trigger, nor can the frame that announces its sleep.
 #[test]
-fn the_frame_that_tells_of_sleep_asks_for_nothing() {
+fn the_frame_that_announces_sleep_does_not_trigger() {
     let mut bench = Bench::new(None);
     bench.says(ms(0), Content::PsPoll);
     assert!(!bench.serves() && !bench.dev.sleepers().is_some_and(|s| s.any_asleep()));

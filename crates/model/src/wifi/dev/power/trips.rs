@@ -1,4 +1,5 @@
-//! An access point that scans: its queues stop, the hardware empties, and it is deaf until it is back.
+//! Scans of an access point: its queues stop, the hardware drains, and it receives nothing until it is back
+//! on its channel.
 
 use super::WifiDev;
 use crate::types::{Ctx, Instant, PeerId, Sink};
@@ -16,23 +17,23 @@ impl WifiDev {
         self.sleepers_mut().and_then(|sleepers| sleepers.trips.as_mut())
     }
 
-    /// Whether the access point is on other channels, or about to leave, so that it sends neither beacons nor
-    /// frames.
-    // deviation: a beacon that waits for the air as it leaves is still sent.
+    /// Returns true if the access point is on another channel, or about to leave, so that it sends neither
+    /// beacons nor frames.
+    // deviation: a beacon already waiting for the medium is still sent.
     #[inline]
     pub fn is_off(&self) -> bool {
         self.trips().is_some_and(Trips::holds)
     }
 
-    /// Whether a peer's frames wait for another reason too: it sleeps, or firmware keeps frames to groups for
-    /// a DTIM.
+    /// Returns true if a peer's frames wait for another reason as well: the peer sleeps, or firmware buffers
+    /// group-addressed frames for a DTIM.
     fn sleeps(&self, peer: PeerId) -> bool {
         let group = self.tx.group == Some(peer);
         let of = |s: &Sleepers| if group { !s.host_keeps() && s.any_asleep() } else { s.is_asleep(peer) };
         self.sleepers().is_some_and(of)
     }
 
-    /// A time of its scan may be over.
+    /// Handles an expired scan timer.
     pub(super) fn trip_timer<S: Sink>(
         &mut self,
         now: Instant,
@@ -63,7 +64,7 @@ impl WifiDev {
         }
     }
 
-    /// It leaves its channel if it is about to and the hardware has nothing left.
+    /// Leaves the channel if this is due and the hardware is empty.
     pub(super) fn trip_flushed(&mut self, now: Instant, hw: &Hardware<'_>) {
         if !self.is_off() || self.deaf || self.is_sending_data(hw) {
             return;

@@ -1,15 +1,14 @@
-//! Whose turn it is in a firmware that shares the air by airtime: deficit round robin over stations, as
-//! MediaTek's MAC has it (VoW).
+//! Airtime fairness in firmware: deficit round robin over stations, as in MediaTek's MAC (VoW).
 
 use crate::types::{Ac, Duration};
 use crate::wifi::tx::transmitter::TidIndex;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Airtime of a turn by category, of a station of mac80211's default weight.
+/// Airtime quantum by access category, for a station of mac80211's default weight.
 // linux: drivers/net/wireless/mediatek/mt76/mt76_connac.h VOW_DRR_QUANTUM_TABLE, mt76_connac_vow_dwrr_quantum
-// (openwrt/mt76, 2026-06-29) - levels of 256 us; weight 256 is the fourth of BE and BK (10), video one lower
-// (8), voice two (6).
+// (openwrt/mt76, 2026-06-29) - levels of 256 us; weight 256 is the fourth level of BE and BK (10), one lower
+// for video (8), two lower for voice (6).
 const fn quantum(ac: Ac) -> i64 {
     256_000
         * match ac {
@@ -19,14 +18,13 @@ const fn quantum(ac: Ac) -> i64 {
         }
 }
 
-/// Airtime that a station may owe at most.
+/// Maximum airtime debt of a station.
 // linux: drivers/net/wireless/mediatek/mt76/mt76_connac.h VOW_MAX_DEFICIT_ON (openwrt/mt76, 2026-06-29) - 64
 // times 256 us.
 const MOST_OWED: i64 = 64 * 256_000;
 
-/// What stations have left of their turns, in nanoseconds, by station and category.
-///
-// deviation: what a station without frames has left it keeps - the MAC's documentation is not public.
+/// Deficits in nanoseconds, by station and access category.
+// deviation: a station without frames keeps its deficit - the MAC's documentation is not public.
 #[derive(Clone, Debug)]
 pub(super) struct AirtimeTurns(Vec<[i64; 4]>);
 
@@ -35,7 +33,7 @@ impl AirtimeTurns {
         Self(vec![Ac::ALL.map(quantum); stations])
     }
 
-    /// Whether the station may send. One that owes airtime is given another turn's, and may not.
+    /// Returns true if the station may send. If not, its deficit grows by a quantum.
     pub(super) fn may_send(&mut self, tid: TidIndex) -> bool {
         let left = self.left(tid);
         let may = *left > 0;
@@ -45,7 +43,7 @@ impl AirtimeTurns {
         may
     }
 
-    /// A PPDU took so long, all its tries together.
+    /// Charges a PPDU's airtime, including all its tries.
     pub(super) fn charge(&mut self, tid: TidIndex, airtime: Duration) {
         let left = self.left(tid);
         *left = (*left - airtime.nanos() as i64).max(-MOST_OWED);
@@ -62,10 +60,11 @@ mod tests {
     use crate::types::PeerId;
 
     #[test]
-    fn a_station_in_debt_waits_for_as_many_turns_as_it_owes() {
+    fn a_station_in_debt_waits_until_its_debt_is_paid() {
         #[rustfmt::skip]
         let table = [
-            // TID, PPDUs before it waits, and how often it is passed over, with PPDUs of 4, 0.8 and 30 ms.
+            // TID, PPDUs before the station waits, and the number of rounds that it waits, with PPDUs of 4,
+            // 0.8 and 30 ms.
             (0, [1, 4, 1], [1, 1, 7]),
             (1, [1, 4, 1], [1, 1, 7]),
             (5, [1, 3, 1], [1, 1, 9]),
@@ -80,7 +79,7 @@ mod tests {
                     turns.charge(tid, Duration::from_micros(us));
                     sent += 1;
                 }
-                // It was passed over once to know.
+                // The call that returned false was the first.
                 let mut waited = 1;
                 while !turns.may_send(tid) {
                     waited += 1;

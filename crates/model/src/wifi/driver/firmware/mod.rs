@@ -1,8 +1,8 @@
 //! Drivers whose firmware builds the aggregates (ath10k, ath11k, mt76): mac80211's queues on the host, a
-//! queue for each station and TID in the firmware below, and reports of many frames at once.
+//! queue per station and TID in the firmware below, and reports of many frames at once.
 //!
 //! The host knows three things about frames that it handed over: their number, their airtime against airtime
-//! queue limits (AQL), and, from a report, which of them are finished. A frame stays charged to its socket
+//! queue limits (AQL), and, from a report, which of them are complete. A frame stays charged to its socket
 //! until it is reported.
 
 mod airtime_turns;
@@ -25,41 +25,39 @@ use alloc::vec::Vec;
 use estimate::{frames_airtime, units};
 use reports::{Report, Reports};
 
-/// What the memory of what frames count for begins with.
+/// Initial rate in the cache of airtime estimates.
 const NO_FRAME: PhyRate = PhyRate::Ofdm(OfdmRate::M6);
-/// All categories, as bits.
+/// All access categories, as bits.
 const ALL: u8 = 0b1111;
 
 /// Transmit path of a driver whose firmware builds the aggregates.
 #[derive(Debug)]
 pub struct FirmwareDriver {
     params: FirmwareParams,
-    /// mac80211's queues and who of them is next.
+    /// mac80211's queues and scheduler.
     pub(super) host: FqDriver,
-    /// Whether what is below the host's queues is counted, and whether frames to groups are.
+    /// Count the airtime below the host's queues, and that of group-addressed frames.
     counts: (bool, bool),
     below: AirtimeBelow,
-    /// Frames in the firmware that are in no PPDU.
+    /// Frames in the firmware that are not in a PPDU.
     fifos: TidFifos,
-    /// What stations have left of their turns, if the firmware goes by that.
+    /// Deficits of the stations, if the firmware schedules by airtime.
     turns: Option<AirtimeTurns>,
-    /// What the last frame counted for that was handed over, by what that follows from: most are like the one
-    /// before.
+    /// The last airtime estimate with its inputs, which rarely change between frames.
     counted: (RetryChain, Ac, u32, u16),
-    /// Frames that the host has handed over and not heard of.
+    /// Frames handed over and not yet reported.
     outstanding: u32,
-    /// Categories in which the host has something to do: a frame has come, or the firmware has reported.
+    /// Access categories with work for the host: a new frame or a report.
     due: u8,
     reports: Reports,
-    /// Airtime that the hardware has counted and the host has not read, by peer and category: sent and
-    /// received.
+    /// Airtime counted by the hardware and not read by the host, by peer and category: sent and received.
     counters: Vec<[[Duration; 2]; 4]>,
     place: PlaceId,
 }
 
 impl FirmwareDriver {
-    /// A driver for a device with `peers` peers. Drops are recorded at `place`. `salt` perturbs the flow
-    /// hash.
+    /// Creates a driver for a device with `peers` peers. Drops are recorded at `place`. `salt` perturbs the
+    /// flow hash.
     pub fn new(
         queues: MacFqParams,
         scheduler: Scheduler,
@@ -76,8 +74,8 @@ impl FirmwareDriver {
             ),
             host: FqDriver::new(queues, scheduler, peers, place, salt),
             below: AirtimeBelow::new(peers),
-            // deviation: without VoW stations and TIDs of a category take turns, an aggregate each - no other
-            // firmware says how it chooses.
+            // deviation: without VoW, the stations and TIDs of a category take turns, one aggregate each -
+            // the order in other firmware is unknown.
             turns: params.shares_airtime.then(|| AirtimeTurns::new(peers)),
             counted: (chain_of(NO_FRAME, 1), Ac::Be, 0, units(NO_FRAME, Ac::Be, 0)),
             fifos: TidFifos::new(peers * TIDS, WhenFull::KeepsTurn),
@@ -89,7 +87,7 @@ impl FirmwareDriver {
         }
     }
 
-    /// Queues a packet. If a limit of mac80211's queues is exceeded, other packets are dropped.
+    /// Queues a packet. If a limit of mac80211's queues is exceeded, drops other packets.
     #[inline(never)]
     pub fn push<S: Sink>(&mut self, now: Instant, p: Pkt, tid: TidIndex, ctx: &mut Ctx<'_, S>) {
         self.due |= 1 << tid.ac().index();
@@ -101,12 +99,12 @@ impl FirmwareDriver {
         self.params.host_sessions
     }
 
-    /// The TID has frames in the firmware: schedules the TID.
+    /// Schedules a TID with frames in the firmware.
     pub fn schedule(&mut self, tid: TidIndex) {
         self.fifos.schedule(tid);
     }
 
-    /// The host's queue of the TID is no longer stopped: schedules the TID in the host and in the firmware.
+    /// Schedules a TID in the host and the firmware, because its host queue is no longer stopped.
     pub fn restart(&mut self, now: Instant, tid: TidIndex) {
         self.fifos.schedule(tid);
         if self.host.backlog(tid) > 0 {
@@ -117,7 +115,7 @@ impl FirmwareDriver {
 
     /// Hands over the frames that AQL allows, then lets the firmware build PPDUs. A PPDU that waits for the
     /// medium takes new frames.
-    // deviation: the host acts at once - mt76's thread and NAPI take turns with other work.
+    // deviation: the host acts immediately - mt76's thread and NAPI share the CPU with other work.
     pub fn fill<S: Sink>(
         &mut self,
         now: Instant,
@@ -134,8 +132,8 @@ impl FirmwareDriver {
         self.due = 0;
     }
 
-    /// Takes a packet as [`FirmwareDriver::push`] and [`FirmwareDriver::fill`] would. One that finds the
-    /// host's queues of its category empty does not go through them.
+    /// Takes a packet with the same result as [`FirmwareDriver::push`] and [`FirmwareDriver::fill`]. A packet
+    /// that finds the host's queues of its category empty bypasses them.
     #[inline]
     pub fn take<S: Sink>(
         &mut self,
@@ -150,7 +148,7 @@ impl FirmwareDriver {
             self.push(now, p, tid, ctx);
             return self.fill(now, tx, hw, ctx);
         }
-        // Only its category has something new.
+        // Only the packet's category has work.
         let ac = tid.ac();
         if !self.passes(now, p, tid, tx, hw, ctx) {
             self.host.push(now, p, tid, ctx);
@@ -159,7 +157,7 @@ impl FirmwareDriver {
         self.build(now, ac, tx, hw, ctx);
     }
 
-    /// The firmware builds PPDUs of a category.
+    /// Lets the firmware build PPDUs of a category.
     #[inline]
     fn build<S: Sink>(
         &mut self,
@@ -176,9 +174,9 @@ impl FirmwareDriver {
         }
     }
 
-    /// Hands a packet to the firmware if going through the host's queues would come to that at once, and to
-    /// nothing else: nobody of its category is in them, and airtime queue limits allow this frame and
-    /// another. False leaves everything as it was.
+    /// Hands a packet to the firmware directly if the host's queues would hand it over immediately and do
+    /// nothing else: the queues of its category are empty, and airtime queue limits allow this frame and
+    /// another. If not, returns false without any change.
     #[inline]
     fn passes<S: Sink>(
         &mut self,
@@ -191,7 +189,7 @@ impl FirmwareDriver {
     ) -> bool {
         let room = match self.params.full {
             WhenFirmwareFull::Drops => self.outstanding < self.params.frames,
-            // With the last place a look ends before the queue is found empty.
+            // With the last place taken, a pass ends before the queue is found empty.
             WhenFirmwareFull::Waits => self.outstanding + 1 < self.params.frames,
         };
         if !room || tx.group == Some(tid.peer()) {
@@ -211,12 +209,12 @@ impl FirmwareDriver {
         true
     }
 
-    /// The host goes round its queues until none gives anything.
-    // linux: drivers/net/wireless/mediatek/mt76/tx.c mt76_txq_schedule (6.12) - rounds until one moves no
-    // frame; ath10k/mac.c ath10k_mac_schedule_txq, net/mac80211/util.c wake_tx_push_queue (6.12) - one round,
-    // each queue emptied.
-    // deviation: ath10k serves one queue when a frame comes, and all only while half of its descriptors are
-    // free.
+    /// Hands over frames until no host queue yields any.
+    // linux: drivers/net/wireless/mediatek/mt76/tx.c mt76_txq_schedule (6.12) - repeats rounds until one
+    // moves no frame; ath10k/mac.c ath10k_mac_schedule_txq, net/mac80211/util.c wake_tx_push_queue (6.12) -
+    // one round, emptying each queue.
+    // deviation: always serves all queues - ath10k serves only the queue of a new frame, and all queues only
+    // if half of its descriptors are free.
     fn hand_over<S: Sink>(
         &mut self,
         now: Instant,
@@ -253,7 +251,7 @@ impl FirmwareDriver {
         }
     }
 
-    /// The firmware has finished an MPDU. The host learns this from the next report, which ends the charge.
+    /// Records an MPDU that the firmware has completed. The next report informs the host and ends the charge.
     #[inline(never)]
     pub fn done(&mut self, now: Instant, tid: TidIndex, mpdu: &Mpdu, charge: SockId) {
         let Mpdu { airtime, len, msdus, truesize, .. } = *mpdu;
@@ -261,7 +259,7 @@ impl FirmwareDriver {
         self.reports.add(now, report, &self.params);
     }
 
-    /// Counts airtime: of a PPDU to a station after all its tries, or of a PPDU received from it.
+    /// Counts the airtime of a PPDU to a station after all its tries, or of a PPDU received from it.
     #[inline(never)]
     pub fn count(&mut self, tid: TidIndex, airtime: Duration, kind: AirtimeUse) {
         if let (Some(turns), AirtimeUse::Tx) = (&mut self.turns, kind) {
@@ -272,7 +270,7 @@ impl FirmwareDriver {
         }
     }
 
-    /// Time of the firmware's next report.
+    /// Returns the time of the firmware's next report.
     #[inline]
     pub fn next_timer(&self) -> Option<Instant> {
         self.reports.due()
@@ -301,7 +299,7 @@ impl FirmwareDriver {
                     let rate = tx.peers[tid.peer().index()].chain.entries()[0].rate;
                     host.charge(now, tid, frames_airtime(rate, len, msdus), AirtimeUse::Tx);
                 }
-                // Of a station that has just been read there is nothing more.
+                // A station's counters are empty if it has just been read.
                 AirtimeReport::Counters if read_last.replace(tid.peer()) != Some(tid.peer()) => {
                     read(&mut counters[tid.peer().index()], now, tid, host);
                 }
@@ -311,12 +309,12 @@ impl FirmwareDriver {
         *due = ALL;
     }
 
-    /// Charges of frames that the firmware has finished and not reported.
+    /// Returns the charges of frames that the firmware has completed and not reported.
     pub fn charges(&self) -> impl Iterator<Item = (SockId, u32)> {
         self.reports.charges()
     }
 
-    /// Number of packets of a TID in the firmware. Packets in the host's queues do not count.
+    /// Returns the number of packets of a TID in the firmware, excluding the host's queues.
     pub fn backlog(&self, tid: TidIndex) -> u32 {
         self.fifos.backlog(tid)
     }
@@ -326,24 +324,24 @@ impl FirmwareDriver {
         self.fifos.pull(tid, ctx)
     }
 
-    /// Number of packets in the host's queues and in the firmware, except those in PPDUs.
+    /// Returns the number of packets in the host's queues and in the firmware, except those in PPDUs.
     pub fn queued(&self) -> u64 {
         self.host.queued() + self.fifos.queued()
     }
 
-    /// Bytes of these packets, with Ethernet headers.
+    /// Returns the bytes of these packets, with Ethernet headers.
     pub fn queued_bytes(&self) -> u64 {
         self.host.queued_bytes() + self.fifos.queued_bytes()
     }
 
-    /// What the frames that the host has not heard of count for.
+    /// Returns the airtime of frames not yet reported.
     #[cfg(test)]
     pub(crate) fn below(&self) -> &AirtimeBelow {
         &self.below
     }
 }
 
-/// What a frame of so many bytes counts for, which `last` remembers of the frame before.
+/// Airtime estimate of a frame of `len` bytes, cached in `last`.
 #[inline]
 fn remembered(last: &mut (RetryChain, Ac, u32, u16), tx: &Transmitter, tid: TidIndex, len: u32) -> u16 {
     let (chain, ac) = (&tx.peers[tid.peer().index()].chain, tid.ac());
@@ -353,9 +351,9 @@ fn remembered(last: &mut (RetryChain, Ac, u32, u16), tx: &Transmitter, tid: TidI
     last.3
 }
 
-/// The host reads a station's counters: what has been added since it did so last is charged.
-// linux: drivers/net/wireless/mediatek/mt76/mt7915/mac.c mt7915_mac_sta_poll (6.12) - of each station that a
-// report names, all categories, sent and received.
+/// Reads a station's counters and charges the airtime since the previous read.
+// linux: drivers/net/wireless/mediatek/mt76/mt7915/mac.c mt7915_mac_sta_poll (6.12) - for each station named
+// in a report: all categories, sent and received.
 fn read(counters: &mut [[Duration; 2]; 4], now: Instant, of: TidIndex, host: &mut FqDriver) {
     for ac in Ac::ALL {
         let number = [6, 4, 0, 1][ac.index()];

@@ -8,12 +8,11 @@ use alloc::format;
 use alloc::string::String;
 use proptest::prelude::*;
 
-/// Microseconds after the start.
 fn us(n: u64) -> Instant {
     Instant::ZERO + Duration::from_micros(n)
 }
 
-/// A full packet at this rate counts for 84 us, and 42 of them are an aggregate of 65,535 bytes.
+/// A full packet at this rate counts as 84 us, and 42 of them make an aggregate of 65,535 bytes.
 const RATE: &[&str] = &["ht40-mcs7-sgi"];
 const UNIT_US: u64 = 84;
 
@@ -52,7 +51,7 @@ impl Bench {
         Self { rig, driver }
     }
 
-    /// Frames come from above.
+    /// Pushes frames to a station and fills the hardware.
     fn push(&mut self, now: Instant, to: u16, frames: u32) {
         for _ in 0..frames {
             let p = self.rig.packet(be(to), 1500);
@@ -66,8 +65,8 @@ impl Bench {
         self.driver.fill(now, tx, &mut hw, &mut ctx);
     }
 
-    /// The PPDU at the head is through, all of it acknowledged after so long on the air: whose it was, and
-    /// its frames.
+    /// Completes the first PPDU after `airtime`, with all frames acknowledged. Returns its station and number
+    /// of frames.
     fn done(&mut self, now: Instant, airtime: Duration) -> (u16, usize) {
         let mut ppdu = self.rig.pop(now, Ac::Be);
         let tid = TidIndex::new(ppdu.header.peer, ppdu.header.tid);
@@ -84,7 +83,7 @@ impl Bench {
         (tid.peer().0, frames)
     }
 
-    /// The host hears of what is due; so many sockets have their memory back.
+    /// Processes due reports. Returns the number of sockets whose charges have ended.
     fn hears(&mut self, now: Instant) -> usize {
         let (tx, _, mut ctx) = self.rig.parts();
         self.driver.on_timer(now, tx, &mut ctx);
@@ -92,7 +91,7 @@ impl Bench {
         self.rig.uncharged().len()
     }
 
-    /// What a station has below the host's queues, in us.
+    /// Airtime of a station below the host's queues, in us.
     fn below(&self, station: u16) -> u64 {
         self.driver.below().of(be(station)).nanos() / 1_000
     }
@@ -100,8 +99,8 @@ impl Bench {
 
 #[test]
 fn airtime_queue_limits_count_frame_by_frame() {
-    // The check is before a frame: 143 are the first to reach 12 ms. With two such stations all have 24 ms,
-    // and a third stops at 5 ms.
+    // The limit is checked before each frame: 143 frames are the first to reach 12 ms. With two such stations
+    // the total is 24 ms, and a third station stops at 5 ms.
     let mut bench = Bench::new(3, by_airtime(Mac80211Rules::Rounds), PARAMS);
     for (station, frames) in [(0, 143), (1, 143), (2, 60)] {
         bench.push(us(0), station, 400);
@@ -111,22 +110,22 @@ fn airtime_queue_limits_count_frame_by_frame() {
 }
 
 #[test]
-fn a_category_has_a_limit_of_its_own_since_6_0() {
-    // Two listed: 12 ms and half of 5. The first alone stops at its own 12 ms; the second gets less than it
-    // could have.
+fn categories_have_their_own_limit_since_6_0() {
+    // Two listed stations: 12 ms plus half of 5. Alone, the first station stops at its own 12 ms; the second
+    // gets less than its limit.
     let mut bench = Bench::new(2, by_airtime(Mac80211Rules::RoundsWithPending), PARAMS);
     bench.push(us(0), 0, 400);
     assert_eq!(bench.below(0), 143 * UNIT_US);
-    // A look begins below the limit, and lets the station have its 12 ms.
+    // A pass that starts below the limit lets the station have its 12 ms.
     bench.push(us(0), 1, 400);
     assert_eq!(bench.below(1), 143 * UNIT_US);
-    // Both have 24 ms then: 42 frames less are still above 14.5 ms, and nobody gets any.
+    // Together they have 24 ms: 42 frames less are still above 14.5 ms, so neither gets any.
     bench.done(us(1_000), Duration::from_micros(5_000));
     assert_eq!(bench.hears(us(1_500)), 42);
     assert_eq!([bench.below(0), bench.below(1)], [(143 - 42) * UNIT_US, 143 * UNIT_US]);
 }
 
-/// Who sends PPDU after PPDU, each station's with an airtime of its own in us, while all have frames.
+/// Order of stations by PPDU while both have frames. `airtimes` are the durations of their PPDUs in us.
 fn served(shares_airtime: bool, airtimes: [u64; 2], ppdus: usize) -> Vec<usize> {
     let params = FirmwareParams { shares_airtime, report_delay: Duration::ZERO, ..PARAMS };
     let mut bench = Bench::new(2, Scheduler::RoundRobin(WhenFull::KeepsTurn), params);
@@ -143,19 +142,19 @@ fn served(shares_airtime: bool, airtimes: [u64; 2], ppdus: usize) -> Vec<usize> 
 }
 
 #[test]
-fn stations_take_turns_an_aggregate_each() {
+fn stations_take_turns_by_aggregate() {
     let order = served(false, [4_000, 800], 40);
     assert!(order[4..].windows(2).all(|two| two[0] != two[1]), "{order:?}");
 }
 
 #[test]
-fn the_firmware_shares_the_air_if_it_goes_by_airtime() {
+fn firmware_that_schedules_by_airtime_is_fair() {
     for airtimes in [[4_000, 800], [5_000, 200], [300, 301], [900, 5_400]] {
         let mut sums = [0, 0];
         for of in served(true, airtimes, 600) {
             sums[of] += airtimes[of];
-            // Apart by a turn of each, and by two PPDUs of each, as the radio has one ready while another is
-            // on the air.
+            // Bound: a quantum of each, and two PPDUs of each, as the radio has one ready while another is on
+            // the air.
             let bound = 2 * 2_560 + 2 * (airtimes[0] + airtimes[1]);
             assert!(sums[0].abs_diff(sums[1]) <= bound, "{airtimes:?}: {sums:?}");
         }
@@ -164,16 +163,16 @@ fn the_firmware_shares_the_air_if_it_goes_by_airtime() {
 }
 
 #[test]
-fn the_host_hears_of_frames_together_and_later() {
+fn frames_are_reported_together_and_later() {
     let mut bench = Bench::new(1, by_airtime(Mac80211Rules::Rounds), PARAMS);
     bench.push(us(0), 0, 400);
     assert_eq!(bench.done(us(1_000), Duration::from_micros(5_000)), (0, 42));
     assert_eq!((bench.driver.next_timer(), bench.hears(us(1_400))), (Some(us(1_500)), 0));
-    // A second PPDU ends before the report: both are in it, and the host hands over as many.
+    // A second PPDU ends before the report, which covers both. The host hands over as many frames.
     assert_eq!(bench.done(us(1_450), Duration::from_micros(5_000)), (0, 42));
     assert_eq!((bench.below(0), bench.hears(us(1_500))), (143 * UNIT_US, 84));
     assert_eq!((bench.below(0), bench.driver.next_timer()), (143 * UNIT_US, None));
-    // With enough frames the report waits for nothing.
+    // With enough frames the report is immediate.
     let mut bench =
         Bench::new(1, by_airtime(Mac80211Rules::Rounds), FirmwareParams { report_frames: 42, ..PARAMS });
     bench.push(us(0), 0, 100);
@@ -194,14 +193,14 @@ fn a_ppdu_takes_frames_until_it_is_on_the_air_and_stations_take_turns() {
 }
 
 #[test]
-fn ath11k_drops_what_its_firmware_has_no_room_for() {
+fn ath11k_drops_frames_beyond_the_firmware_limit() {
     let params = FirmwareParams { frames: 100, full: WhenFirmwareFull::Drops, ..PARAMS };
     let mut bench = Bench::new(1, Scheduler::RoundRobin(WhenFull::KeepsTurn), params);
     bench.push(us(0), 0, 300);
-    // Another frame has found the aggregate full.
+    // One more frame did not fit into the aggregate.
     assert_eq!((bench.driver.queued(), bench.driver.host.queued()), (100 - 43, 0));
     assert_eq!(bench.rig.packets.account().dropped_total(), 200);
-    // Others wait in their queues.
+    // Other drivers leave the frames in their queues.
     let mut bench = Bench::new(
         1,
         Scheduler::RoundRobin(WhenFull::KeepsTurn),
@@ -219,18 +218,18 @@ fn counters_are_read_with_a_report() {
     let before = bench.driver.host.deficit(be(0));
     bench.done(us(1_000), Duration::from_micros(700));
     bench.driver.count(be(0), Duration::from_micros(40), AirtimeUse::Rx);
-    // Not named by the report: it stays in its counter.
+    // Not named in the report: stays in its counter.
     bench.driver.count(be(1), Duration::from_micros(900), AirtimeUse::Rx);
     assert_eq!(bench.driver.host.deficit(be(0)), before);
     let others = bench.driver.host.deficit(be(1));
     bench.hears(us(1_500));
-    // The turn that the report brings adds a quantum of 300 us as often as the deficit is below zero.
+    // The pass after the report adds quanta of 300 us until the deficit is positive.
     let quantum = 300_000;
     assert_eq!((before - 740_000 - bench.driver.host.deficit(be(0))).rem_euclid(quantum), 0);
     assert_eq!(bench.driver.host.deficit(be(1)), others);
 }
 
-/// Packets and bytes of each MPDU of the first PPDU, when forwarded packets of these lengths have come, one
+/// Packets and bytes of each MPDU in the first PPDU, for forwarded packets of these lengths that arrive one
 /// by one or at once.
 fn joined(rate: &str, limits: AmsduLimits, lens: &[u32], at_once: bool) -> Vec<(u8, u16)> {
     let mut bench = Bench::new(0, by_airtime(Mac80211Rules::Rounds), PARAMS);
@@ -282,9 +281,9 @@ fn packets_join_until_a_limit_is_reached() {
         (VHT,                   8,  11_454, &[1500; 8], &[(7, 10_696), (1, 1_538)]),
         (VHT,                   8,   7_991, &[52; 9],   &[(8, 636), (1, 90)]),
         (VHT,                   8,   7_991, &[52, 1500, 53], &[(3, 1_705)]),
-        // In an A-MPDU of HT 4,095 at most.
+        // At most 4,095 bytes in an HT A-MPDU.
         ("ht40-mcs7-sgi",       8,   7_991, &[1500; 3], &[(2, 3_076), (1, 1_538)]),
-        // 4 ms at the slowest rate hold 3,293 bytes: with the fourth it were 3,324.
+        // 4 ms at the slowest rate hold 3,293 bytes; the fourth packet would make 3,324.
         ("ht20-mcs0-lgi",       8,   7_991, &[1000, 1000, 1000, 200], &[(3, 3_100)]),
     ];
     for &(rate, packets, bytes, lens, want) in table {
@@ -305,8 +304,7 @@ fn packets_of_two_sockets_do_not_join() {
     assert_eq!(bench.done(us(100), Duration::ZERO), (0, 3));
 }
 
-/// Where everything is: what is left of turns and of limits, who is in which queue, and the frames of each
-/// PPDU.
+/// Complete state: deficits, limits, queues, and the frames of each PPDU.
 fn state(bench: &Bench, stations: u16) -> String {
     let of = |tid: TidIndex| {
         let driver = &bench.driver;
@@ -323,9 +321,9 @@ fn state(bench: &Bench, stations: u16) -> String {
 }
 
 proptest! {
-    /// A packet that does not go through the host's queues leaves everything as one that does.
+    /// A packet that bypasses the host's queues leaves the same state as one that passes them.
     #[test]
-    fn passing_the_host_is_going_through_it(
+    fn bypassing_the_host_queues_changes_nothing(
         ops in prop::collection::vec((0u8..8, 0u16..3, 0usize..3, 0u32..4, 1u32..20, 0u64..4_000), 1..120),
         rules in prop::sample::select(vec![Mac80211Rules::Rounds, Mac80211Rules::RoundsWithPending]),
         frames in prop::sample::select(vec![3, 40, 4096]),

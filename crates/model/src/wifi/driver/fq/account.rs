@@ -1,15 +1,15 @@
-//! TIDs are listed, but airtime is counted by station and access category: one TID represents each of these.
+//! TIDs are listed, but airtime is counted per station and access category, represented by one TID.
 
 use crate::sched::drr::{Drr, Member};
 use crate::types::{Ac, Duration};
 use crate::wifi::config::AirtimeParams;
 use crate::wifi::tx::transmitter::{TIDS, TidIndex};
 
-/// For so long after it had frames a station counts among those that share the air.
+/// Time for which a station counts as active after it had frames.
 // linux: net/mac80211/ieee80211_i.h AIRTIME_ACTIVE_DURATION (5.15) - 100 ms.
 pub(super) const ACTIVE: Duration = Duration::from_millis(100);
 
-/// The TID that stands for all of its peer's TIDs of its category.
+/// Returns the TID that represents all TIDs of its peer and category.
 pub(super) const fn representative(tid: TidIndex) -> TidIndex {
     let number = match tid.ac() {
         Ac::Vo => 6,
@@ -20,14 +20,14 @@ pub(super) const fn representative(tid: TidIndex) -> TidIndex {
     TidIndex::new(tid.peer(), number)
 }
 
-/// What a station may use in a round, in nanoseconds.
+/// Airtime that a station may use per round, in nanoseconds.
 pub(super) const fn quantum(params: &AirtimeParams) -> i64 {
     params.quantum.nanos() as i64
 }
 
-/// A member for each TID, those of a station and category with one deficit, which begins at a quantum of this
-/// many nanoseconds.
-// linux: drivers/net/wireless/ath/ath9k (4.11) - TIDs are listed, the deficit is one per station and access
+/// Creates a member per TID. The members of a station and category share a deficit, initially `quantum`
+/// nanoseconds.
+// linux: drivers/net/wireless/ath/ath9k (4.11) - lists TIDs, with one deficit per station and access
 // category.
 pub(super) fn deficits(peers: usize, quantum: i64) -> Drr {
     let tids = (peers * TIDS) as u32;

@@ -1,4 +1,4 @@
-//! The station schedulers that are built in, as one type: a look or a call chooses once which it is.
+//! The built-in station schedulers as one type, which is matched once per call or scheduling pass.
 
 use super::StationScheduler;
 use super::as_printed::AsPrinted;
@@ -10,18 +10,18 @@ use super::weighted_deficit::WeightedDeficit;
 use crate::wifi::config::{Mac80211Rules, Scheduler, WhenFull};
 use alloc::boxed::Box;
 
-/// One of the schedulers; closed, because it is on the path of every packet.
+/// A station scheduler. A closed enum, because it is on the path of every packet.
 #[derive(Debug)]
 pub(super) enum AnyScheduler {
-    /// ath9k of 4.10 and before: who finds the hardware full has had its turn.
+    /// ath9k up to 4.10: a station that finds the hardware full loses its turn.
     InTurn(InTurn),
     /// ath9k since 4.11 without airtime fairness.
     RoundRobin(RoundRobin),
-    /// Algorithm 3 as ath9k runs it.
+    /// Algorithm 3 as implemented in ath9k.
     Deficit(Deficit),
-    /// Algorithm 3 as the paper prints it.
+    /// Algorithm 3 as printed in the paper.
     AsPrinted(AsPrinted),
-    /// mac80211's deficit rounds, with weights.
+    /// mac80211's weighted deficit round robin.
     WeightedDeficit(WeightedDeficit),
     /// mac80211's virtual time.
     VirtualTime(VirtualTime),
@@ -29,7 +29,7 @@ pub(super) enum AnyScheduler {
     Custom(Watched),
 }
 
-/// Does the same with whichever scheduler it is, in code of its own for each.
+/// Expands the expression for each scheduler type.
 macro_rules! each {
     ($scheduler:expr, $s:ident => $do:expr) => {
         match $scheduler {
@@ -46,7 +46,7 @@ macro_rules! each {
 pub(super) use each;
 
 impl AnyScheduler {
-    /// The scheduler that `config` asks for, for so many peers.
+    /// Creates the scheduler that `config` selects, for `peers` peers.
     pub(super) fn new(config: &Scheduler, peers: usize) -> Self {
         match *config {
             Scheduler::RoundRobin(WhenFull::LosesTurn) => Self::InTurn(InTurn::new(peers)),
@@ -65,8 +65,8 @@ impl AnyScheduler {
     }
 }
 
-/// The scheduler for `config` and `peers` peers, behind dynamic dispatch. For schedulers that wrap another
-/// one, and for tests. A device calls built-in schedulers directly.
+/// Returns the scheduler for `config` and `peers` peers, behind dynamic dispatch. For schedulers that wrap
+/// another one, and for tests. A device calls built-in schedulers directly.
 pub fn scheduler_of(config: &Scheduler, peers: usize) -> Box<dyn StationScheduler + Send> {
     match AnyScheduler::new(config, peers) {
         AnyScheduler::InTurn(s) => Box::new(s),

@@ -1,5 +1,5 @@
-//! Airtime fairness by deficits, as *Ending the Anomaly* prints it in Algorithm 3: it lists stations, where
-//! ath9k lists traffic TIDs.
+//! Airtime fairness by deficits, as printed in Algorithm 3 of *Ending the Anomaly*: lists stations, where
+//! ath9k lists TIDs.
 
 use super::account::{deficits, quantum, representative};
 use crate::sched::drr::{DeficitRoundRobin, Drr, EmptyNew, Member};
@@ -8,8 +8,8 @@ use crate::wifi::config::AirtimeParams;
 use crate::wifi::stations::{AirtimeUse, DeviceView, StationScheduler};
 use crate::wifi::tx::transmitter::{Attempt, TIDS, TidIndex};
 
-/// A station that becomes active is new whatever it owes, and passes through the old list always. A TID
-/// stands for its station in each category.
+/// A station that becomes active is new regardless of its deficit, and always moves through the old list. A
+/// TID represents its station in each category.
 #[derive(Debug)]
 pub(super) struct AsPrinted {
     params: AirtimeParams,
@@ -19,7 +19,6 @@ pub(super) struct AsPrinted {
 }
 
 impl AsPrinted {
-    /// For a device with so many peers.
     pub(super) fn new(params: AirtimeParams, peers: usize) -> Self {
         Self { params, pool: deficits(peers, quantum(&params)), rounds: Default::default() }
     }
@@ -30,7 +29,7 @@ impl AsPrinted {
     }
 }
 
-/// A TID with frames of the station and category that one stands for.
+/// Returns a TID with frames of the station and category represented by `station`.
 #[inline]
 fn backlogged(station: TidIndex, view: &DeviceView<'_>) -> Option<TidIndex> {
     if view.has_frames(station) {
@@ -74,7 +73,7 @@ impl StationScheduler for AsPrinted {
         match attempt {
             Attempt::Sent => true,
             Attempt::Full => false,
-            // CoDel dropped all there was, or the window is closed until frames in flight are acknowledged.
+            // CoDel dropped all frames, or the window is closed until frames in flight are acknowledged.
             Attempt::Nothing => backlogged(representative(tid), view).is_none(),
         }
     }

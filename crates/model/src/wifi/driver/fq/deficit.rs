@@ -1,5 +1,5 @@
-//! Airtime fairness by deficits, Algorithm 3 of *Ending the Anomaly*, as ath9k ran it from 4.11 to 5.0: it
-//! lists TIDs, while deficits are of stations.
+//! Airtime fairness by deficits, Algorithm 3 of *Ending the Anomaly*, as in ath9k from 4.11 to 5.0: lists
+//! TIDs, while deficits belong to stations.
 
 use super::account::{deficits, quantum};
 use crate::sched::drr::{DeficitRoundRobin, Drr, EmptyNew, Member};
@@ -8,7 +8,7 @@ use crate::wifi::config::AirtimeParams;
 use crate::wifi::stations::{AirtimeUse, DeviceView, StationScheduler};
 use crate::wifi::tx::transmitter::{Attempt, TidIndex};
 
-/// The head of the list sends until its deficit is used up; then it gets a quantum and goes to the end.
+/// The head of the list sends until its deficit is used up; then it gets a quantum and moves to the end.
 #[derive(Debug)]
 pub(super) struct Deficit {
     params: AirtimeParams,
@@ -18,7 +18,6 @@ pub(super) struct Deficit {
 }
 
 impl Deficit {
-    /// For a device with so many peers.
     pub(super) fn new(params: AirtimeParams, peers: usize) -> Self {
         Self { params, pool: deficits(peers, quantum(&params)), rounds: Default::default() }
     }
@@ -30,8 +29,8 @@ impl Deficit {
 }
 
 impl StationScheduler for Deficit {
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c __ath_tx_queue_tid (4.11) - new only with some deficit
-    // left.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c __ath_tx_queue_tid (4.11) - new only with a positive
+    // deficit.
     #[inline]
     fn schedule(&mut self, _now: Instant, tid: TidIndex) {
         let member = Member(tid.0);
@@ -40,8 +39,8 @@ impl StationScheduler for Deficit {
     }
 
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_count_airtime, recv.c ath_rx_count_airtime (4.11) -
-    // who has used up its deficit is listed, with or without frames, so that it is paid off as the rounds go
-    // on.
+    // lists a station that has used up its deficit, with or without frames, so that later rounds pay the
+    // debt.
     fn charge(&mut self, _now: Instant, tid: TidIndex, used: Duration, kind: AirtimeUse) {
         if !kind.is_charged(&self.params) {
             return;
@@ -55,8 +54,9 @@ impl StationScheduler for Deficit {
 
     fn start(&mut self, _ac: Ac) {}
 
-    // paper: ending-the-anomaly alg3; linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.11) -
-    // the head stays until its deficit is used up.
+    // paper: ending-the-anomaly alg3.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.11) - keeps the head until its deficit
+    // is used up.
     #[inline]
     fn next(&mut self, _now: Instant, ac: Ac, view: &DeviceView<'_>) -> Option<TidIndex> {
         let rounds = &mut self.rounds[ac.index()];
@@ -75,8 +75,8 @@ impl StationScheduler for Deficit {
         match attempt {
             Attempt::Sent => true,
             Attempt::Full => false,
-            // deviation: ath9k of 4.11 stops here always; after CoDel has dropped all there was the next has
-            // its turn, since nothing else might wake the driver.
+            // deviation: continues with the next station after CoDel has dropped all frames, since nothing
+            // else might wake the driver - ath9k of 4.11 always stops here.
             Attempt::Nothing => !view.has_frames(tid),
         }
     }

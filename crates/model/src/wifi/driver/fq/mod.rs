@@ -1,5 +1,5 @@
-//! Queues in the MAC: Algorithms 1 and 2 of *Ending the Anomaly*, with a scheduler of stations above the
-//! hardware ([`StationScheduler`]).
+//! Queues in the MAC: Algorithms 1 and 2 of *Ending the Anomaly*, with a station scheduler above the hardware
+//! ([`StationScheduler`]).
 
 mod account;
 mod any;
@@ -27,7 +27,7 @@ use crate::wifi::tx::aggregate::AmsduLimits;
 use crate::wifi::tx::transmitter::{Attempt, Hardware, TIDS, TidIndex, Transmitter};
 use any::{AnyScheduler, each};
 
-/// CoDel's parameters for one station.
+/// State of a station's CoDel parameters.
 #[derive(Clone, Copy, Debug, Default)]
 struct StationCodel {
     slow: bool,
@@ -40,14 +40,14 @@ impl StationCodel {
     }
 }
 
-/// What stations' frames wait in, and what limits how they leave: all but whose turn it is.
+/// Queues of all stations and the limits on dequeueing: everything but the scheduler.
 #[derive(Debug)]
 struct StationQueues {
     params: MacFqParams,
-    /// A tin for each TID.
+    /// One tin per TID.
     flows: FlowQueues,
     stations: Vec<StationCodel>,
-    /// Airtime queue limits, if there are any.
+    /// Airtime queue limits, if any.
     aql: Option<AqlParams>,
 }
 
@@ -62,8 +62,9 @@ impl StationQueues {
         DeviceView { queues: &self.flows, tx, radio, aql: self.aql.as_ref(), below: None }
     }
 
-    /// Tries to send a PPDU of a TID. If there is no room, a frame leaves its queue all the same and waits.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_sched_aggr (4.10) - the frame that was looked at.
+    /// Tries to send a PPDU of a TID. If the hardware has no room, a frame is dequeued nevertheless and
+    /// waits.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_sched_aggr (4.10) - keeps the dequeued frame.
     #[inline]
     fn attempt<S: Sink>(
         &mut self,
@@ -89,7 +90,7 @@ impl StationQueues {
         attempt
     }
 
-    /// [`StationQueues::attempt`] with AQMs in CoDel's place.
+    /// [`StationQueues::attempt`] with a user-defined AQM instead of CoDel.
     #[cold]
     #[inline(never)]
     fn attempt_by_aqm<S: Sink>(
@@ -113,7 +114,7 @@ impl StationQueues {
         attempt
     }
 
-    /// Queues a packet, unless its queue's AQM is against it; false if it is.
+    /// Queues a packet and returns true, unless the queue's AQM drops it.
     #[cold]
     #[inline(never)]
     fn enqueue_by_aqm<S: Sink>(&mut self, now: Instant, p: Pkt, tid: TidIndex, ctx: &mut Ctx<'_, S>) -> bool {
@@ -121,9 +122,9 @@ impl StationQueues {
         self.flows.enqueue_by_aqm(now, TinId(tid.0), slow, p, ctx).is_some()
     }
 
-    /// Lets frames leave one TID after the other, as the scheduler names them: of each as many as airtime
-    /// queue limits allow, and in all while there is room. `take` puts a frame where it goes, and says what
-    /// it counts for, or drops it. Whether any did.
+    /// Hands over frames of one TID after the other in the scheduler's order: of each TID as many as airtime
+    /// queue limits allow, and in total as many as there is room for. `take` delivers a frame and returns its
+    /// airtime, or drops it and returns `None`. Returns true if any frame was dequeued.
     #[inline]
     fn hand_over<'a, T: StationScheduler + ?Sized, S: Sink>(
         &mut self,
@@ -140,7 +141,7 @@ impl StationQueues {
             let (codel, slow) = (self.codel(tid.peer()), self.stations[tid.peer().index()].slow);
             let limits = to.tx.peers[tid.peer().index()].limits[ac.index()].amsdu();
             let mut attempt = Attempt::Nothing;
-            // A scheduler of a program's own may name a TID whose queue is stopped.
+            // A user-defined scheduler may name a TID whose queue is stopped.
             let stopped = to.tx.tids[tid.index()].queue_is_stopped();
             while !stopped && self.over(to).allows(tid) {
                 if to.room == 0 {
@@ -173,14 +174,14 @@ impl StationQueues {
         any
     }
 
-    /// The packets behind the one that has just left, of its flow, leave with it as one A-MSDU, as many as
-    /// may be.
-    // linux: net/mac80211/tx.c ieee80211_amsdu_aggregate (6.12) - within max_amsdu_len, what rate control
-    // says of it, max_amsdu_subframes (which no peer here limits) and the device's max_tx_fragments, of which
+    /// Dequeues packets that follow in the same flow, to join the one just handed over in an A-MSDU, up to
+    /// the limits.
+    // linux: net/mac80211/tx.c ieee80211_amsdu_aggregate (6.12) - limited by max_amsdu_len, the limit of rate
+    // control, max_amsdu_subframes (not limited by any peer here) and the device's max_tx_fragments, of which
     // each packet takes one here.
-    // deviation: a packet has a token of the firmware, and counts for airtime queue limits, by itself. Its
-    // length is that of the MPDU with its check, in Linux that without and with some headers twice: 26 bytes
-    // less of two packets.
+    // deviation: each packet takes its own firmware token and counts separately for airtime queue limits.
+    // Uses the MPDU length with FCS - Linux omits the FCS and counts some headers twice, 26 bytes less for
+    // two packets.
     fn hand_over_joined<'a, S: Sink>(
         &mut self,
         now: Instant,
@@ -204,14 +205,14 @@ impl StationQueues {
         }
     }
 
-    /// What a scheduler sees above a firmware with queues of its own.
+    /// View of a scheduler above a firmware with its own queues.
     #[inline]
     fn over<'a>(&'a self, to: &'a Downstream<'_>) -> DeviceView<'a> {
         let (tx, radio, below) = (to.tx, to.radio, Some(&*to.airtime));
         DeviceView { queues: &self.flows, tx, radio, aql: self.aql.as_ref(), below }
     }
 
-    /// Serves one TID after the other, as the scheduler names them, until it says that the look is over.
+    /// Serves one TID after the other in the scheduler's order until the scheduler ends the pass.
     #[inline]
     fn serve<T: StationScheduler + ?Sized, S: Sink>(
         &mut self,
@@ -232,13 +233,13 @@ impl StationQueues {
     }
 }
 
-/// What is below the queues where a firmware has queues of its own.
+/// State below the host's queues, for a firmware with its own queues.
 pub(super) struct Downstream<'a> {
     pub(super) tx: &'a Transmitter,
     pub(super) radio: &'a Radio,
-    /// What the host has handed over, as it counts.
+    /// Airtime handed over, as counted by the host.
     pub(super) airtime: &'a mut AirtimeBelow,
-    /// Frames that there is room for.
+    /// Frames that the firmware has room for.
     pub(super) room: u32,
 }
 
@@ -250,8 +251,8 @@ pub struct FqDriver {
 }
 
 impl FqDriver {
-    /// A driver for a device with `peers` peers. Drops are recorded at `place`. `salt` perturbs the flow
-    /// hash.
+    /// Creates a driver for a device with `peers` peers. Drops are recorded at `place`. `salt` perturbs the
+    /// flow hash.
     pub fn new(params: MacFqParams, scheduler: Scheduler, peers: usize, place: PlaceId, salt: u64) -> Self {
         let flows = FlowQueuesParams {
             flows: params.flows,
@@ -277,7 +278,7 @@ impl FqDriver {
         each!(&mut self.scheduler, s => s.weigh(peer, weight));
     }
 
-    /// Queues a packet. If a limit is exceeded, other packets are dropped.
+    /// Queues a packet. If a limit is exceeded, drops other packets.
     pub fn push<S: Sink>(&mut self, now: Instant, p: Pkt, tid: TidIndex, ctx: &mut Ctx<'_, S>) {
         if !self.queues.flows.has_custom_aqm() {
             self.queues.flows.enqueue(now, TinId(tid.0), p, ctx);
@@ -288,8 +289,8 @@ impl FqDriver {
         self.schedule(now, tid);
     }
 
-    /// Whether a packet that counts for `units` finds its way free: it would be queued and leave at once, and
-    /// nothing would be left to do. If so all is as if it had, `below` included.
+    /// Reports whether a packet with an airtime of `units` can bypass the queues: it would be queued,
+    /// dequeued immediately, and leave no work. If so, updates all state accordingly, including `to.airtime`.
     #[inline]
     pub(super) fn passes<S: Sink>(
         &mut self,
@@ -325,7 +326,7 @@ impl FqDriver {
         true
     }
 
-    /// The TID has frames: lists its schedulable unit with the scheduler, unless already listed.
+    /// Lists a TID with frames in the scheduler, unless already listed.
     #[inline]
     pub fn schedule(&mut self, now: Instant, tid: TidIndex) {
         each!(&mut self.scheduler, s => s.schedule(now, tid));
@@ -344,8 +345,8 @@ impl FqDriver {
         each!(scheduler, s => queues.serve(s, now, ac, tx, hw, ctx));
     }
 
-    /// Lets frames leave for a firmware, as the scheduler says. `take` puts one where it goes, and says what
-    /// it counts for, or drops it. Whether any did.
+    /// Hands over frames to the firmware in the scheduler's order. `take` delivers a frame and returns its
+    /// airtime, or drops it and returns `None`. Returns true if any frame was dequeued.
     pub(super) fn hand_over<'a, S: Sink>(
         &mut self,
         now: Instant,
@@ -358,15 +359,16 @@ impl FqDriver {
         each!(scheduler, s => queues.hand_over(s, now, ac, to, ctx, take))
     }
 
-    /// Charges airtime to a station: for frames sent to it, retries included, or for frames received from it.
+    /// Charges airtime to a station: for frames sent to it, including retries, or for frames received from
+    /// it.
     pub fn charge(&mut self, now: Instant, tid: TidIndex, used: Duration, kind: AirtimeUse) {
         each!(&mut self.scheduler, s => s.charge(now, tid, used, kind));
     }
 
-    /// Rate control expects a new throughput. CoDel's parameters are relaxed for slow stations, with
-    /// hysteresis if configured.
-    // paper: ending-the-anomaly 3.1.1; linux: net/mac80211/sta_info.c sta_update_codel_params (4.12) - zero
-    // is unknown.
+    /// Updates the throughput that rate control expects. Selects relaxed CoDel parameters for slow stations,
+    /// with hysteresis if configured.
+    // paper: ending-the-anomaly 3.1.1.
+    // linux: net/mac80211/sta_info.c sta_update_codel_params (4.12) - zero means unknown.
     pub fn expect(&mut self, now: Instant, peer: PeerId, throughput: Rate) {
         let StationQueues { params, stations, .. } = &mut self.queues;
         let slow = throughput.bps() > 0 && throughput < params.slow_below.threshold(stations.len());
@@ -377,7 +379,7 @@ impl FqDriver {
         }
     }
 
-    /// Number of packets of a TID.
+    /// Returns the number of packets of a TID.
     pub fn backlog(&self, tid: TidIndex) -> u32 {
         self.queues.flows.backlog(TinId(tid.0)).0
     }
@@ -393,23 +395,23 @@ impl FqDriver {
         queues.flows.dequeue(now, TinId(tid.0), &codel, ctx)
     }
 
-    /// Number of packets in the queues.
+    /// Returns the number of packets in the queues.
     pub fn queued(&self) -> u64 {
         u64::from(self.queues.flows.total())
     }
 
-    /// Bytes of these packets, with Ethernet headers.
+    /// Returns the bytes of these packets, with Ethernet headers.
     pub fn queued_bytes(&self) -> u64 {
         self.queues.flows.total_bytes()
     }
 
-    /// What a station may still use before its turn ends, in nanoseconds; 0 where nothing is accounted.
+    /// Returns a station's deficit in nanoseconds, or 0 for schedulers without deficits.
     #[cfg(test)]
     pub(crate) fn deficit(&self, tid: TidIndex) -> i64 {
         self.scheduler.deficit(tid)
     }
 
-    /// How often a flow's queue was listed as new.
+    /// Returns the number of times that a flow's queue was listed as new.
     #[cfg(test)]
     pub(crate) fn new_flows(&self) -> u64 {
         self.queues.flows.stats().new_flow_count

@@ -1,5 +1,4 @@
-//! One aggregate for each TID in turn, however long it takes: ath9k without airtime fairness, in two
-//! versions.
+//! One aggregate per TID in turn, regardless of its airtime: ath9k without airtime fairness, in two versions.
 
 use crate::types::{Ac, Duration, Instant};
 use crate::wifi::config::WhenFull;
@@ -7,17 +6,15 @@ use crate::wifi::driver::active_tids::{ActiveTids, Look};
 use crate::wifi::stations::{AirtimeUse, DeviceView, StationScheduler};
 use crate::wifi::tx::transmitter::{Attempt, TIDS, TidIndex};
 
-/// A station that sent an aggregate goes to the end of the round; one that finds the hardware full keeps its
-/// turn.
-// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.11) - without airtime fairness the head
-// goes to the end after each aggregate.
+/// Moves a TID to the end of the round after an aggregate. A TID that finds the hardware full keeps its turn.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.11) - without airtime fairness, moves the
+// head to the end after each aggregate.
 #[derive(Debug)]
 pub(super) struct RoundRobin {
     turns: ActiveTids,
 }
 
 impl RoundRobin {
-    /// For a device with so many peers.
     pub(super) fn new(peers: usize) -> Self {
         Self { turns: ActiveTids::new(peers * TIDS, WhenFull::KeepsTurn) }
     }
@@ -57,20 +54,18 @@ impl StationScheduler for RoundRobin {
                 true
             }
             Attempt::Full => false,
-            // deviation: ath9k of 4.11 stops here always; after CoDel has dropped all there was the next has
-            // its turn, since nothing else might wake the driver.
+            // deviation: continues with the next station after CoDel has dropped all frames, since nothing
+            // else might wake the driver - ath9k of 4.11 always stops here.
             Attempt::Nothing => !view.has_frames(tid),
         }
     }
 }
 
-/// Who finds the hardware full has had its turn, too.
-// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_sched_aggr (4.10) - queues in the MAC below the round
-// of the older driver; the hardware is full only for who has a frame that would go there, which waits in
-// retry_q from then on.
-// deviation: a TID whose last frame is sent in a burst of two leaves at once, not at its next turn; a look
-// that finds the hardware full does not turn the frames that are to be sent again round by one, so that only
-// their order differs.
+/// Variant in which a TID that finds the hardware full loses its turn.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_sched_aggr (4.10) - MAC queues below the round of the
+// older driver; the hardware is full only for a TID with a frame for it, which then waits in retry_q.
+// deviation: a TID whose last frame is sent in a burst of two leaves immediately instead of at its next turn;
+// a pass that finds the hardware full does not rotate the retries - only their order differs.
 #[derive(Debug)]
 pub(super) struct InTurn {
     turns: ActiveTids,
@@ -78,7 +73,6 @@ pub(super) struct InTurn {
 }
 
 impl InTurn {
-    /// For a device with so many peers.
     pub(super) fn new(peers: usize) -> Self {
         Self { turns: ActiveTids::new(peers * TIDS, WhenFull::LosesTurn), look: Look::default() }
     }
@@ -117,7 +111,7 @@ impl StationScheduler for InTurn {
 
     #[inline]
     fn done(&mut self, _now: Instant, tid: TidIndex, attempt: Attempt, view: &DeviceView<'_>) -> bool {
-        // CoDel may have left nothing to hold, and what is held may lie beyond a closed window.
+        // CoDel may have dropped all frames, and a held frame may lie beyond a closed window.
         let full = attempt == Attempt::Full && view.waits_for_room(tid);
         let attempt = if attempt == Attempt::Full && !full { Attempt::Nothing } else { attempt };
         self.turns.done(&mut self.look, tid, attempt, view.has_frames(tid))

@@ -1,6 +1,6 @@
-//! The airtime scheduler of Linux 5.14 to 5.19: stations with frames are ordered by a virtual clock of their
-//! own, which goes on with the airtime that it uses, and may send while that is not ahead of the clock of
-//! all.
+//! Airtime scheduler of Linux 5.14 to 5.19: stations with frames are ordered by their virtual clocks, which
+//! advance with the airtime they use. A station may send while its clock is not ahead of the global clock of
+//! its category.
 
 use super::account::ACTIVE;
 use crate::types::{Ac, Duration, Instant, PeerId};
@@ -10,16 +10,15 @@ use crate::wifi::tx::transmitter::{Attempt, TIDS, TidIndex};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A station's clock is no further behind than this, in nanoseconds, when it has frames again.
+/// Maximum lag of a station's clock in nanoseconds when it has frames again.
 // linux: net/mac80211/ieee80211_i.h AIRTIME_MAX_BEHIND (5.15) - 20 ms.
 const MAX_BEHIND: u64 = 20_000_000;
 
-/// A station in one category.
 #[derive(Clone, Copy, Debug)]
 struct Account {
-    /// Airtime used, as one of the default weight would have, in nanoseconds.
+    /// Airtime used, scaled to the default weight, in nanoseconds.
     clock: u64,
-    /// When it had frames last.
+    /// Time at which it last had frames.
     active: Option<Instant>,
     weight: u32,
 }
@@ -30,15 +29,14 @@ impl Account {
     }
 }
 
-/// A category.
 #[derive(Clone, Debug, Default)]
 struct Order {
-    /// What a station's clock may be at most, in nanoseconds.
+    /// Global clock in nanoseconds: stations whose clock is later may not send.
     clock: u64,
-    /// Sum of the weights of active stations, when it was counted last.
+    /// Sum of the weights of active stations, as of `counted`.
     weight: u64,
     counted: Instant,
-    /// TIDs with frames by the clocks of their stations.
+    /// TIDs with frames, ordered by their stations' clocks.
     listed: Vec<TidIndex>,
 }
 
@@ -49,12 +47,11 @@ pub(super) struct VirtualTime {
     accounts: Vec<Account>,
     orders: [Order; 4],
     is_listed: Vec<bool>,
-    /// How far the look under way has come in its category's list.
+    /// Position of the current pass in its category's list.
     at: Option<usize>,
 }
 
 impl VirtualTime {
-    /// Clocks of this many peers.
     pub(super) fn new(params: AirtimeParams, peers: usize) -> Self {
         let account = Account { clock: 0, active: None, weight: AIRTIME_WEIGHT };
         let order = || Order { listed: Vec::with_capacity(peers * 2), ..Order::default() };
@@ -67,7 +64,8 @@ impl VirtualTime {
         }
     }
 
-    /// Whoever the look has come to has no frames left: the look goes on with the one behind it.
+    /// Removes the TID at the current position, which has no frames left. The pass continues with the next
+    /// one.
     // linux: net/mac80211/tx.c ieee80211_return_txq, __ieee80211_unschedule_txq (5.15).
     fn leave(&mut self, now: Instant, ac: Ac) {
         let Some(n) = self.at else { return };
@@ -77,7 +75,7 @@ impl VirtualTime {
         self.at = n.checked_sub(1);
     }
 
-    /// Of those with equal clocks the last to come stands first.
+    /// Inserts a TID before others with an equal clock.
     fn insert(&mut self, tid: TidIndex) {
         let clock = self.accounts[place(tid)].clock;
         let listed = &mut self.orders[tid.ac().index()].listed;
@@ -86,8 +84,7 @@ impl VirtualTime {
         self.is_listed[tid.index()] = true;
     }
 
-    /// Counts the weights of active stations: always when somebody has become active, else if that was done
-    /// of late.
+    /// Updates the sum of the weights of active stations: with `force`, and if the last update is recent.
     // linux: net/mac80211/tx.c ieee80211_update_airtime_weight (5.15).
     fn count(&mut self, now: Instant, ac: Ac, force: bool) {
         let order = &mut self.orders[ac.index()];
@@ -103,7 +100,7 @@ impl VirtualTime {
         self.orders[ac.index()].listed.iter().copied()
     }
 
-    /// Stations in their order with their clocks in us, and the device's clock.
+    /// Stations in order with their clocks, and the global clock, in us.
     #[cfg(test)]
     pub(super) fn state(&self, ac: Ac) -> alloc::string::String {
         let order = &self.orders[ac.index()];
@@ -122,9 +119,9 @@ impl StationScheduler for VirtualTime {
         self.accounts[first..first + 4].iter_mut().for_each(|a| a.weight = weight);
     }
 
-    /// A station that had no frames for long, or is far behind, begins where the device's clock is.
+    /// Lists a TID. A station that was idle for long, or is far behind, starts at the global clock.
     // linux: net/mac80211/tx.c ieee80211_schedule_txq (5.15).
-    // deviation: the limit does not wrap around in the first 20 ms.
+    // deviation: the lag limit does not wrap around in the first 20 ms.
     fn schedule(&mut self, now: Instant, tid: TidIndex) {
         let clock = self.orders[tid.ac().index()].clock;
         let account = &mut self.accounts[place(tid)];
@@ -140,10 +137,10 @@ impl StationScheduler for VirtualTime {
         self.insert(tid);
     }
 
-    /// The station's clock goes on by what it has used, the device's by what is each active station's part of
-    /// it.
-    // linux: net/mac80211/sta_info.c ieee80211_register_airtime (5.15) - rounded.
-    // deviation: in nanoseconds, and by divisions; mac80211 has microseconds and stored reciprocals.
+    /// Advances the station's clock by its airtime, and the global clock by that airtime divided among the
+    /// active stations.
+    // linux: net/mac80211/sta_info.c ieee80211_register_airtime (5.15) - rounds.
+    // deviation: uses nanoseconds and divisions - mac80211 uses microseconds and precomputed reciprocals.
     fn charge(&mut self, _now: Instant, tid: TidIndex, airtime: Duration, kind: AirtimeUse) {
         if !kind.is_charged(&self.params) {
             return;
@@ -166,7 +163,8 @@ impl StationScheduler for VirtualTime {
         self.at = None;
     }
 
-    /// The device's clock catches up with the first; others wait until it has come to theirs.
+    /// Moves the global clock to the first station's if that is ahead. Others wait until the clock reaches
+    /// theirs.
     // linux: net/mac80211/tx.c ieee80211_next_txq (5.15).
     fn next(&mut self, now: Instant, ac: Ac, view: &DeviceView<'_>) -> Option<TidIndex> {
         loop {
@@ -191,7 +189,7 @@ impl StationScheduler for VirtualTime {
         }
     }
 
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (5.15) - one aggregate for each that
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (5.15) - one aggregate per TID that
     // mac80211 names.
     fn done(&mut self, now: Instant, tid: TidIndex, attempt: Attempt, view: &DeviceView<'_>) -> bool {
         if attempt == Attempt::Full {

@@ -1,5 +1,5 @@
-//! A user-defined station scheduler, watched so that a mistake of it ends the run with a message, and not
-//! never.
+//! A user-defined station scheduler with checks, so that an error ends the run with a message instead of an
+//! endless loop.
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -9,7 +9,7 @@ use crate::wifi::config::SchedulerFactory;
 use crate::wifi::stations::{AirtimeUse, DeviceView, StationScheduler};
 use crate::wifi::tx::transmitter::{Attempt, TIDS, TidIndex};
 
-/// The scheduler, and how many turns in a row of a look gave nothing.
+/// The scheduler, and the number of consecutive turns of a pass without a PPDU.
 #[derive(Debug)]
 pub(super) struct Watched {
     name: String,
@@ -19,12 +19,10 @@ pub(super) struct Watched {
 }
 
 impl Watched {
-    /// Makes the scheduler, for so many peers.
     pub(super) fn new(own: &SchedulerFactory, peers: usize) -> Self {
         Self { name: own.name().to_string(), inner: own.make(peers), tids: (peers * TIDS) as u32, in_vain: 0 }
     }
 
-    /// The scheduler itself.
     pub(super) fn into_inner(self) -> Box<dyn StationScheduler + Send> {
         self.inner
     }

@@ -1,5 +1,5 @@
-//! Airtime fairness by deficits, as mac80211 has it since 5.1 but for virtual time in between: one list,
-//! weights, airtime queue limits.
+//! Airtime fairness by deficits, as in mac80211 from 5.1 to 5.13 and since 6.0: a single list, weights, and
+//! airtime queue limits.
 
 use super::account::{ACTIVE, deficits, quantum, representative};
 use crate::sched::drr::{DeficitRoundRobin, Drr, EmptyNew, Member};
@@ -10,34 +10,35 @@ use crate::wifi::tx::transmitter::{Attempt, TIDS, TidIndex};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Less a station may not use in a round, in nanoseconds, whatever its weight.
-// deviation: at least 10 us, as less would only cost rounds.
+/// Minimum quantum in nanoseconds, regardless of the weight.
+// deviation: at least 10 us - less would only cost rounds.
 const LEAST_SHARE: i64 = 10_000;
 
-/// A station that becomes active goes to the head; one without frames is not listed.
+/// Puts a station that becomes active at the head of the list; stations without frames are not listed.
 #[derive(Debug)]
 pub(super) struct WeightedDeficit {
     params: AirtimeParams,
     /// Deficits in nanoseconds.
     pool: Drr,
-    /// Stations that became active are on the new list, stations that had a turn on the old one; together
-    /// they are Linux's one list.
+    /// Newly active stations are on the new list, others on the old one; together they form Linux's single
+    /// list.
     rounds: [DeficitRoundRobin; 4],
-    /// By peer.
+    /// Weights by peer.
     weights: Vec<u32>,
-    /// By TID: the look in which it was served last, and the number of the look under way.
+    /// Number of the pass in which each TID was last served, and of the current pass.
     served: Vec<u32>,
     look: u32,
-    /// The first of those that airtime queue limits hold back, since anything was sent in this look.
+    /// First TID held back by airtime queue limits since a PPDU was last sent in this pass.
     held_back: Option<TidIndex>,
-    /// Whether the look under way has named nobody yet.
+    /// True until the current pass has named a TID.
     first: bool,
-    /// Since 6.0: when a station, by the TID that stands for it in a category, was listed last with frames.
+    /// Since 6.0: time at which a station and category, by its representative TID, was last listed with
+    /// frames.
     active: Option<Vec<Option<Instant>>>,
 }
 
 impl WeightedDeficit {
-    /// By the rules of 5.1 to 5.13, for a device with so many peers.
+    /// Creates the scheduler with the rules of 5.1 to 5.13, for a device with `peers` peers.
     pub(super) fn new(params: AirtimeParams, peers: usize) -> Self {
         Self {
             params,
@@ -52,13 +53,13 @@ impl WeightedDeficit {
         }
     }
 
-    /// By the rules since 6.0: what is below the queues counts as used, and who has not had frames for long
-    /// is not charged.
+    /// Creates the scheduler with the rules since 6.0: pending airtime counts as used, and long-idle stations
+    /// are not charged.
     pub(super) fn with_pending(params: AirtimeParams, peers: usize) -> Self {
         Self { active: Some(vec![None; peers * TIDS]), ..Self::new(params, peers) }
     }
 
-    /// The TID was listed, or its turn is over and frames are left: it counts as active from now on.
+    /// Marks a TID's station as active, because the TID was listed, or has frames left after its turn.
     // linux: net/mac80211/tx.c ieee80211_txq_set_active (6.0).
     #[inline]
     fn stays_active(&mut self, now: Instant, tid: TidIndex, view: &DeviceView<'_>) {
@@ -69,8 +70,8 @@ impl WeightedDeficit {
         }
     }
 
-    /// Without any flag of airtime (`airtime_flags` 0) it is a plain round: whoever has had a turn goes to
-    /// the end. True if it did.
+    /// Moves the head to the end after its turn if no airtime flags are set (`airtime_flags` 0), as in plain
+    /// round robin. Returns true if so.
     #[inline]
     fn rotates(&mut self, ac: Ac) -> bool {
         let rotates = !self.params.charges();
@@ -80,15 +81,15 @@ impl WeightedDeficit {
         rotates
     }
 
-    /// Whether nobody is listed in a category, and its limit is not reached.
+    /// Returns true if no TID is listed in a category, and its limit is not reached.
     #[inline]
     pub(super) fn is_idle(&self, ac: Ac, view: &DeviceView<'_>) -> bool {
         let is_full = || self.active.is_some() && view.is_category_full(ac, || 1);
         self.rounds[ac.index()].is_empty() && !is_full()
     }
 
-    /// A TID that was listed alone has had its one frame sent, and left: its deficit is what looking for it
-    /// twice has made of it.
+    /// Updates a deficit as if the TID had been listed alone, had sent its only frame, and had left: two
+    /// visits may have added quanta.
     #[inline]
     pub(super) fn passed(&mut self, now: Instant, tid: TidIndex, view: &DeviceView<'_>) {
         if let Some(active) = &mut self.active {
@@ -108,15 +109,15 @@ impl WeightedDeficit {
     }
 }
 
-/// What a station of this weight gets in a round, in nanoseconds.
+/// Quantum of a station with this weight, in nanoseconds.
 #[inline]
 fn share_of(params: &AirtimeParams, weight: u32) -> i64 {
     (quantum(params) * i64::from(weight) / i64::from(AIRTIME_WEIGHT)).max(LEAST_SHARE)
 }
 
-/// Stations that are listed in a category, or were of late.
+/// Number of stations that are listed in a category, or were recently.
 // linux: net/mac80211/tx.c ieee80211_txq_keep_active (6.0).
-// deviation: a station's TIDs of a category count as one.
+// deviation: counts all TIDs of a station in a category as one.
 #[cold]
 fn recent(active: &[Option<Instant>], ac: Ac, now: Instant) -> usize {
     let of = |n: &usize| TidIndex(*n as u32).ac() == ac;
@@ -129,10 +130,11 @@ impl StationScheduler for WeightedDeficit {
         self.weights[peer.index()] = weight;
     }
 
-    /// Who is listed counts as active from then on, and anew when its turn is over and frames are left, not
-    /// with each frame.
-    // linux: net/mac80211/tx.c __ieee80211_schedule_txq (5.4) - at the head, and to the end at its first look
-    // if it has nothing left; __ieee80211_schedule_txq, ieee80211_txq_set_active (6.0).
+    /// Lists a TID. The station is active from then on, and again when its turn ends with frames left, but
+    /// not with each frame.
+    // linux: net/mac80211/tx.c __ieee80211_schedule_txq (5.4) - puts the TID at the head, and moves it to the
+    // end at its first visit if its deficit is used up; __ieee80211_schedule_txq, ieee80211_txq_set_active
+    // (6.0).
     #[inline]
     fn schedule(&mut self, now: Instant, tid: TidIndex) {
         let (member, rounds) = (Member(tid.0), &mut self.rounds[tid.ac().index()]);
@@ -148,8 +150,8 @@ impl StationScheduler for WeightedDeficit {
         }
     }
 
-    // linux: net/mac80211/sta_info.c ieee80211_sta_register_airtime (6.0) - nobody who has not been active
-    // for 100 ms is charged.
+    // linux: net/mac80211/sta_info.c ieee80211_sta_register_airtime (6.0) - does not charge stations that
+    // were inactive for 100 ms.
     fn charge(&mut self, now: Instant, tid: TidIndex, used: Duration, kind: AirtimeUse) {
         let is_active = |at: &[Option<Instant>]| {
             at[representative(tid).index()].is_some_and(|at| now.saturating_since(at) <= ACTIVE)
@@ -187,8 +189,8 @@ impl StationScheduler for WeightedDeficit {
                 pool.head_empty(rounds, EmptyNew::Leaves);
                 continue;
             }
-            // linux: net/mac80211/tx.c ieee80211_next_txq, ieee80211_txq_airtime_check (5.18) - whoever has
-            // too much below the queues goes to the end, and the round is over when nobody else is left.
+            // linux: net/mac80211/tx.c ieee80211_next_txq, ieee80211_txq_airtime_check (5.18) - moves a TID
+            // with too much airtime below the queues to the end; the round ends when no other TID is left.
             if !view.allows(tid) {
                 if self.held_back == Some(tid) {
                     return None;
@@ -197,8 +199,7 @@ impl StationScheduler for WeightedDeficit {
                 pool.rotate_head(rounds);
                 continue;
             }
-            // linux: net/mac80211/tx.c ieee80211_next_txq (5.1), schedule_round - each has one turn while the
-            // driver goes through the list.
+            // linux: net/mac80211/tx.c ieee80211_next_txq (5.1), schedule_round - one turn each per pass.
             let served = core::mem::replace(&mut self.served[tid.index()], self.look) == self.look;
             return (!served).then_some(tid);
         }
@@ -206,7 +207,7 @@ impl StationScheduler for WeightedDeficit {
 
     #[inline]
     fn done(&mut self, now: Instant, tid: TidIndex, attempt: Attempt, view: &DeviceView<'_>) -> bool {
-        // linux: net/mac80211/tx.c __ieee80211_schedule_txq (6.0) - a queue without a station is put at the
+        // linux: net/mac80211/tx.c __ieee80211_schedule_txq (6.0) - puts a queue without a station at the
         // end.
         if view.is_group(tid) && attempt != Attempt::Nothing && self.params.charges() {
             self.pool.rotate_head(&mut self.rounds[tid.ac().index()]);
@@ -222,7 +223,7 @@ impl StationScheduler for WeightedDeficit {
                 self.stays_active(now, tid, view);
                 self.rotates(tid.ac())
             }
-            // CoDel dropped all there was, or the window is closed until frames in flight are acknowledged.
+            // CoDel dropped all frames, or the window is closed until frames in flight are acknowledged.
             Attempt::Nothing => !view.has_frames(tid) || self.rotates(tid.ac()),
         }
     }

@@ -1,6 +1,6 @@
-//! ath9k_htc: a USB device. The host counts the frames that were not reported and, at the limit, stops all
-//! queues above together. The target's firmware builds the aggregates; its buffers hold few frames, and the
-//! others wait on the host.
+//! ath9k_htc: a USB device. The host counts unreported frames and, at the limit, stops all queues above
+//! together. The target's firmware builds the aggregates; its buffers hold few frames, and the others wait on
+//! the host.
 
 mod usb;
 
@@ -14,47 +14,44 @@ use alloc::boxed::Box;
 use usb::Usb;
 
 /// Transmit path of a USB device (ath9k_htc).
-// deviation: management frames and beacons do not pass the bus, and what is given up is known at once.
+// deviation: management frames and beacons bypass the bus, and the host learns of failed frames immediately.
 #[derive(Debug)]
 pub struct HtcDriver {
     params: HtcParams,
-    /// Frames on the host that have no buffer in the target yet, of all stations and categories, in their
-    /// order.
+    /// Frames on the host without a buffer in the target, of all stations and categories, in order.
     // linux: drivers/net/wireless/ath/ath9k/hif_usb.c hif_usb_send_tx, __hif_usb_tx (4.14) - one queue for
     // all endpoints.
     waiting: PktList,
-    /// Frames in the target that are in no PPDU.
+    /// Frames in the target that are not in a PPDU.
     round: TidFifos,
-    /// Frames taken from the qdisc and not reported yet.
+    /// Frames taken from the qdisc and not yet reported.
     outstanding: u32,
-    /// Those of them that have a buffer in the target.
+    /// Outstanding frames with a buffer in the target.
     in_target: u32,
     stopped: bool,
-    /// The bus; without it frames wait for room in the target alone.
+    /// The bus. Without it, frames only wait for room in the target.
     usb: Option<Box<Usb>>,
 }
 
 impl HtcDriver {
-    /// A driver for a device with `tids` TIDs.
+    /// Creates a driver for a device with `tids` TIDs.
     pub fn new(params: HtcParams, tids: usize) -> Self {
-        // ath9k_htc-firmware: wlan/if_owl.c ath_tgt_txq_schedule (e888634) - whose turn it is, is asked after
-        // a completion.
+        // ath9k_htc-firmware: wlan/if_owl.c ath_tgt_txq_schedule (e888634) - runs after a completion.
         let round = TidFifos::new(tids, WhenFull::KeepsTurn);
         let usb = params.usb.map(|usb| Box::new(Usb::new(usb)));
         Self { params, waiting: PktList::default(), round, outstanding: 0, in_target: 0, stopped: false, usb }
     }
 
-    /// Takes a frame from the qdisc. The frame is always accepted. At the limit, all queues above are
-    /// stopped.
-    // linux: drivers/net/wireless/ath/ath9k/htc_drv_txrx.c ath9k_htc_check_stop_queues (4.14) - one count for
-    // all; it is raised first, then compared.
+    /// Takes a frame from the qdisc. Always accepts the frame. At the limit, stops all queues above.
+    // linux: drivers/net/wireless/ath/ath9k/htc_drv_txrx.c ath9k_htc_check_stop_queues (4.14) - a single
+    // count, incremented before the comparison.
     pub fn push<S: Sink>(&mut self, p: Pkt, ctx: &mut Ctx<'_, S>) {
         self.outstanding += 1;
         self.stopped |= self.outstanding >= self.params.limit;
         self.waiting.push(ctx.packets, p);
     }
 
-    /// A frame is reported, sent or dropped. Returns the queues above that are woken.
+    /// Handles the report of a frame, sent or dropped. Returns the queues above that are woken.
     // linux: drivers/net/wireless/ath/ath9k/htc_drv_txrx.c ath9k_htc_check_wake_queues (4.14) - no
     // hysteresis.
     pub fn completed(&mut self) -> Woken {
@@ -62,8 +59,8 @@ impl HtcDriver {
         self.reported()
     }
 
-    /// The target has finished a frame that is charged to a socket. Returns true if the host learns this
-    /// later, and ends the charge then.
+    /// Handles a frame that the target has completed and that is charged to a socket. Returns true if a later
+    /// report informs the host and ends the charge.
     pub fn reports_later(&mut self, now: Instant, charge: SockId, truesize: u32) -> bool {
         let Some(usb) = &mut self.usb else { return false };
         usb.report(now, charge, truesize);
@@ -71,7 +68,7 @@ impl HtcDriver {
         true
     }
 
-    /// The host has heard of a frame.
+    /// Counts a frame reported to the host.
     fn reported(&mut self) -> Woken {
         self.outstanding -= 1;
         if self.stopped && self.outstanding < self.params.limit {
@@ -81,7 +78,7 @@ impl HtcDriver {
         Woken::default()
     }
 
-    /// Number of packets of a TID.
+    /// Returns the number of packets of a TID.
     pub fn backlog(&self, tid: TidIndex) -> u32 {
         self.round.backlog(tid)
     }
@@ -91,23 +88,23 @@ impl HtcDriver {
         self.round.pull(tid, ctx)
     }
 
-    /// Whether the queues above are stopped.
+    /// Returns true if the queues above are stopped.
     #[inline]
     pub fn is_stopped(&self) -> bool {
         self.stopped
     }
 
-    /// The TID has frames in the target: schedules the TID.
+    /// Schedules a TID with frames in the target.
     pub fn schedule(&mut self, tid: TidIndex) {
         self.round.schedule(tid);
     }
 
     /// Builds PPDUs from the frames in the target, then moves frames that wait on the host into the freed
-    /// buffers. The firmware continues at once, and the host only after a report. If the hardware still has
-    /// nothing, the moved frames are next.
+    /// buffers. The firmware continues immediately, the host only after a report. If the hardware is still
+    /// idle, the moved frames are next.
     // ath9k_htc-firmware: wlan/if_owl.c owltgt_tx_processq, ath_tgt_handle_aggr (e888634) - after each
-    // completion an aggregate of what is there; a frame that comes while the hardware has nothing goes out
-    // alone.
+    // completion, builds an aggregate of the frames present; a frame that arrives while the hardware is idle
+    // is sent alone.
     pub fn fill<S: Sink>(
         &mut self,
         now: Instant,
@@ -135,19 +132,20 @@ impl HtcDriver {
         woken
     }
 
-    /// When the next USB transfer completes. Then call [`HtcDriver::on_timer`] and [`HtcDriver::fill`].
+    /// Returns when the next USB transfer completes. Then call [`HtcDriver::on_timer`] and
+    /// [`HtcDriver::fill`].
     #[inline]
     pub fn next_timer(&self) -> Option<Instant> {
         self.usb.as_ref()?.next_timer()
     }
 
-    /// Charges of frames that the target has finished and not reported.
+    /// Returns the charges of frames that the target has completed and not reported.
     pub fn charges(&self) -> impl Iterator<Item = (SockId, u32)> {
         self.usb.iter().flat_map(|usb| usb.charges())
     }
 
-    /// Moves frames over the bus as far as time and the target's buffers allow; false if none has arrived. A
-    /// buffer is taken when the frame sets out.
+    /// Moves frames over the bus as time and the target's buffers allow. A frame takes its buffer when it
+    /// starts. Returns false if no frame has arrived.
     fn transfer<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> bool {
         let Some(usb) = &mut self.usb else { return false };
         let mut arrived = false;
@@ -170,7 +168,7 @@ impl HtcDriver {
         arrived
     }
 
-    /// Moves frames into the target as long as it has buffers; false if none was moved.
+    /// Moves frames into the target while it has buffers. Returns false if none was moved.
     fn admit<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> bool {
         if self.usb.is_some() {
             return self.transfer(now, ctx);
@@ -187,12 +185,12 @@ impl HtcDriver {
         self.in_target > before
     }
 
-    /// Number of packets on the host, on the bus and in the target, except those in PPDUs.
+    /// Returns the number of packets on the host, on the bus and in the target, except those in PPDUs.
     pub fn queued(&self) -> u64 {
         u64::from(self.waiting.packets()) + self.round.queued()
     }
 
-    /// Bytes of these packets, with Ethernet headers.
+    /// Returns the bytes of these packets, with Ethernet headers.
     pub fn queued_bytes(&self) -> u64 {
         self.waiting.bytes() + self.round.queued_bytes()
     }

@@ -6,7 +6,6 @@ use crate::wifi::testing::{Rig, ms, peer};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Microseconds after the start.
 fn us(n: u64) -> Instant {
     Instant::ZERO + Duration::from_micros(n)
 }
@@ -27,7 +26,7 @@ impl Bench {
         Self::with_aggregates(stations, HtcParams::default().max_frames)
     }
     fn with_aggregates(stations: usize, frames: u32) -> Self {
-        // Without the bus: what waits for room alone.
+        // Without the bus, frames only wait for room in the target.
         Self::with_params(stations, frames, HtcParams { usb: None, ..HtcParams::default() })
     }
     fn with_params(stations: usize, frames: u32, params: HtcParams) -> Self {
@@ -36,20 +35,21 @@ impl Bench {
         rig.tx.looks_before_it_takes();
         Self { driver: HtcDriver::new(params, rig.tx.tids.len()), rig }
     }
-    /// Frames come from above, without the hardware being looked at.
+    /// Queues frames without filling the hardware.
     fn queue(&mut self, tid: TidIndex, frames: u32) {
         for _ in 0..frames {
             let p = self.rig.packet(tid, 1500);
             self.driver.push(p, &mut self.rig.ctx());
         }
     }
-    /// Fills the hardware; frames of each PPDU of a category.
+    /// Fills the hardware. Returns the number of frames in each PPDU of a category.
     fn fill(&mut self, ac: Ac) -> Vec<usize> {
         let (tx, mut hw, mut ctx) = self.rig.parts();
         self.driver.fill(ms(0), tx, &mut hw, &mut ctx);
         self.rig.radio.ppdus().filter(|p| p.header.ac == ac).map(|p| p.mpdus.len()).collect()
     }
-    /// The hardware's first PPDU is through, all of it acknowledged: whether the queues above woke.
+    /// Completes the first PPDU in the hardware with all frames acknowledged. Returns true if the queues
+    /// above woke.
     fn done(&mut self, ac: Ac) -> bool {
         let mut ppdu = self.rig.pop(ms(0), ac);
         let tid = TidIndex::new(ppdu.header.peer, ppdu.header.tid);
@@ -62,8 +62,8 @@ impl Bench {
         assert!(!woken.any() || woken == Woken::ALL);
         woken.any()
     }
-    /// Looks whenever something is due until that time: when frames came into the target, and when reports to
-    /// the host.
+    /// Runs all timers until that time. Returns the arrivals of frames in the target and of reports at the
+    /// host.
     fn run(&mut self, until: u64) -> Vec<(u64, &'static str, u64)> {
         let mut seen = Vec::new();
         while let Some(at) = self.driver.next_timer().filter(|&at| at <= us(until)) {
@@ -80,14 +80,13 @@ impl Bench {
         }
         seen
     }
-    /// Frames that wait on the host, and those in the target.
     fn places(&self) -> (u32, u32) {
         (self.driver.waiting.packets(), self.driver.in_target)
     }
 }
 
-// linux: drivers/net/wireless/ath/ath9k/htc_drv_txrx.c (4.14) - 246 over all categories and stations; below
-// that all wake.
+// linux: drivers/net/wireless/ath/ath9k/htc_drv_txrx.c (4.14) - 246 over all categories and stations; all
+// queues wake below that.
 #[test]
 fn all_queues_stop_at_246_and_wake_below() {
     let mut b = Bench::new(2);
@@ -109,8 +108,8 @@ fn all_queues_stop_at_246_and_wake_below() {
     assert!(!b.done(Ac::Be), "woken once");
 }
 
-// ath9k_htc-firmware: wlan/if_owl.c (e888634) - an aggregate is made of what has arrived when the one before
-// it is through: 33 buffers hold 17 and 16.
+// ath9k_htc-firmware: wlan/if_owl.c (e888634) - builds an aggregate of the frames present when the previous
+// one completes: 33 buffers hold 17 and 16.
 #[test]
 fn aggregates_are_of_17_and_16_frames_from_33_buffers() {
     let mut b = Bench::new(1);
@@ -128,7 +127,7 @@ fn aggregates_are_of_17_and_16_frames_from_33_buffers() {
 }
 
 #[test]
-fn a_frame_that_finds_the_hardware_idle_goes_out_alone() {
+fn a_frame_that_finds_the_hardware_idle_is_sent_alone() {
     let mut b = Bench::new(1);
     b.queue(tid(0, 0), 1);
     assert_eq!(b.fill(Ac::Be), [1]);
@@ -143,7 +142,7 @@ fn categories_share_the_target_and_the_order_on_the_host() {
     let mut b = Bench::new(1);
     b.queue(tid(0, 1), 60);
     b.queue(tid(0, 5), 1);
-    // A frame of video waits on the host behind those of background, which fill the target.
+    // A video frame waits on the host behind background frames, which fill the target.
     assert_eq!((b.fill(Ac::Vi), b.fill(Ac::Bk), b.places()), (vec![], vec![17], (28, 33)));
     b.done(Ac::Bk);
     assert_eq!((b.fill(Ac::Vi), b.fill(Ac::Bk), b.places()), (vec![], vec![16], (11, 33)));
@@ -152,7 +151,7 @@ fn categories_share_the_target_and_the_order_on_the_host() {
 }
 
 #[test]
-fn what_failed_keeps_its_buffer() {
+fn failed_frames_keep_their_buffers() {
     let mut b = Bench::new(1);
     b.queue(tid(0, 0), 40);
     assert_eq!(b.fill(Ac::Be), [17]);
@@ -166,9 +165,9 @@ fn what_failed_keeps_its_buffer() {
     assert_eq!((first, b.driver.outstanding), (0, 40), "retries first, all of them counted");
 }
 
-// ath9k_htc-firmware: wlan/if_owl.c ath_tgt_txq_schedule (e888634) - a turn is taken after a completion only.
+// ath9k_htc-firmware: wlan/if_owl.c ath_tgt_txq_schedule (e888634) - only runs after a completion.
 #[test]
-fn stations_take_turns_and_a_full_hardware_takes_none_away() {
+fn stations_take_turns_and_keep_them_when_the_hardware_is_full() {
     let mut b = Bench::with_aggregates(3, 2);
     (0..3).for_each(|s| b.queue(tid(s, 0), 4));
     let mut order = vec![];
@@ -181,10 +180,10 @@ fn stations_take_turns_and_a_full_hardware_takes_none_away() {
     assert_eq!((b.driver.outstanding, b.driver.queued(), b.places()), (0, 0, (0, 0)));
 }
 
-// linux: drivers/net/wireless/ath/ath9k/hif_usb.c (4.14) - one transfer at a time, of up to 20 frames that
-// wait by then.
+// linux: drivers/net/wireless/ath/ath9k/hif_usb.c (4.14) - one transfer at a time, with up to 20 waiting
+// frames.
 #[test]
-fn transfers_go_one_after_the_other() {
+fn one_transfer_at_a_time() {
     let usb = UsbParams {
         packet: Duration::from_micros(10),
         start: Duration::from_micros(50),
@@ -196,12 +195,13 @@ fn transfers_go_one_after_the_other() {
     b.queue(tid(0, 0), 1);
     assert_eq!(b.fill(Ac::Be), [0_usize; 0]);
     b.queue(tid(0, 0), 30);
-    // The first frame goes alone, 4 packets of 512 bytes; the next 20 when the host has heard of it. The
-    // target has room for four.
+    // The first frame is sent alone, as 4 packets of 512 bytes; the next 20 follow when the host has learned
+    // of its completion. The target has room for four.
     assert_eq!(b.run(230), [(90, "came", 1)]);
     assert_eq!(b.run(1_000), [(240, "came", 1), (280, "came", 1), (320, "came", 1), (360, "came", 1)]);
     assert_eq!((b.driver.in_target, b.driver.waiting.packets()), (5, 26));
-    // What is through leaves its buffer at once; the host hears of it, and its charge ends, 110 us later.
+    // A completed frame frees its buffer immediately. The report reaches the host, and ends the charge, 110
+    // us later.
     let ppdu = b.rig.pop(us(1_000), Ac::Be);
     for m in ppdu.mpdus {
         b.rig.packets.free(m.pkt.expect("not handed over"), Fate::Delivered);

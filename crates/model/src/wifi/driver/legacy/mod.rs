@@ -1,5 +1,5 @@
-//! ath9k before Linux 4.10: a FIFO for each station and TID, served round robin, and a count of frames for
-//! each access category that stops the qdisc above.
+//! ath9k before Linux 4.10: a FIFO per station and TID, served round robin, and a frame count per access
+//! category that stops the qdisc above.
 
 use super::tid_fifos::TidFifos;
 use crate::types::{Ac, Ctx, Instant, Pkt, Sink};
@@ -11,21 +11,21 @@ use crate::wifi::tx::transmitter::{Hardware, TidIndex, Transmitter};
 pub struct LegacyDriver {
     params: LegacyParams,
     round: TidFifos,
-    /// Frames taken from the qdisc and not completed yet.
+    /// Frames taken from the qdisc and not completed.
     pending: [u32; 4],
     stopped: [bool; 4],
 }
 
 impl LegacyDriver {
-    /// A driver for a device with `tids` TIDs.
+    /// Creates a driver for a device with `tids` TIDs.
     pub fn new(params: LegacyParams, tids: usize) -> Self {
         let round = TidFifos::new(tids, WhenFull::LosesTurn);
         Self { params, round, pending: [0; 4], stopped: [false; 4] }
     }
 
-    /// Takes a frame from the qdisc. The frame is always accepted. At the limit, the queue above is stopped.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_start (4.4) - the count is raised first, then
-    // compared.
+    /// Takes a frame from the qdisc. Always accepts the frame. At the limit, stops the queue above.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_start (4.4) - increments the count before the
+    // comparison.
     #[inline(always)]
     pub fn push<S: Sink>(&mut self, p: Pkt, tid: TidIndex, ctx: &mut Ctx<'_, S>) {
         let ac = tid.ac().index();
@@ -36,7 +36,7 @@ impl LegacyDriver {
         self.round.push(p, tid, ctx);
     }
 
-    /// A frame is completed, sent or dropped. Returns whether the queue above is woken.
+    /// Handles the completion of a frame, sent or dropped. Returns true if the queue above is woken.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_skb_done (4.4) - no hysteresis.
     pub fn completed(&mut self, ac: Ac) -> bool {
         let ac = ac.index();
@@ -48,7 +48,7 @@ impl LegacyDriver {
         woken
     }
 
-    /// Number of packets of a TID.
+    /// Returns the number of packets of a TID.
     pub fn backlog(&self, tid: TidIndex) -> u32 {
         self.round.backlog(tid)
     }
@@ -58,20 +58,20 @@ impl LegacyDriver {
         self.round.pull(tid, ctx)
     }
 
-    /// Whether the queue above is stopped for this access category.
+    /// Returns true if the queue above is stopped for this access category.
     #[inline]
     pub fn is_stopped(&self, ac: Ac) -> bool {
         self.stopped[ac.index()]
     }
 
-    /// The TID has frames: appends the TID to the round, unless it is in it.
+    /// Appends a TID with frames to the round, unless it is listed.
     pub fn schedule(&mut self, tid: TidIndex) {
         self.round.schedule(tid);
     }
 
     /// Serves the TIDs in turn, one aggregate each, until the hardware is full.
     ///
-    /// A TID that finds the hardware full still goes to the end of the round, as in ath9k.
+    /// A TID that finds the hardware full still moves to the end of the round, as in ath9k.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.4).
     #[inline(always)]
     pub fn fill<S: Sink>(
@@ -85,17 +85,17 @@ impl LegacyDriver {
         self.round.fill(now, ac, false, tx, hw, ctx);
     }
 
-    /// Number of packets in the driver's queues.
+    /// Returns the number of packets in the driver's queues.
     pub fn queued(&self) -> u64 {
         self.round.queued()
     }
 
-    /// Bytes of these packets, with Ethernet headers.
+    /// Returns the bytes of these packets, with Ethernet headers.
     pub fn queued_bytes(&self) -> u64 {
         self.round.queued_bytes()
     }
 
-    /// Number of frames taken from the qdisc and not completed.
+    /// Returns the number of frames taken from the qdisc and not completed.
     pub fn pending(&self, ac: Ac) -> u32 {
         self.pending[ac.index()]
     }

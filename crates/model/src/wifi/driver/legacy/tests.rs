@@ -19,13 +19,13 @@ struct Bench {
 }
 
 impl Bench {
-    /// So many stations in session, whose aggregates hold at most `frames`.
+    /// `stations` stations in session, with at most `frames` frames per aggregate.
     fn new(stations: usize, frames: u32) -> Self {
         let mut rig = Rig::in_session((0..stations).map(|_| peer(BEST, frames)));
         rig.tx.looks_before_it_takes();
         Self { driver: LegacyDriver::new(LegacyParams::default(), rig.tx.tids.len()), rig }
     }
-    /// Frames come from above, without the hardware being looked at.
+    /// Queues frames without filling the hardware.
     fn queue(&mut self, tid: TidIndex, frames: u32) {
         for _ in 0..frames {
             let p = self.rig.packet(tid, 100);
@@ -37,7 +37,7 @@ impl Bench {
         self.driver.fill(ms(0), ac, tx, &mut hw, &mut ctx);
         self.rig.hardware(ac)
     }
-    /// The hardware's first PPDU is through, all of it acknowledged.
+    /// Completes the first PPDU in the hardware with all frames acknowledged.
     fn done(&mut self, ac: Ac) -> u16 {
         let mut ppdu = self.rig.pop(ms(0), ac);
         let tid = TidIndex::new(ppdu.header.peer, ppdu.header.tid);
@@ -48,7 +48,6 @@ impl Bench {
         }
         ppdu.header.peer.0
     }
-    /// Stations in their turn.
     fn turns(&self) -> Vec<u16> {
         self.driver.round.turns(Ac::Be).map(|t| t.peer().0).collect()
     }
@@ -64,7 +63,7 @@ fn stop_above_123_and_wake_below() {
     let table: &[(i32, u16, u32, bool, bool)] = &[
         // frames in (or completed), station   pending  stopped  woken by it
         (23, 1, 123, false, false),
-        (1,  0, 124, true,  false), // one over all stations of the category
+        (1,  0, 124, true,  false), // one more over all stations of the category
         (-1, 0, 123, true,  false), // 123 is not below 123
         (1,  1, 124, true,  false),
         (1,  1, 125, true,  false), // always accepted
@@ -97,7 +96,7 @@ fn stop_above_123_and_wake_below() {
 }
 
 #[test]
-fn what_is_in_the_hardware_or_failed_is_still_counted() {
+fn frames_in_the_hardware_and_failed_frames_are_counted() {
     let mut b = Bench::new(1, 4);
     b.queue(be(0), 10);
     b.fill(Ac::Be);
@@ -105,7 +104,7 @@ fn what_is_in_the_hardware_or_failed_is_still_counted() {
         let waiting: Vec<u16> = b.rig.tx.tids[be(0).index()].waiting().map(|m| m.seq.get()).collect();
         (waiting, b.driver.queued(), b.driver.pending(Ac::Be))
     };
-    // The first of the two that are left found the second aggregate full: it has its number.
+    // The first of the two remaining frames did not fit into the second aggregate: it has its number.
     assert_eq!(counts(&b), (vec![8], 1, 10));
     let ppdu = b.rig.pop(ms(0), Ac::Be);
     for m in ppdu.mpdus {
@@ -119,14 +118,14 @@ fn what_is_in_the_hardware_or_failed_is_still_counted() {
     assert_eq!(order, [4, 5, 6, 7, 0, 1, 2, 3], "retries before what has not been sent");
 }
 
-// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.4) - one aggregate each, then to the end;
-// the one that found the hardware full goes to the end too.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.4) - one aggregate each, then to the end,
+// also after finding the hardware full.
 #[test]
 fn a_round_of_three() {
     let mut b = Bench::new(3, 2);
     (0..3).for_each(|s| b.queue(be(s), 40));
     assert_eq!(b.turns(), [0, 1, 2]);
-    // The hardware, and then the turns: its first PPDU is through before each of the later rows.
+    // Hardware queue, and the round. The first PPDU completes before each later row.
     let table = [
         ([0, 1], [0, 1, 2]), // 2 found it full
         ([1, 0], [2, 0, 1]), // 0 was next, then 1 found it full
@@ -144,9 +143,9 @@ fn a_round_of_three() {
 }
 
 #[test]
-fn of_two_stations_the_rotation_serves_one_until_a_frame_comes() {
-    // A full hardware turns the round by one as a completion does: of two, the same one finds room each time,
-    // until a frame from above turns the round once more.
+fn with_two_stations_rotation_serves_one_until_a_frame_arrives() {
+    // A full hardware rotates the round by one, like a completion: of two stations, the same one finds room
+    // each time, until a new frame rotates the round once more.
     let mut b = Bench::new(2, 2);
     (0..2).for_each(|s| b.queue(be(s), 30));
     b.fill(Ac::Be);
@@ -170,7 +169,7 @@ fn two_aggregates_but_eight_single_frames() {
     let voice = |peer| TidIndex::new(PeerId(peer), 6);
     b.queue(voice(0), 20);
     b.queue(voice(1), 20);
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_burst (4.4) - two at a time, each its own
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_burst (4.4) - two at a time, each as its own
     // PPDU.
     assert_eq!(b.fill(Ac::Vo), [0, 0, 1, 1, 0, 0, 1, 1]);
     b.done(Ac::Vo);
@@ -183,7 +182,7 @@ fn two_aggregates_but_eight_single_frames() {
 }
 
 #[test]
-fn an_identifier_that_may_not_send_leaves_the_round_and_a_closed_window_stays() {
+fn a_tid_that_may_not_send_leaves_the_round_unless_its_window_is_closed() {
     let mut b = Bench::new(2, MAX_FRAMES);
     (0..2).for_each(|s| b.queue(be(s), 3));
     b.rig.tx.tids[be(0).index()].session = crate::wifi::tx::tid::BlockAckSession::Asked(ms(1000));
@@ -191,7 +190,7 @@ fn an_identifier_that_may_not_send_leaves_the_round_and_a_closed_window_stays() 
     b.rig.tx.tids[be(0).index()].open(64);
     b.driver.schedule(be(0));
     assert_eq!(b.fill(Ac::Be), [1, 0]);
-    // 64 in flight and unanswered: more may not go, but the TID is not forgotten.
+    // 64 frames in flight and unacknowledged: no more may be sent, but the TID stays listed.
     let mut b = Bench::new(1, MAX_FRAMES);
     b.queue(be(0), 100);
     b.fill(Ac::Be);

@@ -1,8 +1,8 @@
-//! The convolutional code of 802.11: what is left of bit errors after decoding.
+//! Bit error rate after decoding of the 802.11 convolutional code.
 
 use libm::{fmin, pow, sqrt};
 
-/// Puncturing of the convolutional code: the code rate.
+/// Puncturing of the convolutional code, by code rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Puncturing {
     /// No puncturing: rate 1/2.
@@ -15,8 +15,8 @@ pub enum Puncturing {
     FiveSixths,
 }
 
-/// Information bits of a period, free distance, step from one distance to the next, and the wrong information
-/// bits over all paths at each distance.
+/// Distance spectrum: information bits per puncturing period, free distance, step between distances, and the
+/// erroneous information bits over all paths at each distance.
 struct Spectrum {
     bits: f64,
     free: i32,
@@ -25,7 +25,7 @@ struct Spectrum {
 }
 
 // paper: Haccoun and Begin, "High-rate punctured convolutional codes for Viterbi and sequential decoding"
-// (IEEE Trans. Commun. 37, 1989) tables for memory 6, generators 133 and 171 - which are those of
+// (IEEE Trans. Commun. 37, 1989) - tables for memory 6, generators 133 and 171, which are those of
 // ieee80211-2016 17.3.5.6 and 19.3.11.6.
 const HALF: Spectrum = Spectrum {
     bits: 1.0,
@@ -74,9 +74,9 @@ const FIVE_SIXTHS: Spectrum = Spectrum {
     ],
 };
 
-/// Probability that a decoded bit is wrong, if a transmitted bit is wrong with probability `p`. At most one
-/// half.
-// paper: Proakis, Digital Communications (4th ed. 2001) 8.2.4 - union bound, with Chernoff's bound on each
+/// Returns the error probability of a decoded bit, at most 0.5, if transmitted bits are wrong with
+/// probability `p`.
+// paper: Proakis, Digital Communications (4th ed. 2001) 8.2.4 - union bound, with the Chernoff bound at each
 // distance.
 pub fn decoded(p: f64, puncturing: Puncturing) -> f64 {
     let code = match puncturing {

@@ -1,12 +1,11 @@
-//! Frame error rate by rate, length and signal-to-noise ratio.
+//! Frame error rate by rate, frame length and signal-to-noise ratio.
 //!
-//! White noise on a flat channel: the modulation's bit error rate, and behind it the union bound of the
-//! convolutional code with hard decisions. It is computed once for each rate when a path is set up; a frame
+//! Models white noise on a flat channel: the bit error rate of the modulation, followed by the union bound of
+//! the convolutional code with hard decisions. The table is computed once per signal-to-noise ratio; a frame
 //! then costs one exponential.
-// paper: Pei and Henderson, "Validation of OFDM error rate model in ns-3" (Boeing, 2010) - the method, there
-// compared with
-// measurements: bit error rates of M-QAM and the bound by Chernoff for the code.
-// deviation: noise alone - no fading, no correlated antennas; a measured channel has flatter curves.
+// paper: Pei and Henderson, "Validation of OFDM error rate model in ns-3" (Boeing, 2010) - the method,
+// compared there with measurements: bit error rates of M-QAM and the Chernoff bound for the code.
+// deviation: white noise only - no fading, no correlated antennas; measured channels have flatter curves.
 
 mod code;
 
@@ -21,7 +20,7 @@ use libm::{erfc, exp, log1p, pow, sqrt};
 pub struct Snr(pub i32);
 
 impl Snr {
-    /// The ratio as a linear power ratio.
+    /// Returns the linear power ratio.
     pub fn ratio(self) -> f64 {
         pow(10.0, f64::from(self.0) / 10_000.0)
     }
@@ -38,7 +37,7 @@ enum Modulation {
     Qam1024,
 }
 
-/// Modulation and code of the kinds of HT, VHT and HE rates, and of the eight OFDM rates.
+/// Modulation and code rate by MCS of HT, VHT and HE, and of the eight OFDM rates.
 // spec: ieee80211-2016 tables 17-4 and 19-27, ieee80211-2020 21-30, ieee80211ax-2021 27-78.
 const KINDS: usize = 12;
 const HT: [(Modulation, Puncturing); KINDS] = [
@@ -67,7 +66,7 @@ const OFDM: [(Modulation, Puncturing); 8] = [
 ];
 
 impl Modulation {
-    /// Error rate of a bit before decoding, at a ratio of symbol energy to noise density.
+    /// Returns the bit error rate before decoding. `snr` is the ratio of symbol energy to noise density.
     // paper: Proakis, Digital Communications (4th ed. 2001) 5.2 - Gray coding, nearest neighbours.
     fn bit_error(self, snr: f64) -> f64 {
         match self {
@@ -81,7 +80,7 @@ impl Modulation {
     }
 }
 
-/// Chance that a bit is wrong after decoding.
+/// Bit error rate after decoding.
 fn bit_error(rate: PhyRate, snr: Snr) -> f64 {
     let ((modulation, puncturing), snr) = match rate {
         PhyRate::Ofdm(r) => {
@@ -89,8 +88,8 @@ fn bit_error(rate: PhyRate, snr: Snr) -> f64 {
             (OFDM[at], snr.ratio())
         }
         PhyRate::Dsss(r, _) => return dsss_bit_error(r, snr.ratio()),
-        // deviation: streams share the power and do not disturb each other; twice the width has twice the
-        // noise. VHT and HE have the convolutional code too, not LDPC, which gains a decibel or two.
+        // deviation: streams share the power without interfering with each other, and twice the width has
+        // twice the noise. VHT and HE use the convolutional code - LDPC gains 1 to 2 dB.
         rate => {
             let noise = f64::from(rate.width().megahertz()) / 20.0;
             (HT[kind(rate)], snr.ratio() / f64::from(rate.streams()) / noise)
@@ -99,12 +98,12 @@ fn bit_error(rate: PhyRate, snr: Snr) -> f64 {
     decoded(modulation.bit_error(snr), puncturing)
 }
 
-/// Natural logarithm of the probability that a byte is received correctly.
+/// Returns the natural logarithm of the probability that a byte is received correctly.
 pub fn byte_is_right(rate: PhyRate, snr: Snr) -> f64 {
     8.0 * log1p(-bit_error(rate, snr))
 }
 
-/// Probability that a frame's preamble is not decoded.
+/// Returns the probability that a PPDU's preamble is not decoded.
 pub fn unheard(rate: PhyRate, snr: Snr) -> f64 {
     let (bits, lowest) = match rate {
         PhyRate::Dsss(..) => (DSSS_HEADER_BITS, PhyRate::Dsss(DsssRate::M1, Preamble::Long)),
@@ -116,19 +115,19 @@ pub fn unheard(rate: PhyRate, snr: Snr) -> f64 {
     1.0 - exp(bits / 8.0 * byte_is_right(lowest, snr))
 }
 
-/// Chance that a bit of 802.11b is wrong. The ratio is that in 20 MHz; a chip rate of 11 MHz takes half of
-/// its noise.
+/// Bit error rate of 802.11b. `snr` is the ratio in 20 MHz; the chip rate of 11 MHz receives about half of
+/// that noise.
 // paper: Fainberg, "A performance analysis of the IEEE 802.11b local area network in the presence of
-// Bluetooth personal area network" (Polytechnic University, 2001) - differential BPSK and QPSK, and bounds by
-// distance for CCK; bits of a wrong symbol are wrong by chance.
-// deviation: these do not go together - DBPSK and DQPSK are taken to be received differentially, CCK
-// coherently, so that 2 Mbit/s need more signal than 5.5 (a tenth of frames of 1500 bytes is lost at 2.8 and
-// 1.9 dB); receivers that do one or the other for all rates have them in order.
+// Bluetooth personal area network" (Polytechnic University, 2001) - differential BPSK and QPSK, and distance
+// bounds for CCK; the bits of a wrong symbol are random.
+// deviation: DBPSK and DQPSK use differential detection, CCK coherent detection - 2 Mbit/s therefore needs
+// more signal than 5.5 (10 % loss of 1500-byte frames at 2.8 and 1.9 dB), unlike in receivers that use the
+// same detection for all rates.
 fn dsss_bit_error(rate: DsssRate, snr: f64) -> f64 {
     let snr = snr * 20.0 / 11.0;
     let q = |x: f64| 0.5 * erfc(sqrt(x / 2.0));
     let (symbol, bits) = match rate {
-        // Eleven chips a bit.
+        // Eleven chips per bit.
         DsssRate::M1 => return 0.5 * exp(-(11.0 * snr)),
         DsssRate::M2 => return 0.5 * exp(-(11.0 * snr / 2.0) * 0.586),
         DsssRate::M5_5 => (14.0 * q(8.0 * snr) + q(16.0 * snr), 4),
@@ -146,13 +145,12 @@ fn dsss_bit_error(rate: DsssRate, snr: f64) -> f64 {
     libm::fmin(symbol * (words / 2.0) / (words - 1.0), 0.5)
 }
 
-/// Rates have numbers here: those of HT, VHT and HE by modulation and code, streams and width, then OFDM,
-/// then 802.11b.
+/// Table indices: HT, VHT and HE by modulation and code, streams and width; then OFDM; then 802.11b.
 const WIDE: usize = KINDS * 4 * 4;
 const DSSS: usize = WIDE + 8;
 const RATES: usize = DSSS + 4;
 
-/// Modulation and code of a rate of HT, VHT or HE, as a place in the table.
+/// Index of an HT, VHT or HE rate's modulation and code in the table.
 fn kind(rate: PhyRate) -> usize {
     usize::from(match rate {
         PhyRate::Ht(r) => r.mcs % 8,
@@ -173,17 +171,17 @@ fn number(rate: PhyRate) -> usize {
 /// Error rates of all rates at one signal-to-noise ratio.
 #[derive(Clone, Debug)]
 pub struct ErrorTable {
-    /// By rate: the natural logarithm of the chance that a byte is right.
+    /// Natural logarithm of the probability that a byte is received correctly, by rate.
     per_byte: [f64; RATES],
-    /// Chance that a preamble is not understood: that of 802.11b, with legacy SIGNAL alone, and with HT-SIG.
+    /// Probability that a preamble is not decoded: 802.11b, legacy SIGNAL only, and with HT-SIG.
     unheard: [f64; 3],
 }
 
-/// Bits of legacy SIGNAL, and of HT-SIG.
+/// Bits of the legacy SIGNAL field and of HT-SIG.
 // spec: ieee80211-2016 17.3.4 and 19.3.9.4.3 - both at the lowest rate.
 const SIGNAL_BITS: f64 = 24.0;
 const HT_SIGNAL_BITS: f64 = 48.0;
-/// Bits of the header of 802.11b.
+/// Bits of the 802.11b header.
 // spec: ieee80211-2016 16.2.3.
 const DSSS_HEADER_BITS: f64 = 48.0;
 
@@ -191,7 +189,7 @@ impl ErrorTable {
     /// Computes the table for a signal-to-noise ratio.
     pub fn new(snr: Snr) -> Self {
         let mut per_byte = [0.0; RATES];
-        // HE has all of them; a guard interval makes no difference.
+        // HE includes all combinations; the guard interval has no effect.
         let wide = HeRate::all().filter(|rate| rate.gi == HeGi::Ns800).map(PhyRate::He);
         let all = wide.chain(OfdmRate::ALL.map(PhyRate::Ofdm));
         let all = all.chain(DsssRate::ALL.map(|r| PhyRate::Dsss(r, Preamble::Long)));
@@ -205,18 +203,19 @@ impl ErrorTable {
         Self { per_byte, unheard }
     }
 
-    /// Probability that a frame of `bytes` bytes is broken, given that its preamble was decoded.
+    /// Returns the probability that a frame of `bytes` bytes is received with errors, given that its preamble
+    /// was decoded.
     #[inline]
     pub fn broken(&self, rate: PhyRate, bytes: u32) -> f64 {
         1.0 - exp(f64::from(bytes) * self.per_byte[number(rate)])
     }
 
-    /// Probability that the delimiter before a frame cannot be read.
+    /// Returns the probability that the delimiter of an MPDU cannot be read.
     pub fn unreadable(&self, rate: PhyRate) -> f64 {
         self.broken(rate, frame::DELIMITER)
     }
 
-    /// Probability that a PPDU's preamble is not decoded, so that nothing of the PPDU is received.
+    /// Returns the probability that a PPDU's preamble is not decoded, which loses the whole PPDU.
     pub fn unheard(&self, rate: PhyRate) -> f64 {
         self.unheard[match rate {
             PhyRate::Dsss(..) => 0,
@@ -234,7 +233,7 @@ mod tests {
     use alloc::string::ToString;
     use alloc::vec::Vec;
 
-    /// Decibels, in tenths, at which a tenth of frames of 1,538 bytes is broken.
+    /// Signal-to-noise ratio in tenths of a dB at which 10 % of 1,538-byte frames are lost.
     fn ten_per_cent(name: &str) -> i32 {
         let rate = PhyRate::parse(name).unwrap();
         (-100..500)
@@ -243,18 +242,18 @@ mod tests {
     }
 
     #[test]
-    fn where_a_tenth_of_full_frames_is_lost() {
+    fn snr_at_ten_per_cent_loss() {
         let ofdm = OfdmRate::ALL.map(|r| ten_per_cent(&PhyRate::Ofdm(r).to_string()));
         assert_eq!(ofdm, [40, 69, 70, 99, 136, 167, 214, 227]);
         let ht: Vec<i32> = (0..8).map(|mcs| ten_per_cent(&format!("ht20-mcs{mcs}-lgi"))).collect();
         assert_eq!(ht, [40, 70, 99, 136, 167, 214, 227, 238]);
         let dsss = PhyRate::all_dsss().take(4).map(|r| ten_per_cent(&r.to_string())).collect::<Vec<_>>();
         assert_eq!(dsss, [-26, 28, 19, 51]);
-        // 256-QAM and 1024-QAM ask for six decibels more each for the same code.
+        // 256-QAM and 1024-QAM each need 6 dB more at the same code rate.
         let he: Vec<i32> = (6..12).map(|mcs| ten_per_cent(&format!("he20-mcs{mcs}-nss1-gi0.8"))).collect();
         assert_eq!(he, [227, 238, 285, 298, 344, 357]);
         assert_eq!(["vht20-mcs7-nss1-sgi", "vht80-mcs7-nss1-lgi"].map(ten_per_cent), [238, 238 + 61]);
-        // Twice the streams or twice the width ask for 3.01 dB more, whatever the guard interval.
+        // Twice the streams or twice the width need 3.01 dB more, regardless of the guard interval.
         let more =
             ["ht20-mcs15-lgi", "ht40-mcs7-lgi", "ht40-mcs7-sgi"].map(|name| ten_per_cent(name) - ht[7]);
         assert_eq!(more, [31, 31, 31]);
@@ -262,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_before_decoding_by_hand() {
+    fn bit_errors_before_decoding() {
         // Proakis, figure 5.2-5: 1e-5 at 9.6 dB for BPSK; QPSK needs twice the symbol energy.
         let at = |m: Modulation, db: f64| m.bit_error(pow(10.0, db / 10.0));
         assert!((0.8e-5..1.2e-5).contains(&at(Modulation::Bpsk, 9.6)));
@@ -272,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn worked_out_one_by_one_as_in_the_table() {
+    fn single_rates_agree_with_the_table() {
         for db in [-5, 3, 12, 22, 31] {
             let snr = Snr(1_000 * db);
             let table = ErrorTable::new(snr);

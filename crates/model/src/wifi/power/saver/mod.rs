@@ -1,16 +1,17 @@
-//! A station that saves power: when it sleeps, what wakes it, and what it tells its access point.
+//! Power save of a station: when it sleeps, what wakes it, and how it informs its access point.
 //!
-//! A station sleeps after a time in which it has sent and received nothing: a null frame with the power
-//! management bit says so, and once that is acknowledged it hears beacons alone. One of them tells it that
-//! frames wait: it gets them awake, or one at a time.
-// linux: net/mac80211/mlme.c ieee80211_dynamic_ps_enable_work, ieee80211_rx_mgmt_beacon (6.12) - both.
-// deviation: waking takes no time; the clock of a chip and the bus to it have some.
+//! After an idle time the station announces its sleep in a Null frame with the Power Management bit. Once the
+//! frame is acknowledged, the station listens to beacons only. If a beacon announces buffered frames, the
+//! station wakes to receive them, or polls for one at a time.
+// linux: net/mac80211/mlme.c ieee80211_dynamic_ps_enable_work, ieee80211_rx_mgmt_beacon (6.12) - idle timeout
+// and wakeup.
+// deviation: waking takes no time - real chips have to start their clock and bus.
 
 use super::scan::{Scan, ScanParams};
 use super::tim::Tim;
 use crate::types::{Ac, Duration, Instant, PeerId};
 
-/// Which beacons a sleeping station listens to.
+/// Beacons that a sleeping station listens to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Listen {
     /// DTIM beacons.
@@ -19,30 +20,29 @@ pub enum Listen {
     Every(u32),
 }
 
-/// How a station retrieves buffered frames.
+/// Method by which a station retrieves buffered frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Retrieve {
-    /// The station wakes up and announces this with a Null frame.
+    /// Wake up and announce it with a Null frame.
     Null,
-    /// The station sends a PS-Poll for each frame and stays in power-save mode.
+    /// Send a PS-Poll for each frame and stay in power-save mode.
     PsPoll,
 }
 
 /// Power-save parameters of a station.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SaverParams {
-    /// Idle time after which the station sleeps. Zero: the station is always in power-save mode, and still
-    /// sends.
+    /// Idle time after which the station sleeps. Zero: always in power-save mode, waking only to transmit.
     pub timeout: Duration,
-    /// Which beacons the station listens to.
+    /// Beacons that the station listens to.
     pub listen: Listen,
-    /// How the station retrieves buffered frames.
+    /// Method by which the station retrieves buffered frames.
     pub retrieve: Retrieve,
     /// U-APSD access categories, one bit each.
     pub uapsd: u8,
-    /// Maximum number of frames in a service period.
+    /// Maximum frames per service period.
     pub max_sp: u32,
-    /// Interval after which the station triggers a service period, if nothing else has.
+    /// Interval after which the station triggers a service period if nothing else has.
     pub trigger_every: Option<Duration>,
 }
 
@@ -53,7 +53,7 @@ pub enum Act {
     Nothing,
     /// Send a Null frame with the Power Management bit `pm`.
     Null {
-        /// The station sleeps.
+        /// True to announce sleep.
         pm: bool,
     },
     /// Send a PS-Poll for one frame.
@@ -71,25 +71,25 @@ pub enum Act {
 pub enum State {
     /// Awake.
     Awake,
-    /// The station has sent a Null frame to announce sleep.
+    /// The station has sent a Null frame to announce its sleep.
     Entering,
-    /// Asleep: the station listens to beacons only.
+    /// Asleep, listening to beacons only.
     Dozing,
     /// The station has sent a PS-Poll.
     Polling,
-    /// A service period is under way.
+    /// In a service period.
     Served,
     /// The station is about to leave its channel and first sends the frames in its hardware.
     Flushing,
     /// The station has announced that it leaves its channel.
     Leaving,
-    /// The station is on other channels.
+    /// The station is on another channel.
     Away,
 }
 
-/// When it tries again to sleep.
-// linux: net/mac80211/status.c ieee80211_tx_status_ext (6.12) - a null frame without an acknowledgement: the
-// next one after 10 ms.
+/// Delay before the next attempt to sleep.
+// linux: net/mac80211/status.c ieee80211_tx_status_ext (6.12) - repeats an unacknowledged Null frame after 10
+// ms.
 const AGAIN: Duration = Duration::from_millis(10);
 
 /// Power-save counters of a station, for the report.
@@ -99,13 +99,13 @@ pub struct SaverCounters {
     pub dozed: Duration,
     /// Time on other channels.
     pub away: Duration,
-    /// How often the station fell asleep.
+    /// Number of times the station fell asleep.
     pub sleeps: u64,
-    /// How often the station left its channel.
+    /// Number of times the station left its channel.
     pub trips: u64,
-    /// Number of PS-Polls sent.
+    /// PS-Polls sent.
     pub polls: u64,
-    /// Number of service periods triggered.
+    /// Service periods triggered.
     pub triggers: u64,
 }
 
@@ -115,23 +115,23 @@ pub struct Saver {
     params: Option<SaverParams>,
     scan: Option<Scan>,
     state: State,
-    /// Since when the state lasts.
+    /// Start of the current state.
     since: Instant,
-    /// When it was last sent or received anything.
+    /// Time of the last frame sent or received.
     idle_from: Instant,
-    /// It does not try to sleep before.
+    /// Earliest time of the next attempt to sleep.
     not_before: Instant,
-    /// When it is back, while it is away.
+    /// Time of the return, while away.
     until: Instant,
-    /// It has asked for something, and heard a beacon since.
+    /// A beacon has been received since the station requested frames.
     waited: bool,
-    /// The station receives group-addressed frames until the last one.
+    /// The station stays awake for group-addressed frames until the last one.
     pub group: bool,
     counters: SaverCounters,
 }
 
 impl Saver {
-    /// A station that is awake, with power save, scans, or both.
+    /// Creates an awake station with power save, scans, or both.
     pub fn new(params: Option<SaverParams>, scan: Option<ScanParams>) -> Self {
         Self {
             params,
@@ -147,26 +147,26 @@ impl Saver {
         }
     }
 
-    /// The current state.
+    /// Returns the current state.
     #[inline]
     pub const fn state(&self) -> State {
         self.state
     }
 
-    /// The counters up to `now`.
+    /// Returns the counters up to `now`.
     pub fn counters(&self, now: Instant) -> SaverCounters {
         let mut counters = self.counters;
         count(&mut counters, self.state, now - self.since);
         counters
     }
 
-    /// Whether the station cannot hear frames that are sent to it now. Beacons are handled separately.
+    /// Returns true if the station cannot receive frames. Beacons are handled separately.
     #[inline]
     pub const fn is_deaf(&self) -> bool {
         matches!(self.state, State::Dozing | State::Away)
     }
 
-    /// The Power Management bit of the station's frames.
+    /// Returns the Power Management bit of the station's frames.
     #[inline]
     pub const fn pm(&self) -> bool {
         match self.state {
@@ -175,7 +175,7 @@ impl Saver {
         }
     }
 
-    /// Whether the station's own frames wait until it is back on its channel.
+    /// Returns true if the station's own frames wait until it is back on its channel.
     pub const fn holds(&self) -> bool {
         matches!(self.state, State::Flushing | State::Leaving | State::Away)
     }
@@ -191,7 +191,7 @@ impl Saver {
         }
     }
 
-    /// Whether the station's own frames of an access category are trigger frames.
+    /// Returns true if the station's own frames of an access category are trigger frames.
     #[inline]
     pub const fn triggers(&self, ac: Ac) -> bool {
         match &self.params {
@@ -200,7 +200,7 @@ impl Saver {
         }
     }
 
-    /// It sleeps all the time.
+    /// True if the station is always in power-save mode.
     const fn is_static(&self) -> bool {
         match &self.params {
             Some(params) => params.timeout.nanos() == 0,
@@ -208,7 +208,7 @@ impl Saver {
         }
     }
 
-    /// When [`Saver::on_timer`] is to be called.
+    /// Returns when to call [`Saver::on_timer`].
     #[inline]
     pub fn next_timer(&self) -> Option<Instant> {
         let leaves = self.scan.map_or(Instant::NEVER, |scan| scan.next());
@@ -224,8 +224,7 @@ impl Saver {
         Some(own.min(leaves)).filter(|at| *at < Instant::NEVER)
     }
 
-    /// A timer has expired. `busy`: the station has frames to send. `sending`: the hardware has frames to
-    /// send.
+    /// Handles a timer. `busy`: the station has frames to send. `sending`: the hardware has frames to send.
     pub fn on_timer(&mut self, now: Instant, busy: bool, sending: bool) -> Act {
         if self.next_timer().is_none_or(|at| at > now) {
             return Act::Nothing;
@@ -239,8 +238,8 @@ impl Saver {
             return Act::Release;
         }
         if self.scan.is_some_and(|scan| scan.next() <= now) {
-            // linux: net/mac80211/offchannel.c ieee80211_offchannel_ps_enable (6.12) - a null frame, unless
-            // it sleeps already.
+            // linux: net/mac80211/offchannel.c ieee80211_offchannel_ps_enable (6.12) - sends a Null frame,
+            // unless the station already sleeps.
             let asleep = matches!(self.state, State::Dozing | State::Polling | State::Served);
             self.go(now, State::Flushing);
             if asleep && !sending {
@@ -249,8 +248,8 @@ impl Saver {
             return Act::Hold;
         }
         match (self.state, &self.params) {
-            // linux: net/mac80211/mlme.c ieee80211_dynamic_ps_enable_work (6.12) - with frames on their way
-            // it is looked at again.
+            // linux: net/mac80211/mlme.c ieee80211_dynamic_ps_enable_work (6.12) - tries again later if
+            // frames are in flight.
             (State::Awake, Some(_)) if busy => {
                 (self.idle_from, self.not_before) = (now, now + AGAIN);
                 Act::Nothing
@@ -271,7 +270,7 @@ impl Saver {
         Act::Trigger
     }
 
-    /// The hardware has sent all frames that the station waited for.
+    /// Continues after the hardware has sent all frames that the station waited for.
     pub fn flushed(&mut self, now: Instant) -> Act {
         if self.state != State::Flushing {
             return Act::Nothing;
@@ -287,11 +286,11 @@ impl Saver {
         self.go(now, State::Away);
     }
 
-    /// A Null frame is done, acknowledged or after all its tries.
+    /// Handles the completion of a Null frame, acknowledged or after all its tries.
     pub fn null_done(&mut self, now: Instant, pm: bool, acknowledged: bool) -> Act {
         match (self.state, pm) {
-            // linux: net/mac80211/offchannel.c ieee80211_offchannel_ps_enable (6.12) - it leaves whether that
-            // was heard or not.
+            // linux: net/mac80211/offchannel.c ieee80211_offchannel_ps_enable (6.12) - leaves even without an
+            // acknowledgement.
             (State::Leaving, true) => {
                 self.leave(now);
                 Act::Nothing
@@ -305,15 +304,16 @@ impl Saver {
                 self.not_before = now + AGAIN;
                 Act::Nothing
             }
-            // It woke meanwhile, and its access point may think that it sleeps.
+            // The station woke meanwhile, and its access point may consider it asleep.
             (State::Awake, true) => Act::Null { pm: false },
             _ => Act::Nothing,
         }
     }
 
-    /// A frame is to be sent. The station wakes, unless it may send asleep.
-    // linux: net/mac80211/tx.c ieee80211_tx_h_dynamic_ps (6.12) - voice with U-APSD does not wake it.
-    // deviation: every category that has U-APSD does not - Linux says so of voice alone, firmwares of all.
+    /// Handles a new frame to send. The station wakes, unless it may send while asleep.
+    // linux: net/mac80211/tx.c ieee80211_tx_h_dynamic_ps (6.12) - voice frames with U-APSD do not wake the
+    // station.
+    // deviation: no category with U-APSD wakes the station, as in firmware - Linux exempts only voice.
     pub fn on_push(&mut self, now: Instant, ac: Ac) {
         self.used(now, ac);
         match self.state {
@@ -331,10 +331,10 @@ impl Saver {
         }
     }
 
-    /// A frame of the access category was sent or received, so the station is not idle. U-APSD categories do
-    /// not keep the station awake.
-    // deviation: what comes counts as what is sent - mac80211's timer is set anew by all that comes, voice
-    // too.
+    /// Handles a frame of the access category, sent or received: the station is not idle. U-APSD categories
+    /// do not keep the station awake.
+    // deviation: received frames count like sent ones - in mac80211, all received frames restart the timer,
+    // including voice.
     #[inline]
     pub fn used(&mut self, now: Instant, ac: Ac) {
         if !self.triggers(ac) {
@@ -342,7 +342,7 @@ impl Saver {
         }
     }
 
-    /// A frame to the station was received. `more` is its More Data bit, and `eosp` its EOSP bit.
+    /// Handles a received frame with the More Data bit `more` and the EOSP bit `eosp`.
     pub fn received(&mut self, now: Instant, ac: Ac, more: bool, eosp: bool) -> Act {
         match self.state {
             State::Awake | State::Entering => {
@@ -365,12 +365,11 @@ impl Saver {
         }
     }
 
-    /// Whether the station listens to this beacon.
-    // linux: drivers/net/wireless/ath/ath9k/common-beacon.c ath9k_cmn_beacon_config_sta (6.12) - each beacon,
-    // where the interval is 100 ms or more; drivers/net/wireless/intel/iwlwifi/mvm/power.c (6.12) - each
-    // DTIM.
-    // deviation: one that was not understood is as if it had not been sent - stations stay awake for the next
-    // then.
+    /// Returns true if the station listens to this beacon.
+    // linux: drivers/net/wireless/ath/ath9k/common-beacon.c ath9k_cmn_beacon_config_sta (6.12) - listens to
+    // every beacon if the interval is at least 100 ms; drivers/net/wireless/intel/iwlwifi/mvm/power.c (6.12)
+    // - listens to every DTIM.
+    // deviation: a lost beacon has no effect - real stations then stay awake for the next one.
     pub fn hears(&self, tim: &Tim) -> bool {
         match (self.state, &self.params) {
             (State::Away, _) => false,
@@ -382,29 +381,29 @@ impl Saver {
         }
     }
 
-    /// The station has received a beacon of its access point.
+    /// Handles a beacon from the station's access point.
     pub fn on_beacon(&mut self, now: Instant, own: PeerId, tim: &Tim) -> Act {
         self.group = tim.group;
         let Some(params) = &self.params else { return Act::Nothing };
         match self.state {
             State::Dozing | State::Polling | State::Served => {}
-            // It has said that it is awake, and was not heard.
+            // The access point missed that the station is awake.
             State::Awake if tim.has(own) => return Act::Null { pm: false },
             _ => return Act::Nothing,
         }
-        // What was asked for just before may still be on its way.
+        // Frames requested just before may still be in flight.
         if self.state != State::Dozing && !core::mem::replace(&mut self.waited, true) {
             return Act::Nothing;
         }
         if !tim.has(own) {
-            // It has not come, and there is nothing more.
+            // They did not arrive, and nothing is buffered any more.
             if self.state != State::Dozing {
                 self.go(now, State::Dozing);
             }
             return Act::Nothing;
         }
-        // spec: ieee80211-2016 11.2.3.6 - all categories are delivery-enabled: what waits comes with a
-        // service period.
+        // spec: ieee80211-2016 11.2.3.6 - all categories are delivery-enabled, so buffered frames are sent in
+        // a service period.
         if params.uapsd == 0b1111 {
             return self.trigger(now);
         }

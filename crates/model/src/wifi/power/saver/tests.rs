@@ -1,5 +1,4 @@
-//! Walks through a station's states: what happens, what it does then, whether its frames say that it sleeps,
-//! whether it is deaf.
+//! State transitions of a station: actions, the Power Management bit, and whether the station can receive.
 
 use super::*;
 use alloc::format;
@@ -40,12 +39,12 @@ fn shown(saver: &Saver, act: Act) -> String {
 }
 
 #[test]
-fn idle_for_a_while_it_sleeps_and_a_beacon_wakes_it() {
+fn an_idle_station_sleeps_and_a_beacon_wakes_it() {
     let mut s = saver(DYNAMIC);
     s.used(at(20), Ac::Be);
     assert_eq!(s.next_timer(), Some(at(120)));
     assert_eq!(s.on_timer(at(119), false, false), Act::Nothing);
-    // Something waits to be sent: looked at again after the same time.
+    // A frame waits to be sent: try again after the same time.
     assert_eq!(s.on_timer(at(120), true, true), Act::Nothing);
     assert_eq!(s.next_timer(), Some(at(220)));
     let act = s.on_timer(at(220), false, false);
@@ -64,7 +63,7 @@ fn idle_for_a_while_it_sleeps_and_a_beacon_wakes_it() {
 }
 
 #[test]
-fn a_null_frame_that_nobody_answers_is_sent_again() {
+fn an_unacknowledged_null_frame_is_repeated() {
     let mut s = saver(DYNAMIC);
     assert_eq!(s.on_timer(at(100), false, false), Act::Null { pm: true });
     let act = s.null_done(at(103), true, false);
@@ -72,10 +71,10 @@ fn a_null_frame_that_nobody_answers_is_sent_again() {
 }
 
 #[test]
-fn a_frame_to_send_wakes_it() {
+fn a_frame_to_send_wakes_the_station() {
     let mut s = saver(DYNAMIC);
     let _ = s.on_timer(at(100), false, false);
-    // One comes while the null frame is on its way: what that said is taken back.
+    // A frame arrives while the Null frame is in flight: the announcement is revoked.
     s.on_push(at(101), Ac::Be);
     assert_eq!(shown(&s, Act::Nothing), "Nothing Awake 0 0");
     assert_eq!(s.null_done(at(102), true, true), Act::Null { pm: false });
@@ -86,11 +85,11 @@ fn a_frame_to_send_wakes_it() {
 }
 
 #[test]
-fn asking_for_one_frame_after_the_other() {
+fn retrieval_by_ps_poll() {
     let mut s = saver(SaverParams { timeout: Duration::ZERO, retrieve: Retrieve::PsPoll, ..DYNAMIC });
     assert_eq!(s.on_timer(at(0), false, false), Act::Null { pm: true });
     let _ = s.null_done(at(1), true, true);
-    // What it sends does not wake it.
+    // Sending does not wake it.
     s.on_push(at(2), Ac::Be);
     assert_eq!(s.state(), State::Dozing);
     let act = s.on_beacon(at(100), OWN, &tim(1, true));
@@ -100,7 +99,8 @@ fn asking_for_one_frame_after_the_other() {
     let act = s.received(at(102), Ac::Be, false, false);
     assert_eq!(shown(&s, act), "Nothing Dozing 1 1");
     assert_eq!(s.counters(at(102)).polls, 2);
-    // What it asked for does not come: with the second beacon from then on it asks again, or sleeps on.
+    // The requested frame does not arrive: at the second beacon after that, the station polls again or goes
+    // back to sleep.
     for (ms, waits, row) in [
         (200, true, "Poll Polling 1 0"),
         (300, true, "Nothing Polling 1 0"),
@@ -128,7 +128,7 @@ fn service_periods() {
     // Frames of other categories wake it.
     s.on_push(at(120), Ac::Be);
     assert_eq!(s.state(), State::Awake);
-    // With all categories a beacon makes it ask.
+    // With all categories in U-APSD, a beacon triggers a service period.
     let mut s =
         saver(SaverParams { uapsd: 0b1111, trigger_every: Some(Duration::from_millis(20)), ..DYNAMIC });
     let _ = s.on_timer(at(100), false, false);
@@ -142,7 +142,7 @@ fn service_periods() {
 }
 
 #[test]
-fn which_beacons_it_hears() {
+fn beacons_by_listen_interval() {
     let mut rows = Vec::new();
     for listen in [Listen::Every(1), Listen::Every(2), Listen::Dtim] {
         let mut s = saver(SaverParams { listen, ..DYNAMIC });
@@ -164,7 +164,7 @@ fn which_beacons_it_hears() {
 }
 
 #[test]
-fn a_scan_holds_frames_and_tells_the_access_point() {
+fn a_scan_holds_frames_and_informs_the_access_point() {
     let scan = ScanParams {
         start: Duration::from_millis(50),
         interval: None,
@@ -192,7 +192,7 @@ fn a_scan_holds_frames_and_tells_the_access_point() {
         rows,
         ["Hold Flushing 0 0", "Null { pm: true } Leaving 1 0", "Nothing Away 1 1", "Release Awake 0 0",]
     );
-    // One that sleeps leaves without a word.
+    // A sleeping station leaves without a Null frame.
     let mut s = Saver::new(Some(DYNAMIC), Some(ScanParams { start: Duration::from_millis(150), ..scan }));
     let _ = s.on_timer(at(100), false, false);
     let _ = s.null_done(at(101), true, true);
@@ -202,10 +202,10 @@ fn a_scan_holds_frames_and_tells_the_access_point() {
     assert_eq!(shown(&s, act), "Release Awake 0 0");
 }
 
-/// What it says on waking may be lost: with the next beacon it hears that frames wait for it still, and says
-/// it once more.
+/// The Null frame on waking may be lost. The next beacon still announces frames, and the station repeats the
+/// Null frame.
 #[test]
-fn waking_is_said_again() {
+fn waking_is_announced_again() {
     let mut s = saver(DYNAMIC);
     let _ = s.on_timer(at(100), false, false);
     let _ = s.null_done(at(101), true, true);

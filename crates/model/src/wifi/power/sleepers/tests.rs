@@ -1,4 +1,4 @@
-//! What an access point keeps, gives up and tells of.
+//! Buffering, expiry and announcement of frames by an access point.
 
 use super::*;
 use crate::types::{Fate, NewPacket, NoSink, Packets};
@@ -52,7 +52,7 @@ impl Rig {
 }
 
 #[test]
-fn the_oldest_of_a_category_goes() {
+fn the_oldest_frame_of_a_category_is_dropped() {
     let (mut rig, mut all) = (Rig::new(), sleepers(1, 0));
     rig.keep(&mut all, at(0), (0, Ac::Be), STATION_LIMIT + 3);
     rig.keep(&mut all, at(0), (0, Ac::Vo), 5);
@@ -61,25 +61,24 @@ fn the_oldest_of_a_category_goes() {
 }
 
 #[test]
-fn in_all_there_are_512() {
+fn total_limit_of_512() {
     let (mut rig, mut all) = (Rig::new(), sleepers(9, 0));
     (0..8).for_each(|n| rig.keep(&mut all, at(0), (n, Ac::Be), 63));
     rig.keep(&mut all, at(0), (8, Ac::Bk), 8);
     assert_eq!((all.packets(), rig.dropped(Reason::Overlimit)), (512, 0));
-    // One of each station's lowest category makes room, then there is room for eight more.
+    // One frame of each station's lowest category is dropped, which leaves room for eight more.
     rig.keep(&mut all, at(0), (8, Ac::Vo), 1);
     assert_eq!((all.packets(), rig.dropped(Reason::Overlimit)), (504, 9));
     assert_eq!([rig.next(&mut all, (0, Ac::Be)), rig.next(&mut all, (8, Ac::Bk))], [Some(1); 2]);
 }
 
 #[test]
-fn old_frames_are_given_up() {
+fn old_frames_expire() {
     let (mut rig, mut all) = (Rig::new(), sleepers(1, 0));
     assert_eq!(all.next_timer(), None);
     rig.keep(&mut all, at(0), (0, Ac::Be), 2);
     rig.keep(&mut all, at(5), (0, Ac::Be), 1);
-    // Looked for ten seconds after the first was kept: none has waited for longer. Ten seconds later all
-    // have.
+    // At the first check, ten seconds after the first frame, no frame is too old. Ten seconds later all are.
     for (ms, left, gone, next) in [(10_000, true, 0, Some(at(20_000))), (20_000, false, 3, None)] {
         assert_eq!(all.next_timer(), Some(at(ms)));
         assert_eq!(all.give_up_old(at(ms), &mut rig.ctx()), left);
@@ -90,13 +89,13 @@ fn old_frames_are_given_up() {
             (gone, left, next)
         );
     }
-    // In whole seconds: 60 beacons of 102.4 ms, twice, are 12.288 s.
+    // In whole seconds: twice 60 beacons of 102.4 ms are 12.288 s.
     all.stations[0].habits.listen = 60;
     assert_eq!(all.expiry(PeerId(0)), Duration::from_secs(12));
 }
 
 #[test]
-fn beacons_tell_of_what_no_own_frame_would_fetch() {
+fn beacons_announce_frames_that_no_trigger_delivers() {
     let (mut rig, vo) = (Rig::new(), 1 << Ac::Vo.index());
     let mut told = |uapsd, ac| {
         let mut all = sleepers(1, uapsd);
@@ -113,14 +112,14 @@ fn beacons_tell_of_what_no_own_frame_would_fetch() {
 }
 
 #[test]
-fn frames_to_groups_wait_for_the_dtim() {
+fn group_addressed_frames_wait_for_the_dtim() {
     let (mut rig, mut all) = (Rig::new(), sleepers(1, 0));
     for _ in 0..GROUP_LIMIT + 2 {
         let p = rig.packets.create(NewPacket::PLAIN);
         all.group.keep(at(0), p, PlaceId(0), &mut rig.ctx());
     }
     assert_eq!((all.packets(), rig.dropped(Reason::Overlimit)), (u64::from(GROUP_LIMIT), 2));
-    // The first beacon is a DTIM, the second is not, the third is.
+    // The first and third beacons are DTIMs, the second is not.
     let mut told = Vec::new();
     for _ in 0..3 {
         all.beacon(0, |_, _| false);

@@ -1,12 +1,11 @@
-//! The rate control in the AR9271's firmware, used instead of the host's: the best rate below a ceiling that
-//! falls with the packet error rate and rises with probes.
+//! Rate control in the AR9271's firmware, used instead of the host's: the best rate below a ceiling that
+//! falls with the packet error rate and rises with successful probes.
 //!
-//! Facts from the open firmware (e888634): `wlan/ratectrl_11n_ln.c` has the rules, `wlan/ar5416Phy.c` the
+//! From the open firmware (e888634): `wlan/ratectrl_11n_ln.c` for the rules, `wlan/ar5416Phy.c` for the
 //! rates.
-// linux: drivers/net/wireless/ath/ath9k/htc_drv_init.c ath9k_set_hw_capab (4.14) - HAS_RATE_CONTROL: neither
-// Minstrel nor another of mac80211's is asked.
-// deviation: nothing here looks at signal strength - nor does the firmware, whose table still has columns for
-// it.
+// linux: drivers/net/wireless/ath/ath9k/htc_drv_init.c ath9k_set_hw_capab (4.14) - HAS_RATE_CONTROL: mac80211
+// does not call Minstrel or any other rate control.
+// deviation: ignores signal strength - so does the firmware, although its table still has columns for it.
 
 mod rates;
 
@@ -20,41 +19,41 @@ use rates::{ALL, Index, Known, SIZE};
 
 pub use rates::rates;
 
-/// Tries of a chain, and its entries.
-// ath9k_htc-firmware: wlan/if_owl.c ath_tgt_rate_findrate (e888634) - 10 tries, 4 rates, one step down each,
+/// Tries of a chain, and number of its entries.
+// ath9k_htc-firmware: wlan/if_owl.c ath_tgt_rate_findrate (e888634) - 10 tries, 4 rates, each one step lower,
 // probes allowed.
 const TRIES: u8 = 10;
 const ENTRIES: usize = RetryChain::MAX;
 
-/// Least time between two probes.
-// ath9k_htc-firmware: wlan/ar5416Phy.c ar5416_11ngRateTable (e888634) - probeInterval of the K2, which the
-// AR9271 is: 100 ms.
+/// Minimum time between two probes in ms.
+// ath9k_htc-firmware: wlan/ar5416Phy.c ar5416_11ngRateTable (e888634) - probeInterval of the K2 (the AR9271):
+// 100 ms.
 const PROBE_INTERVAL: u64 = 100;
 
-/// Time after which all error rates lose an eighth.
+/// Interval in ms at which all error rates decay by 1/8.
 // ath9k_htc-firmware: as above, rssiReduceInterval - 50 ms.
 const DECAY_INTERVAL: u64 = 50;
 
-/// Error rates below it count as it, in per cent: what TCP's own collisions make.
+/// Minimum error rate used in comparisons, in percent: losses from collisions with TCP ACKs.
 // ath9k_htc-firmware: wlan/ratectrl_11n_ln.c rcRateFind_ht (e888634).
 const COLLISIONS: u8 = 12;
 
-/// An error rate with which a rate is left, in per cent.
+/// Error rate in percent at which a rate is abandoned.
 // ath9k_htc-firmware: wlan/ratectrl_11n_ln.c rcUpdate_ht (e888634).
 const TOO_BAD: u8 = 55;
 
-/// Error rate of a lone frame by its failed tries, in per cent.
+/// Error rate in percent of a single frame by its number of failed tries.
 // ath9k_htc-firmware: wlan/ratectrl_11n_ln.c rcUpdate_ht, nRetry2PerLookup (e888634).
 const AFTER_RETRIES: [u8; 10] = [0, 25, 50, 75, 80, 83, 85, 87, 88, 90];
 
-/// How the tries at a rate ended.
+/// Result of the tries at a rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum End {
-    /// An answer came after so many failures.
+    /// A response arrived after `retries` failures.
     Answered { retries: u32, frames: u32, bad: u32 },
-    /// None came, nor from the rates behind it.
+    /// No response, nor at later rates of the chain.
     GaveUp,
-    /// None came, but from a rate behind it.
+    /// No response, but a later rate of the chain got one.
     Next,
 }
 
@@ -63,28 +62,27 @@ enum End {
 pub struct Ath9kHtc {
     /// Rates of the link, slowest first.
     valid: Vec<Index>,
-    /// Packet error rate of each rate of the firmware's table, in per cent.
+    /// Packet error rate of each rate in the firmware's table, in percent.
     per: [u8; SIZE],
-    /// Rates of the table that the link reaches up to.
+    /// Number of entries in the table up to the link's last rate.
     table: usize,
-    /// The fastest rate that may be used.
+    /// The fastest rate allowed.
     ceiling: Index,
-    /// The rate that is probed now.
+    /// The rate being probed.
     probed: Option<Index>,
-    /// When the last probe was, in milliseconds.
+    /// Time of the last probe in ms.
     probe_at: u64,
-    /// When error rates last lost an eighth.
+    /// Time of the last decay in ms.
     decay_at: u64,
-    /// Frames at the ceiling without a failed try, since the last failure; as many as eight bits hold.
+    /// Frames at the ceiling without a failed try since the last failure; saturates at 255.
     clean: u8,
     counts: [Count; SIZE],
 }
 
 impl Ath9kHtc {
-    /// A link of which nothing is known yet: it begins at the fourth of its rates from the end, those with
-    /// the short guard interval behind the others - MCS 4.
-    // ath9k_htc-firmware: wlan/ratectrl_11n_ln.c rcSibUpdate_ht (e888634) - the list is sorted after the
-    // choice.
+    /// Creates a link without statistics. It starts at the fourth rate from the end of the list in which the
+    /// short guard interval follows the long one: MCS 4.
+    // ath9k_htc-firmware: wlan/ratectrl_11n_ln.c rcSibUpdate_ht (e888634) - sorts the list after this choice.
     pub fn new(can: HtCapabilities) -> Self {
         let mut valid: Vec<Index> = rates::valid(can).collect();
         valid.sort_by_key(|&i| (ALL[usize::from(i)].phy, i));
@@ -112,9 +110,9 @@ impl Ath9kHtc {
         self.per[usize::from(index)]
     }
 
-    /// The best rate: by its user rate and what of that its error rate leaves. The search ends at the first
-    /// rate that could not win even without errors, by numbers of which one is a hundred times too small, so
-    /// that it is the ceiling unless all of that is lost.
+    /// Returns the rate with the highest user rate times success rate. The search stops at the first rate
+    /// that could not win even without errors, but the firmware compares with a value 100 times too small.
+    /// The ceiling therefore wins unless all of its frames are lost.
     // ath9k_htc-firmware: wlan/ratectrl_11n_ln.c rcRateFind_ht (e888634).
     fn best(&self) -> Index {
         let (mut most, mut best) = (0, self.valid[0]);
@@ -135,27 +133,28 @@ impl Ath9kHtc {
         self.valid.iter().position(|&i| i == index).expect("one of the link's rates")
     }
 
-    /// The next slower rate; the slowest stays.
+    /// The next slower rate, or the slowest itself.
     fn lower(&self, index: Index) -> Index {
         self.valid[self.place(index).saturating_sub(1)]
     }
 
-    /// The retry chain: each rate is slower than the one before, and all but the first use RTS.
+    /// Returns the retry chain: each rate is slower than the one before, and all but the first use RTS.
     pub fn chain(&self) -> RetryChain {
         self.chain_from(self.best(), false)
     }
 
-    /// The retry chain of a probe: one try at the probed rate, then the next lower rate. Neither uses RTS.
+    /// Returns the retry chain of a probe: one try at the probed rate, followed by the next lower rate.
+    /// Neither uses RTS.
     pub fn probe_chain(&self, rate: PhyRate) -> RetryChain {
         let index = self.valid.iter().find(|&&index| Self::known(index).rate == rate);
         self.chain_from(*index.expect("one of the link's rates"), true)
     }
 
-    // ath9k_htc-firmware: wlan/ratectrl_11n_ln.c rcRateFind_11n (e888634) - equal parts of the tries, the
+    // ath9k_htc-firmware: wlan/ratectrl_11n_ln.c rcRateFind_11n (e888634) - equal shares of the tries, the
     // rest for the last entry.
-    // deviation: RTS goes at the control rate of the entry's own rate - the firmware (wlan/if_owl.c
-    // ath_buf_set_rate) takes that of the last entry for all, which is the same from MCS 4 on, and 11 Mbit/s
-    // while 802.11b is about, where `Protection` has 1.
+    // deviation: sends RTS at the control rate of each entry - the firmware (wlan/if_owl.c ath_buf_set_rate)
+    // uses that of the last entry for all, which is the same from MCS 4, and 11 Mbit/s while 802.11b stations
+    // are present, where `Protection` uses 1.
     fn chain_from(&self, first: Index, probes: bool) -> RetryChain {
         let each = TRIES / ENTRIES as u8;
         let mut index = first;
@@ -171,7 +170,7 @@ impl Ath9kHtc {
             RateTry { rate: Self::known(index).rate, tries, rts: n > usize::from(probes) }
         });
         let begins = Self::known(first);
-        // So that no aggregate is forbidden by a rate of 802.11b at the end.
+        // Prevents an 802.11b rate in the last entry, which would disable aggregation.
         if matches!(begins.rate, PhyRate::Ht(HtRate { mcs: 2, width: Width::Mhz40, .. }))
             || matches!(begins.rate, PhyRate::Ht(HtRate { mcs: 3, width: Width::Mhz20, .. }))
         {
@@ -182,7 +181,7 @@ impl Ath9kHtc {
         RetryChain::new(&entries).expect("four entries with tries")
     }
 
-    /// A PPDU is about to be built. Returns the rate to probe, if any. A probing PPDU has one frame.
+    /// Returns the rate that the next PPDU probes, if any. A probing PPDU has one frame.
     // ath9k_htc-firmware: wlan/ratectrl_11n_ln.c rcRateFind_ht, wlan/if_owl.c ath_lookup_rate (e888634).
     pub fn probe(&mut self, now: Instant) -> Option<Probe> {
         let now = millis(now);
@@ -194,9 +193,9 @@ impl Ath9kHtc {
         Some(Probe { rate: Self::known(next).rate, tries: 1, second: false })
     }
 
-    /// Reports the result of a data PPDU. Returns whether the chain has changed.
-    // ath9k_htc-firmware: wlan/ratectrl_11n_ln.c rcUpdate_11n, wlan/if_owl.c ath_tx_comp_aggr (e888634) -
-    // every PPDU is reported.
+    /// Reports the result of a data PPDU. Returns true if the chain has changed.
+    // ath9k_htc-firmware: wlan/ratectrl_11n_ln.c rcUpdate_11n, wlan/if_owl.c ath_tx_comp_aggr (e888634) - for
+    // every PPDU.
     pub fn sent(&mut self, now: Instant, sent: TxReport<'_>) -> bool {
         let (now, before) = (millis(now), self.best());
         let answered = sent.acked > 0;
@@ -207,9 +206,9 @@ impl Ath9kHtc {
         }
         self.count(last, sent.frames, sent.acked);
         let end = if answered {
-            // The hardware counts an RTS without an answer apart.
+            // The hardware counts unanswered RTS frames separately.
             let retries = u32::from(last.tries - 1 - sent.unsent.min(last.tries - 1));
-            // Of a frame alone none is bad: it came.
+            // A single acknowledged frame has no errors.
             let bad = if sent.frames > 1 { sent.frames - sent.acked } else { 0 };
             End::Answered { retries, frames: sent.frames, bad }
         } else {
@@ -255,7 +254,7 @@ impl Ath9kHtc {
                 if self.per[at] > 30 {
                     self.per[at] = 20;
                 }
-                // The next probe may come twice as soon.
+                // Allow the next probe after half the interval.
                 self.probe_at = now.saturating_sub(PROBE_INTERVAL / 2);
             }
             if retries > 0 {
@@ -270,7 +269,7 @@ impl Ath9kHtc {
             }
             self.probe_at = now;
         }
-        // A slower rate of the same kind is no worse, and no faster one is better.
+        // Error rates within a kind increase with the rate.
         if self.per[at] < before {
             let slower = (0..at).rev().take_while(|&n| ALL[n].phy == ALL[at].phy);
             for n in slower {
@@ -286,7 +285,7 @@ impl Ath9kHtc {
         }
     }
 
-    /// Expected throughput of the best rate.
+    /// Returns the expected throughput of the best rate.
     pub fn expected(&self) -> Rate {
         Rate::from_bps(self.bits_per_second(self.best()))
     }
@@ -295,7 +294,7 @@ impl Ath9kHtc {
         u64::from(Self::known(index).user_kbps) * 10 * u64::from(100 - self.per(index).clamp(COLLISIONS, 100))
     }
 
-    /// A row for each rate of the link, with its place in the chain.
+    /// Returns a row for each rate of the link, with its place in the chain.
     pub fn rows(&self) -> Vec<StatsRow> {
         let chain = self.chain();
         let row = |&index: &Index| {

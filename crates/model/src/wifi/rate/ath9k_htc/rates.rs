@@ -1,30 +1,29 @@
-//! The rates that the AR9271 knows of, in the order of its firmware's table, and what that expects of each.
+//! Rates of the AR9271 in the order of its firmware's table, with the firmware's estimates.
 
 use crate::wifi::phy::{DsssRate, Gi, HtRate, PhyRate, Preamble, Width};
 use crate::wifi::rate::table::HtCapabilities;
 
-/// Position in the firmware's table.
+/// Index in the firmware's table.
 pub(super) type Index = u8;
 
-/// Rates of the table up to the fastest of one stream.
+/// Length of the table up to the fastest rate with one stream.
 pub(super) const SIZE: usize = 45;
 
-/// One rate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
     pub rate: PhyRate,
-    /// The kind of its PPDUs: with which rates it is compared.
+    /// PPDU kind; only rates of the same kind are compared.
     pub phy: u8,
-    /// Its rate in kbit/s, as the firmware has it.
+    /// Nominal rate in kbit/s according to the firmware.
     pub kbps: u32,
-    /// What of that a user has.
+    /// User data rate in kbit/s.
     pub user_kbps: u32,
-    /// The MCS, or the number that a beacon has for the rate: units of 500 kbit/s.
+    /// MCS, or the rate's number in a beacon, in units of 500 kbit/s.
     pub number: u8,
 }
 
 impl Known {
-    /// Name as in `rc_stats`.
+    /// Returns the name used in `rc_stats`.
     pub(super) const fn mode(&self) -> &'static str {
         match self.phy {
             CCK => "CCK/LP",
@@ -36,7 +35,7 @@ impl Known {
     }
 }
 
-/// Kinds, in the firmware's order; the last one is of rates that no link of one stream has.
+/// PPDU kinds in the firmware's order. `NONE` marks rates that links with one stream do not have.
 const CCK: u8 = 0;
 const HT20: u8 = 4;
 const HT40: u8 = 6;
@@ -51,15 +50,14 @@ const fn ht(phy: u8, mcs: u8, kbps: u32, user_kbps: u32) -> Known {
 }
 
 const fn cck(rate: DsssRate, kbps: u32, user_kbps: u32) -> Known {
-    // deviation: the long preamble, as in all of this model's 802.11b.
+    // deviation: uses the long preamble, like all 802.11b rates of this model.
     let rate = PhyRate::Dsss(rate, Preamble::Long);
     Known { rate, phy: CCK, kbps, user_kbps, number: (kbps / 500) as u8 }
 }
 
-/// A place between those of HT20 and those of HT40: OFDM, which is not used beside HT, and two streams.
+/// Unused entry between HT20 and HT40: OFDM, which is not used together with HT, and two streams.
 const GAP: Known = Known { phy: NONE, ..cck(DsssRate::M1, 0, 0) };
 
-/// All of them.
 // ath9k_htc-firmware: wlan/ar5416Phy.c ar5416_11ngRateTable (e888634) - rateKbps and userRateKbps of the K2.
 pub(super) const ALL: [Known; SIZE] = {
     let mut all = [GAP; SIZE];
@@ -94,10 +92,10 @@ pub(super) const ALL: [Known; SIZE] = {
     all
 };
 
-/// The places of a link's rates: 802.11b's, and those of HT in the width of both ends, without MCS 0 at 20
-/// MHz.
-// ath9k_htc-firmware: wlan/ratectrl_11n_ln.c rcSibSetValidRates, rcSibSetValidHtRates (e888634) - OFDM is
-// left out beside HT, and the narrower rates of a link of 40 MHz.
+/// Returns the indices of a link's rates: 802.11b, and HT at the common width of both ends, without MCS 0 at
+/// 20 MHz.
+// ath9k_htc-firmware: wlan/ratectrl_11n_ln.c rcSibSetValidRates, rcSibSetValidHtRates (e888634) - omits OFDM
+// on HT links, and 20 MHz rates on 40 MHz links.
 pub(super) fn valid(can: HtCapabilities) -> impl Iterator<Item = Index> {
     let wide = can.width >= Width::Mhz40;
     (0..SIZE as Index).filter(move |&index| match ALL[usize::from(index)].phy {
@@ -110,7 +108,7 @@ pub(super) fn valid(can: HtCapabilities) -> impl Iterator<Item = Index> {
     })
 }
 
-/// Every rate of such a link.
+/// Returns all rates of a link.
 pub fn rates(can: HtCapabilities) -> impl Iterator<Item = PhyRate> {
     valid(can).map(|index| ALL[usize::from(index)].rate)
 }

@@ -1,8 +1,8 @@
-//! Minstrel, the rate control of stations without HT: chooses rates of 802.11a, b and g by the share of
-//! acknowledged frames, with a tenth of the frames as probes.
+//! Minstrel, the rate control of stations without HT: chooses 802.11a/b/g rates by the share of acknowledged
+//! frames, with 10 % of frames as probes.
 //!
-//! Every 100 ms the success ratio of each rate updates its average. The retry chain is: the best two rates by
-//! expected throughput, the most reliable one, and the lowest.
+//! Every 100 ms, the success ratio of each rate updates its average. The retry chain has the best two rates
+//! by expected throughput, the most reliable one, and the lowest.
 
 mod times;
 
@@ -27,9 +27,9 @@ pub enum LegacyMinstrel {
 }
 
 impl LegacyMinstrel {
-    /// The rates in the order of Linux's band table: 802.11b rates first.
-    // deviation: the preamble is the long one - an access point that does not announce the short one gets
-    // that in Linux too.
+    /// Returns the rates in the order of Linux's band table: 802.11b rates first.
+    // deviation: always uses the long preamble - in Linux only if the access point does not announce the
+    // short one.
     pub fn rates(self) -> impl Iterator<Item = PhyRate> {
         let dsss = DsssRate::ALL.map(|r| PhyRate::Dsss(r, Preamble::Long));
         let ofdm = OfdmRate::ALL.map(PhyRate::Ofdm);
@@ -38,41 +38,40 @@ impl LegacyMinstrel {
     }
 }
 
-/// Time between two choices of rates.
+/// Time between two updates of the chosen rates.
 // linux: net/mac80211/rc80211_minstrel.c minstrel_alloc (4.4) - update_interval.
-// deviation: to the nanosecond - Linux counts in jiffies.
+// deviation: exact to the nanosecond - Linux counts in jiffies.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Most tries of an entry, and those of the lowest rate at the end.
+/// Maximum tries of an entry, and tries of the lowest rate at the end.
 // linux: drivers/net/wireless/ath/ath9k/init.c ath9k_set_hw_capab (4.4) - max_rate_tries.
 const MOST_TRIES: u8 = 10;
 
-/// Rates kept by throughput.
+/// Number of rates kept by throughput.
 // linux: net/mac80211/rc80211_minstrel.h MAX_THR_RATES (4.4).
 const KEPT: usize = 4;
 
-/// Frames of a hundred that are probes: with the whole chain, and where a CTS goes before each frame.
+/// Percentage of frames that are probes: with a full retry chain, and with a CTS before each frame.
 // linux: net/mac80211/rc80211_minstrel.c minstrel_alloc (4.4) - lookaround_rate_mrr, lookaround_rate.
 const LOOKAROUND: (u64, u64) = (10, 5);
 
-/// Frames after which the counters of probes begin anew.
+/// Number of frames after which the probe counters restart.
 // linux: net/mac80211/rc80211_minstrel.c minstrel_get_rate (4.4).
 const FORGET: u64 = 10_000;
 
-/// Columns of the table of probes.
+/// Columns of the sample table.
 // linux: net/mac80211/rc80211_minstrel.h SAMPLE_COLUMNS (4.4).
 const COLUMNS: usize = 10;
 
-/// Position of a rate.
 type Index = u8;
 
 #[derive(Clone, Debug)]
 struct Known {
     rate: PhyRate,
     times: Times,
-    /// Tries in a chain now.
+    /// Current tries in a chain.
     tries: u8,
-    /// Probes that this interval still allows; none: any number.
+    /// Remaining probes in this interval. `None`: no limit.
     probes: Option<u8>,
     stats: RateStats,
 }
@@ -81,15 +80,15 @@ struct Known {
 #[derive(Clone, Debug)]
 pub struct Minstrel {
     rates: Vec<Known>,
-    /// Stations without OFDM are there: a CTS goes before OFDM frames.
+    /// Stations without OFDM are present: a CTS precedes OFDM frames.
     protected: bool,
     best: [Index; KEPT],
     surest: Index,
     interval_ends: Instant,
-    /// Which rate is probed next: columns in which each rate stands once.
+    /// Sample table: columns that contain each rate once.
     order: Vec<Index>,
     cursor: usize,
-    /// Frames, probes, and probes in the second place of a chain whose fate is open.
+    /// Frames, probes, and probes in the second place of a chain with an unknown result.
     frames: u64,
     probes: u64,
     deferred: u64,
@@ -98,7 +97,7 @@ pub struct Minstrel {
 }
 
 impl Minstrel {
-    /// A link without statistics. It starts at its slowest rate.
+    /// Creates a link without statistics. It starts at its slowest rate.
     // linux: net/mac80211/rc80211_minstrel.c minstrel_rate_init (4.4).
     pub fn new(can: LegacyMinstrel, protected: bool, stream: &mut RandomStream) -> Self {
         let lowest = can.rates().next().expect("each kind has rates");
@@ -127,9 +126,9 @@ impl Minstrel {
         &self.rates[usize::from(index)]
     }
 
-    /// Expected throughput in tens of packets a second.
-    // linux: net/mac80211/rc80211_minstrel.c minstrel_get_tp_avg (4.4) - nothing below 10 %, no more for more
-    // than 90 %; it divides before it multiplies.
+    /// Expected throughput in units of 10 packets per second.
+    // linux: net/mac80211/rc80211_minstrel.c minstrel_get_tp_avg (4.4) - zero below 10 %, capped at 90 %;
+    // divides before it multiplies.
     fn throughput(&self, index: Index) -> u64 {
         let known = self.known(index);
         if known.stats.prob < percent(10) {
@@ -139,17 +138,17 @@ impl Minstrel {
         100_000 * u64::from(prob / known.times.packet) / u64::from(ONE)
     }
 
-    /// Tries of an entry, less if a CTS goes before each.
+    /// Chain entry with the rate's tries, which are fewer if a CTS precedes each.
     // linux: net/mac80211/rc80211_minstrel.c minstrel_set_rate, minstrel_get_retry_count (4.4),
     // net/mac80211/rate.c rate_control_fill_sta_table (4.4).
-    // deviation: frames over an RTS threshold have the same number - Linux takes another then.
+    // deviation: uses the same number for frames above the RTS threshold - Linux uses another.
     fn entry(&self, index: Index) -> RateTry {
         let known = self.known(index);
         let tries = if self.protected { known.times.tries_after_cts } else { known.tries };
         RateTry::new(known.rate, tries)
     }
 
-    /// The retry chain: the best rate, the second best, the most reliable, the lowest.
+    /// Returns the retry chain: the best rate, the second best, the most reliable, the lowest.
     // linux: net/mac80211/rc80211_minstrel.c minstrel_update_rates (4.4).
     pub fn chain(&self) -> RetryChain {
         let [a, b] = [self.best[0], self.best[1]];
@@ -158,10 +157,10 @@ impl Minstrel {
             .expect("four entries with tries")
     }
 
-    /// A data frame is about to be sent. Returns the rate to probe, if any.
-    // linux: net/mac80211/rc80211_minstrel.c minstrel_get_rate (4.4) - rates slower than the best are probed
-    // in the second place of the chain, unless they were not tried for 20 intervals; there they are tried
-    // only if the best fails.
+    /// Returns the rate that the next data frame probes, if any.
+    // linux: net/mac80211/rc80211_minstrel.c minstrel_get_rate (4.4) - probes rates slower than the best in
+    // the second place of the chain, where they are tried only if the best fails, unless they were not tried
+    // for 20 intervals.
     pub fn probe(&mut self) -> Option<Probe> {
         self.frames += 1;
         let share = if self.protected { LOOKAROUND.1 } else { LOOKAROUND.0 };
@@ -172,7 +171,7 @@ impl Minstrel {
         if self.frames >= FORGET {
             (self.deferred, self.probes, self.frames) = (0, 0, 0);
         } else if due > most {
-            // What could not be probed is forgotten, so that probes never come in a burst.
+            // Discard missed probes, so that they never come in a burst.
             self.probes += due - most;
         }
         let index = self.order[self.cursor];
@@ -199,9 +198,9 @@ impl Minstrel {
         Some(Probe { rate: known.rate, tries, second })
     }
 
-    /// Reports the result of a frame. Returns whether the retry chain may have changed.
+    /// Reports the result of a frame. Returns true if the retry chain may have changed.
     // linux: net/mac80211/rc80211_minstrel.c minstrel_tx_status (4.4) - a success at the last of four entries
-    // counts for no rate.
+    // is not counted for any rate.
     pub fn sent(&mut self, now: Instant, sent: TxReport<'_>) -> bool {
         for (n, used) in sent.tries.iter().enumerate() {
             let Some(at) = self.rates.iter().position(|r| r.rate == used.rate) else { continue };
@@ -219,9 +218,9 @@ impl Minstrel {
         over
     }
 
-    /// Ends the interval and chooses rates anew.
-    // linux: net/mac80211/rc80211_minstrel.c minstrel_update_stats (4.4) - rates that nearly always or hardly
-    // ever succeed are tried and probed less.
+    /// Ends the interval and chooses new rates.
+    // linux: net/mac80211/rc80211_minstrel.c minstrel_update_stats (4.4) - tries and probes rates with very
+    // high or very low success less often.
     fn choose(&mut self) {
         let mut best = [0; KEPT];
         let mut surest = 0;
@@ -253,14 +252,14 @@ impl Minstrel {
         (self.best, self.surest) = (best, surest);
     }
 
-    /// Expected throughput of the best rate.
-    // linux: net/mac80211/rc80211_minstrel.c minstrel_get_expected_throughput (4.4) - a kilobit is 1024 bits
-    // there.
+    /// Returns the expected throughput of the best rate.
+    // linux: net/mac80211/rc80211_minstrel.c minstrel_get_expected_throughput (4.4) - treats a kilobit as
+    // 1024 bits.
     pub fn expected(&self) -> Rate {
         Rate::from_bps(10 * self.throughput(self.best[0]) * PACKET_BITS / 1024 * 1000)
     }
 
-    /// A row for each rate, as `rc_stats` lists them.
+    /// Returns a row for each rate, as in `rc_stats`.
     // linux: net/mac80211/rc80211_minstrel_debugfs.c minstrel_stats_open (4.4).
     pub fn rows(&self) -> Vec<StatsRow> {
         let row = |(n, known): (usize, &Known)| {
@@ -279,9 +278,9 @@ impl Minstrel {
     }
 }
 
-/// Columns of all rates, each in an order of its own.
-// linux: net/mac80211/rc80211_minstrel.c init_sample_table (4.4) - each rate is moved by one of eight random
-// distances, to the next place that is free.
+/// Builds the sample table: columns of all rates, each shuffled.
+// linux: net/mac80211/rc80211_minstrel.c init_sample_table (4.4) - moves each rate by one of eight random
+// distances, to the next free place.
 fn order(rates: usize, stream: &mut RandomStream) -> Vec<Index> {
     const FREE: Index = Index::MAX;
     let mut all = vec![FREE; COLUMNS * rates];

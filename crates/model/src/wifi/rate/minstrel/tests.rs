@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// A link on which frames arrive with a chance by rate, one after the other.
+/// A link with a delivery probability by rate, and one frame at a time.
 struct Bench {
     control: Minstrel,
     now: Instant,
@@ -22,7 +22,7 @@ impl Bench {
         Self { control, now: Instant::ZERO, stream: seed.stream("air"), probes: [0; 2], frames: 0 }
     }
 
-    /// Sends for so long, a frame each millisecond.
+    /// Sends a frame per millisecond for `millis` ms.
     fn send(&mut self, millis: u64, works: impl Fn(PhyRate) -> f64) {
         for _ in 0..millis {
             self.now += Duration::from_millis(1);
@@ -56,7 +56,7 @@ fn rate(name: &str) -> PhyRate {
 }
 
 #[test]
-fn times_and_tries_by_hand() {
+fn durations_and_tries() {
     let row = |name: &str, lowest: &str| {
         let t = Times::of(rate(name), frame_micros(rate(lowest), 10), MOST_TRIES);
         (t.packet, t.tries, t.tries_after_cts)
@@ -77,21 +77,21 @@ fn times_and_tries_by_hand() {
 }
 
 #[test]
-fn throughput_by_hand() {
+fn expected_throughput() {
     let mut b = Bench::new(LegacyMinstrel::A, false);
     let mut at = |n: usize, prob: u32| {
         b.control.rates[n].stats.prob = prob;
         b.control.throughput(n as Index)
     };
-    // 3,686 by 216 are 17: 415 tens of packets a second, with 90 % as with all; 2,048 by 216 are 9.
+    // 3,686 / 216 = 17: 415 tens of packets per second, at 90 % as at 100 %; 2,048 / 216 = 9.
     assert_eq!([ONE, percent(90), ONE / 2].map(|prob| at(7, prob)), [415, 415, 219]);
     assert_eq!([409, 408].map(|prob| at(7, prob)), [24, 0]);
-    // 3,686 by 1,648 are 2.
+    // 3,686 / 1,648 = 2.
     assert_eq!(at(0, ONE), 48);
 }
 
 #[test]
-fn nothing_is_known_at_first() {
+fn initial_chain() {
     assert_eq!(
         Bench::new(LegacyMinstrel::A, false).chain(),
         ["ofdm-6 x3", "ofdm-6 x3", "ofdm-6 x3", "ofdm-6 x10"]
@@ -101,13 +101,13 @@ fn nothing_is_known_at_first() {
 }
 
 #[test]
-fn a_perfect_link_ends_at_the_fastest_rates() {
+fn a_perfect_link_uses_the_fastest_rates() {
     let mut b = Bench::new(LegacyMinstrel::A, false);
     b.send(5_000, |_| 1.0);
-    // Half of six tries, and two at most, where nearly all succeeds; what is fast and sure is the most
-    // reliable too.
+    // With nearly all frames delivered, half of six tries, at most two. The fastest rate is also the most
+    // reliable.
     assert_eq!(b.chain(), ["ofdm-54 x2", "ofdm-48 x2", "ofdm-54 x2", "ofdm-6 x10"]);
-    // 4,150 packets of 9,600 bits, a kilobit of 1,024.
+    // 4,150 packets of 9,600 bits, with 1,024 bits per kilobit.
     assert_eq!(b.control.expected().bps(), 4_150 * 9_600 / 1024 * 1000);
     let mut b = Bench::new(LegacyMinstrel::G, false);
     b.send(5_000, |rate| if matches!(rate, PhyRate::Dsss(..)) { 1.0 } else { 0.0 });
@@ -115,7 +115,7 @@ fn a_perfect_link_ends_at_the_fastest_rates() {
 }
 
 #[test]
-fn a_link_between_rates_keeps_a_sure_one_behind() {
+fn a_lossy_rate_is_backed_by_a_reliable_one() {
     let mut b = Bench::new(LegacyMinstrel::A, false);
     let works = |r: PhyRate| match r {
         PhyRate::Ofdm(r) if r <= OfdmRate::M24 => 1.0,
@@ -123,13 +123,14 @@ fn a_link_between_rates_keeps_a_sure_one_behind() {
         _ => 0.0,
     };
     b.send(10_000, works);
-    // 24 and 36 Mbit/s tie in coarse numbers or 36 wins; the most reliable one is sure.
+    // 24 and 36 Mbit/s tie in the coarse estimate, or 36 wins; the most reliable rate is 24.
     assert_eq!([&b.chain()[0], &b.chain()[2]], ["ofdm-36 x6", "ofdm-24 x2"]);
 }
 
 #[test]
 fn a_tenth_of_the_frames_are_probes() {
-    // Half of all work: rates above the best are probed first, those below behind it.
+    // Half of the rates work: rates above the best are probed first in the chain, those below in the second
+    // place.
     let works = |r: PhyRate| match r {
         PhyRate::Ofdm(r) if r <= OfdmRate::M24 => 0.9,
         _ => 0.05,
@@ -141,7 +142,7 @@ fn a_tenth_of_the_frames_are_probes() {
         (50..=102).contains(&(first + second)) && first > 10 && second > 10,
         "{first} and {second} per mille"
     );
-    // With CTS before each frame a twentieth, and never in the second place.
+    // With a CTS before each frame 5 %, and never in the second place.
     let mut b = Bench::new(LegacyMinstrel::G, true);
     b.send(9_000, works);
     let [first, second] = b.probes.map(|n| 1_000 * n / b.frames);
@@ -149,8 +150,8 @@ fn a_tenth_of_the_frames_are_probes() {
 }
 
 #[test]
-fn after_a_step() {
-    // Tenths of a second until it is there, down and up.
+fn adaptation_to_a_step() {
+    // Tenths of a second until the rate is reached, down and up.
     let there = |b: &mut Bench, want: &str, works: &dyn Fn(PhyRate) -> f64| {
         (0..200)
             .find(|_| {

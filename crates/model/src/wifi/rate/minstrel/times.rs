@@ -1,22 +1,22 @@
-//! Times of frames as Linux reckons them for rates without HT, and the tries that follow from them.
+//! Frame durations as estimated by Linux for rates without HT, and the resulting tries.
 
 use crate::wifi::phy::PhyRate;
 
-/// Length of the packet that rates are compared by, in bytes.
+/// Length in bytes of the reference packet for comparing rates.
 const PACKET: u32 = 1_200;
-/// Length of an acknowledgement without its check sequence.
+/// Length of an ACK without FCS.
 const ACK: u32 = 10;
-/// Time that the tries of one entry may take in all, in us.
+/// Total time for the tries of one entry, in us.
 // linux: net/mac80211/rc80211_minstrel.c minstrel_alloc (4.4) - segment_size.
 const SEGMENT_MICROS: u32 = 6_000;
 const SLOT_MICROS: u32 = 9;
-/// First and last contention window.
-// linux: net/mac80211/rc80211_minstrel.c minstrel_alloc (4.4) - not those of the queue.
+/// Initial and maximum contention window.
+// linux: net/mac80211/rc80211_minstrel.c minstrel_alloc (4.4) - independent of the queue's.
 const WINDOWS: (u32, u32) = (15, 1_023);
 
-/// Time of a frame of so many bytes (the check sequence comes on top) and of the gap before it, in us.
-// linux: net/mac80211/util.c ieee80211_frame_duration (4.4) - OFDM: a gap of 16 us, at 2.4 GHz too, where it
-// is SIFS and the signal extension; 802.11b: SIFS of 10 us, and the short preamble whichever is used.
+/// Duration in us of a frame of `bytes` bytes without FCS, including the preceding gap.
+// linux: net/mac80211/util.c ieee80211_frame_duration (4.4) - OFDM: a gap of 16 us, also at 2.4 GHz, where it
+// is SIFS plus the signal extension; 802.11b: SIFS of 10 us, and always the short preamble.
 pub(super) fn frame_micros(rate: PhyRate, bytes: u32) -> u32 {
     let bits = 8 * (bytes + 4);
     match rate {
@@ -25,21 +25,21 @@ pub(super) fn frame_micros(rate: PhyRate, bytes: u32) -> u32 {
     }
 }
 
-/// What follows for a rate from its times.
+/// Estimates derived from a rate's durations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Times {
-    /// Of a packet, in us.
+    /// Duration of the reference packet in us.
     pub packet: u32,
-    /// Tries that fit the segment, with their mean back-offs.
+    /// Tries that fit into the segment, with their mean backoffs.
     pub tries: u8,
-    /// The same where a CTS goes before each.
+    /// Tries that fit into the segment with a CTS before each.
     pub tries_after_cts: u8,
 }
 
 impl Times {
-    /// `lowest_ack`: time of an acknowledgement at the lowest rate.
-    // linux: net/mac80211/rc80211_minstrel.c minstrel_rate_init (4.4) - the first frame is acknowledged at
-    // the lowest rate, later ones at their own, and those after a CTS lack the first.
+    /// Computes the estimates. `lowest_ack` is the duration of an ACK at the lowest rate.
+    // linux: net/mac80211/rc80211_minstrel.c minstrel_rate_init (4.4) - the ACK of the first frame uses the
+    // lowest rate, later ones the frame's rate; the total with CTS omits the first frame.
     pub(super) fn of(rate: PhyRate, lowest_ack: u32, most: u8) -> Self {
         let (packet, ack) = (frame_micros(rate, PACKET), frame_micros(rate, ACK));
         let mut window = WINDOWS.0;
@@ -61,7 +61,7 @@ impl Times {
                 break;
             }
         }
-        // No CTS goes before frames of 802.11b.
+        // No CTS precedes 802.11b frames.
         Self {
             packet,
             tries,

@@ -1,4 +1,4 @@
-//! Probes before Linux 5.12: one for so many frames, over all rates in turn.
+//! Sampling before Linux 5.12: one probe per fixed number of frames, over all rates in turn.
 
 use super::{Index, MinstrelHt, Sampler, percent};
 use crate::types::RandomStream;
@@ -6,32 +6,32 @@ use crate::wifi::rate::order::Order;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// What is to be probed next.
+/// Sampling state.
 #[derive(Clone, Debug)]
 pub(super) struct ByCount {
     order: Order,
-    /// By group: how far it is in the order.
+    /// Position in the order, by group.
     cursors: Vec<u8>,
     group: usize,
-    /// Frames until a probe may be sent.
+    /// Frames until the next probe.
     wait: u32,
-    /// Probes that may be sent before frames are waited for.
+    /// Probes allowed before the next wait.
     tries: u32,
-    /// Probes that this interval still allows.
+    /// Probes left in this interval.
     count: u32,
     /// Slow rates probed in this interval.
     slow: u32,
 }
 
 impl ByCount {
-    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_caps (4.4) - sixteen at first, four of
-    // them at once.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_caps (4.4) - initially 16, four of them
+    // without a wait.
     pub(super) fn new(groups: usize, places: u8, stream: &mut RandomStream) -> Self {
         let (order, cursors) = (Order::new(places, stream), vec![0; groups]);
         Self { order, cursors, group: 0, wait: 0, tries: 4, count: 16, slow: 0 }
     }
 
-    /// A PPDU is done with.
+    /// Updates the state after a PPDU.
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_tx_status (4.4).
     pub(super) fn after_ppdu(&mut self, mean_aggregate: u32) {
         if self.wait == 0 && self.tries == 0 && self.count > 0 {
@@ -41,15 +41,15 @@ impl ByCount {
         }
     }
 
-    /// An interval is over: the next may probe as often as there are rates.
-    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_stats (4.4, 4.14) - eight for each group,
-    // of VHT too.
+    /// Starts an interval, which allows as many probes as there are rates.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_stats (4.4, 4.14) - eight per group, for
+    // VHT as well.
     pub(super) fn after_interval(&mut self, groups: usize) {
         self.slow = 0;
         self.count = 8 * groups as u32;
     }
 
-    /// Group and place whose turn it is; the turn passes on, through all groups.
+    /// Returns the next group and place, and advances through all groups.
     fn next(&mut self) -> (usize, u8) {
         let next = (self.group, self.order.at(self.cursors[self.group]));
         self.group = (self.group + 1) % self.cursors.len();
@@ -71,7 +71,7 @@ impl MinstrelHt {
         }
         let (group, place) = sampler.next();
         let index = self.groups[group].at(place)?;
-        // A rate in use or known to be good teaches nothing.
+        // Probing a rate in use or known to be good yields no information.
         if index == self.best[0] || index == self.surest || self.prob(index) > percent(95) {
             return None;
         }
@@ -92,8 +92,8 @@ impl MinstrelHt {
         Some(index)
     }
 
-    /// Slower than the best two, and without fewer streams to make up for it: probed only if long not tried,
-    /// and at most three such in an interval.
+    /// True for a rate slower than the best two without the advantage of fewer streams. Such rates are probed
+    /// only if not tried for long, and at most three times per interval.
     fn is_slow(&self, index: Index) -> bool {
         let [a, b, ..] = self.best;
         let (fast, slower) = if self.packet(a) > self.packet(b) { (b, a) } else { (a, b) };

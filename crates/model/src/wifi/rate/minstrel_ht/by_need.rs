@@ -1,4 +1,4 @@
-//! Probes since Linux 5.12: at most one in 20 ms, of rates that might be better than those in use.
+//! Sampling since Linux 5.12: at most one probe per 20 ms, of rates that may be better than those in use.
 
 use super::{Index, MinstrelHt, Sampler, percent};
 use crate::types::{Duration, Instant, RandomStream};
@@ -9,34 +9,34 @@ use crate::wifi::rate::table::MOST_GROUPS;
 // linux: net/mac80211/rc80211_minstrel_ht.h MINSTREL_SAMPLE_INTERVAL (5.12) - HZ / 50.
 const SPACING: Duration = Duration::from_millis(20);
 
-/// Rates that wait to be probed, of each kind.
+/// Maximum number of queued rates per kind of probe.
 // linux: net/mac80211/rc80211_minstrel_ht.h MINSTREL_SAMPLE_RATES (5.12).
 const WAITING: usize = 5;
 
-/// Why a rate is probed.
+/// Kind of probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Why {
-    /// It is the next faster one of its group.
+    /// The next faster rate of a group.
     Step,
-    /// It is any faster one.
+    /// Any faster rate.
     Jump,
-    /// It lies between the rates in use.
+    /// A rate between those in use.
     Slow,
 }
 
-/// Kinds of probes in turn.
+/// Order of the kinds.
 // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_sample_seq (5.12).
 const TURNS: [Why; 6] = [Why::Step, Why::Jump, Why::Step, Why::Jump, Why::Step, Why::Slow];
 
-/// What is to be probed next.
+/// Sampling state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ByNeed {
     order: Order,
-    /// By group: how far jumps are in the order.
+    /// Position of jumps in the order, by group.
     cursors: [u8; MOST_GROUPS],
-    /// Rates that wait, by kind.
+    /// Queued rates, by kind.
     waiting: [List; 3],
-    /// Groups at which steps and jumps are.
+    /// Current groups of steps and jumps.
     groups: [usize; 2],
     turn: usize,
     next: Instant,
@@ -66,8 +66,8 @@ impl List {
         self.len -= 1;
         Some(first)
     }
-    // deviation: keeps all that still belong - in Linux one that stays where it is may be overwritten by the
-    // next.
+    // deviation: keeps all rates that still qualify - in Linux, a rate that stays in place may be overwritten
+    // by the next.
     fn retain(&mut self, belongs: impl Fn(Index) -> bool) {
         let old = *self;
         self.len = 0;
@@ -101,7 +101,7 @@ impl MinstrelHt {
         sampler.waiting[why as usize].take()
     }
 
-    /// After a choice of rates: throws out what need not be probed any more and fills the lists up.
+    /// Removes rates that no longer need a probe and refills the lists, after a new choice of rates.
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_refill_sample_rates (5.12).
     pub(super) fn refill(&mut self, now: Instant) {
         let Sampler::Need(sampler) = &self.sampler else { return };
@@ -130,7 +130,7 @@ impl MinstrelHt {
         self.groups[group].indices().find(|&i| self.packet(i) < limit)
     }
 
-    /// Group by group, the first rate that is faster than the best.
+    /// Goes through the groups for the first rate faster than the best.
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_next_inc_rate (5.12).
     fn next_step(&self, sampler: &mut ByNeed) -> Option<Index> {
         let best = self.packet(self.best[0]);
@@ -145,8 +145,8 @@ impl MinstrelHt {
         None
     }
 
-    /// Group by group, one of the rates that are faster than the slowest in use: a jump if it is faster than
-    /// all of them; those between go to the list of slow ones.
+    /// Goes through the groups for a rate faster than the slowest in use. A rate faster than all in use is a
+    /// jump; others go to the list of slow rates.
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_next_jump_rate,
     // minstrel_ht_next_group_sample_rate (5.12).
     fn next_jump(&self, sampler: &mut ByNeed, fast: Duration, slow: Duration) -> Option<Index> {

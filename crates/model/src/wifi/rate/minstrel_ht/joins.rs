@@ -3,18 +3,18 @@
 use super::{MinstrelHt, MinstrelVersion, percent};
 use crate::wifi::rate::table::packet_time_of_one_stream;
 
-/// Bytes of a full packet in a frame: no second one of that length joins it.
+/// Length in bytes of a frame with one full packet: a second one does not fit.
 const ONE_FULL: u16 = 1_600;
 
 impl MinstrelHt {
-    /// Bytes that a frame of several packets may have at most; none without a limit. With fewer than two
-    /// packets have, none join.
+    /// Returns the maximum length in bytes of an A-MSDU, or `None` without a limit. No packets join if the
+    /// limit is less than the length of two.
     ///
-    /// A long frame at a slow or doubtful rate is lost as a whole, so the most reliable rate decides, by its
-    /// chance and its time of a packet against those of one stream in 20 MHz at 13, 26 and 65 Mbit/s, and the
-    /// chance of the best one.
+    /// A long frame at a slow or unreliable rate is lost as a whole. The limit therefore depends on the most
+    /// reliable rate: its success probability, and its packet time compared with one stream in 20 MHz at 13,
+    /// 26 and 65 Mbit/s. The success probability of the best rate also matters.
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_get_max_amsdu_len (4.11) - 1, 500, 1,600, 3,200
-    // or no limit; HT has 4,095 anyway.
+    // or no limit; HT is limited to 4,095 anyway.
     pub fn amsdu_bytes(&self) -> Option<u16> {
         if self.prob(self.surest) < percent(50) {
             return Some(1);

@@ -1,8 +1,8 @@
 //! Minstrel-HT: chooses the rates of an HT or VHT station by the share of acknowledged frames, with
 //! occasional probes.
 //!
-//! Every 50 ms the success ratio of each rate updates its average. Four rates are chosen by expected
-//! throughput and one by reliability; they make the retry chain. Probes keep the averages of other rates
+//! Every 50 ms, the success ratio of each rate updates its average. Four rates are chosen by expected
+//! throughput and one by reliability; they form the retry chain. Probes keep the averages of other rates
 //! current.
 
 mod by_count;
@@ -24,13 +24,11 @@ use by_count::ByCount;
 use by_need::ByNeed;
 use core::ops::Range;
 
-/// Version of Minstrel-HT. Sampling and averages were rewritten in 5.12, and the retry chain got longer in
-/// 5.19.
+/// Version of Minstrel-HT. Sampling and averages were rewritten in 5.12; the retry chain got longer in 5.19.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum MinstrelVersion {
     /// Linux 4.4 to 5.11.
-    // deviation: 5.10 and 5.11 already sample half as much, and filter if asked to - they count as their
-    // predecessors.
+    // deviation: treats 5.10 and 5.11 like earlier versions - they sample half as often, and can filter.
     Before512,
     /// Linux 5.12 to 5.18.
     From512,
@@ -48,8 +46,8 @@ impl MinstrelVersion {
         }
     }
 
-    /// Success below which the best rate is given up in the midst of an interval.
-    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_tx_status (4.4: 20 %, 5.12: a quarter).
+    /// Success ratio below which the best rate is abandoned during an interval.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_tx_status (4.4: 20 %, 5.12: 25 %).
     const fn collapse(self) -> u32 {
         match self {
             Self::Before512 => percent(20),
@@ -58,28 +56,28 @@ impl MinstrelVersion {
     }
 }
 
-/// Time between two choices of rates.
+/// Time between two updates of the chosen rates.
 // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_tx_status (4.4) - half of 100 ms; (5.12) - HZ / 20.
-// Kernels before about 3.13 took 100 ms.
-// deviation: to the nanosecond - Linux counts in jiffies, which makes it up to two of them longer.
+// Kernels before about 3.13 use 100 ms.
+// deviation: exact to the nanosecond - Linux counts in jiffies, which adds up to two of them.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// Rates kept by throughput.
+/// Number of rates kept by throughput.
 // linux: net/mac80211/rc80211_minstrel.h MAX_THR_RATES (4.4).
 const KEPT: usize = 4;
 
-/// Time of preamble, gap and acknowledgement that an aggregate's frames share, in us.
+/// Time in us of preamble, gap and acknowledgement, shared by the frames of an aggregate.
 // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_caps (4.4) - frames of 0 and 10 bytes at 6
 // Mbit/s with their gaps.
 const OVERHEAD_MICROS: u64 = 48 + 60;
 
-/// Position of a rate among all of the link, group by group.
+/// Index of a rate among all of the link, group by group.
 type Index = u16;
 
 #[derive(Clone, Debug)]
 struct Known {
     rate: PhyRate,
-    /// Its group.
+    /// Index of the rate's group.
     group: u8,
     packet: Duration,
     stats: RateStats,
@@ -88,13 +86,13 @@ struct Known {
 #[derive(Clone, Debug)]
 struct Best {
     of: Group,
-    /// Position of its first rate.
+    /// Index of the group's first rate.
     first: Index,
-    /// Its places with a rate, one bit each.
+    /// Places with a rate, one bit each.
     has: u16,
-    /// By throughput.
+    /// The group's best rates by throughput.
     best: [Index; KEPT],
-    /// By reliability.
+    /// The group's most reliable rate.
     surest: Index,
 }
 
@@ -104,12 +102,12 @@ impl Best {
         Self { of, first, has, best: [first; KEPT], surest: first }
     }
 
-    /// Positions of its rates.
+    /// Indices of the group's rates.
     fn indices(&self) -> Range<Index> {
         self.first..self.first + self.has.count_ones() as Index
     }
 
-    /// Position of the rate at a place, if there is one.
+    /// Index of the rate at a place, if it exists.
     fn at(&self, place: u8) -> Option<Index> {
         let before = self.has & ((1 << place) - 1);
         (self.has >> place & 1 == 1).then_some(self.first + before.count_ones() as Index)
@@ -130,20 +128,20 @@ pub struct MinstrelHt {
     rates: Vec<Known>,
     best: [Index; KEPT],
     surest: Index,
-    /// Mean number of frames in a PPDU, in 4096ths.
+    /// Mean number of frames per PPDU, in units of 1/4096.
     mean_aggregate: u32,
     /// PPDUs of this interval and the frames in them.
     ppdus: u64,
     frames: u64,
     interval_ends: Instant,
     sampler: Sampler,
-    /// Frames of all PPDUs, and those that were probes.
+    /// Frames of all PPDUs, and the probes among them.
     total: u64,
     probes: u64,
 }
 
 impl MinstrelHt {
-    /// A link without statistics. It starts at its slowest rate.
+    /// Creates a link without statistics. It starts at its slowest rate.
     pub fn new(can: HtCapabilities, version: MinstrelVersion, stream: &mut RandomStream) -> Self {
         let time = match version {
             MinstrelVersion::Before512 => packet_time,
@@ -182,7 +180,7 @@ impl MinstrelHt {
         new
     }
 
-    /// A data frame is about to be sent. Returns the rate to probe, if any.
+    /// Returns the rate that the next data frame probes, if any.
     pub fn probe(&mut self, now: Instant) -> Option<PhyRate> {
         let index = match self.sampler {
             Sampler::Count(_) => self.probe_by_count(),
@@ -191,9 +189,9 @@ impl MinstrelHt {
         index.map(|i| self.rates[usize::from(i)].rate)
     }
 
-    /// Reports the result of a PPDU. Returns whether the retry chain may have changed.
+    /// Reports the result of a PPDU. Returns true if the retry chain may have changed.
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_tx_status (4.4) - each try counts all frames of
-    // the PPDU, and what was acknowledged belongs to the last rate.
+    // the PPDU; acknowledged frames count for the last rate.
     pub fn sent(&mut self, now: Instant, sent: TxReport<'_>) -> bool {
         self.total += u64::from(sent.frames);
         self.probes += if sent.probe.is_some() { u64::from(sent.frames) } else { 0 };
@@ -224,8 +222,8 @@ impl MinstrelHt {
         changed
     }
 
-    /// The best rate has collapsed: one of the group before it takes its place, if that has no more streams.
-    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_downgrade_rate (4.4) - against the sudden death of
+    /// Replaces a collapsed best rate by one of an earlier group with no more streams.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_downgrade_rate (4.4) - handles the sudden failure of
     // spatial multiplexing.
     fn downgrade(&mut self, place: usize) {
         let group = self.group_of(self.best[place]);
@@ -251,16 +249,16 @@ impl MinstrelHt {
         self.rates[usize::from(index)].stats.prob
     }
 
-    /// Mean number of frames of a PPDU.
-    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_avg_ampdu_len (5.12) - only drivers that do not
-    // report it guess it.
+    /// Mean number of frames per PPDU.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_avg_ampdu_len (5.12) - estimates it only for
+    // drivers that do not report it.
     fn aggregate(&self) -> u64 {
         u64::from((self.mean_aggregate / ONE).max(1))
     }
 
-    /// Expected throughput in tens of packets a second.
-    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_get_tp_avg (4.4, 5.12) - nothing below 10 %, no
-    // more for more than 90 %; the older one divides before it multiplies and so tells few rates apart.
+    /// Expected throughput in units of 10 packets per second.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_get_tp_avg (4.4, 5.12) - zero below 10 %, capped
+    // at 90 %; the older version divides before it multiplies and so distinguishes few rates.
     fn throughput(&self, index: Index) -> u64 {
         let known = &self.rates[usize::from(index)];
         let prob = u64::from(known.stats.prob.min(percent(90)));
@@ -276,14 +274,14 @@ impl MinstrelHt {
         }
     }
 
-    /// Throughput and then reliability: what rates are ordered by.
+    /// Sort key of rates: throughput, then reliability.
     fn merit(&self, index: Index) -> (u64, u32) {
         (self.throughput(index), self.prob(index))
     }
 
-    /// The retry chain: the best two rates (three since 5.19), and the most reliable one.
-    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_rates (4.4) - of the four entries of the
-    // hardware one is left; (5.19) - all that the hardware has are filled.
+    /// Returns the retry chain: the best two rates (three since 5.19), and the most reliable one.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_rates (4.4) - leaves one of the hardware's
+    // four entries unused; (5.19) - fills all of them.
     // linux: drivers/net/wireless/ath/ath9k/init.c ath9k_set_hw_capab (4.4) - max_rates is 4.
     pub fn chain(&self) -> RetryChain {
         let by_throughput = if self.version >= MinstrelVersion::From519 { RetryChain::MAX - 1 } else { 2 };
@@ -292,20 +290,20 @@ impl MinstrelHt {
         RetryChain::new(&entries[..=by_throughput]).expect("three or four entries with tries")
     }
 
-    /// Expected throughput of the best rate.
-    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_get_expected_throughput (4.4) - a kilobit is 1024
-    // bits there.
+    /// Returns the expected throughput of the best rate.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_get_expected_throughput (4.4) - treats a kilobit
+    // as 1024 bits.
     pub fn expected(&self) -> Rate {
         let packets = 10 * self.throughput(self.best[0]);
         Rate::from_bps(packets * PACKET_BITS / 1024 * 1000)
     }
 
-    /// Number of frames sent, and how many of them were probes.
+    /// Returns the number of frames sent, and the number of probes among them.
     pub fn totals(&self) -> (u64, u64) {
         (self.total, self.probes)
     }
 
-    /// A row for each rate that was tried, as `rc_stats` lists them.
+    /// Returns a row for each rate, as in `rc_stats`.
     pub fn rows(&self) -> Vec<StatsRow> {
         let row = |(n, known): (usize, &Known)| {
             let index = n as Index;
@@ -321,7 +319,7 @@ impl MinstrelHt {
         self.rates.iter().enumerate().map(row).collect()
     }
 
-    /// `A` to `D` for the best four, `P` for the most reliable.
+    /// `A` to `D` for the best four rates, `P` for the most reliable.
     // linux: net/mac80211/rc80211_minstrel_ht_debugfs.c (4.4).
     fn places(&self, index: Index) -> String {
         let letters = self.best.iter().zip("ABCD".chars()).filter(|&(&i, _)| i == index).map(|(_, c)| c);

@@ -1,30 +1,30 @@
-//! How often each entry of the chain is tried.
+//! Number of tries of each entry in the chain.
 
 use super::{Index, MinstrelHt, OVERHEAD_MICROS, percent};
 use crate::wifi::phy::RateTry;
 
-/// Time that the tries of one entry may take in all, in us.
+/// Total time for the tries of one entry, in us.
 // linux: net/mac80211/rc80211_minstrel.c minstrel_alloc (4.4) - segment_size.
 const SEGMENT_MICROS: u64 = 6_000;
-/// Most tries of an entry.
+/// Maximum tries of an entry.
 // linux: drivers/net/wireless/ath/ath9k/init.c ath9k_set_hw_capab (4.4) - max_rate_tries.
 const MOST: u8 = 10;
-/// Time of RTS and CTS, as Linux reckons it: two frames of 10 bytes at 6 Mbit/s.
+/// Duration of RTS and CTS as estimated by Linux: two frames of 10 bytes at 6 Mbit/s.
 const RTS_CTS_MICROS: u64 = 2 * 60;
 const SLOT_MICROS: u64 = 9;
-/// First and last contention window.
-// linux: net/mac80211/rc80211_minstrel.c minstrel_alloc (4.4) - not those of the queue.
+/// Initial and maximum contention window.
+// linux: net/mac80211/rc80211_minstrel.c minstrel_alloc (4.4) - independent of the queue's.
 const WINDOWS: (u64, u64) = (15, 1_023);
 
 impl MinstrelHt {
-    /// An entry of the chain; fallbacks are sent after an RTS.
+    /// Chain entry. Fallback rates are sent after an RTS.
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_set_rate (4.4).
     pub(super) fn entry(&self, index: Index, fallback: bool) -> RateTry {
         let rate = self.rates[usize::from(index)].rate;
         RateTry { rate, tries: self.tries(index, fallback), rts: fallback }
     }
 
-    /// Two tries, and more while all of them fit the segment with their mean back-offs.
+    /// Two tries, and more while all of them fit into the segment with their mean backoffs.
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_calc_retransmit (4.4).
     fn tries(&self, index: Index, fallback: bool) -> u8 {
         if self.prob(index) < percent(20) {
@@ -42,7 +42,7 @@ impl MinstrelHt {
         let waits = back_off() + back_off();
         let mut total = one.map(|one| waits + 2 * one);
         let (mut plain, mut protected) = (2, 2);
-        // How long the loop goes on is decided by frames without protection, for both.
+        // The unprotected total ends the loop for both.
         loop {
             let wait = back_off();
             total = [total[0] + wait + one[0], total[1] + wait + one[1]];

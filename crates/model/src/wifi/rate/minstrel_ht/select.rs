@@ -1,10 +1,10 @@
-//! The end of an interval: averages, and which rates are best.
+//! End of an interval: averages, and the choice of the best rates.
 
 use super::{INTERVAL, Index, KEPT, MinstrelHt, MinstrelVersion, ONE, Sampler, percent, weighted};
 use crate::types::Instant;
 
 impl MinstrelHt {
-    /// Ends the interval and chooses rates anew.
+    /// Ends the interval and chooses new rates.
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_stats (4.4, 5.12).
     pub(super) fn choose(&mut self, now: Instant) {
         if let Some(mean) = (self.frames * u64::from(ONE)).checked_div(self.ppdus) {
@@ -24,7 +24,7 @@ impl MinstrelHt {
 
     fn end_interval(&mut self) {
         for group in self.rates.chunk_by_mut(|a, b| a.group == b.group) {
-            // A rate that was never tried is taken to be as good as the best of the faster ones.
+            // An untried rate counts as good as the best faster one.
             let mut faster = 0;
             for known in group.iter_mut().rev() {
                 known.stats.end_interval(self.version.average());
@@ -38,7 +38,8 @@ impl MinstrelHt {
         }
     }
 
-    /// Puts a rate among the best if it is better than the last of them; those before it stay.
+    /// Inserts a rate into the sorted list of the best if it is better than the last one. Equal rates stay in
+    /// front of it.
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_sort_best_tp_rates (4.4).
     fn put(&self, index: Index, best: &mut [Index; KEPT]) {
         let merit = self.merit(index);
@@ -54,7 +55,7 @@ impl MinstrelHt {
         for group in 0..self.groups.len() {
             let indices = self.groups[group].indices();
             let mut of_group = [indices.start; KEPT];
-            // The order decides between equals.
+            // The order breaks ties.
             let mut put = |index| {
                 if self.throughput(index) > 0 {
                     self.put(index, &mut best);
@@ -70,11 +71,11 @@ impl MinstrelHt {
         self.best = best;
     }
 
-    /// The most reliable rate, of all and of each group: of those that succeed more than three times of four
-    /// the fastest, or else the one that succeeds most.
-    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_set_best_prob_rate (4.4) - the last choice stays
-    // until another is better; (5.12) - it starts anew, and rates faster but less reliable than the best are
-    // out.
+    /// Chooses the most reliable rate, overall and of each group: the fastest of those with a success ratio
+    /// above 75 %, or else the one with the highest ratio.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_set_best_prob_rate (4.4) - keeps the last choice
+    // until another is better; (5.12) - restarts the choice, and excludes rates that are faster but less
+    // reliable than the best.
     fn choose_by_reliability(&mut self) {
         if self.version >= MinstrelVersion::From512 {
             self.surest = 0;
@@ -110,7 +111,8 @@ impl MinstrelHt {
         }
     }
 
-    /// With more than one stream at the best rate, the most reliable one is looked for in groups with fewer.
+    /// If the best rate has more than one stream, chooses the most reliable rate from groups with fewer
+    /// streams.
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_prob_rate_reduce_streams (4.4).
     fn fewer_streams(&mut self) {
         let streams = self.groups[self.group_of(self.best[0])].of.streams;

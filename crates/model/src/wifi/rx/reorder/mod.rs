@@ -7,7 +7,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// How long a hole in the sequence numbers may hold back later frames.
+/// Maximum time for which a hole in the sequence numbers holds back later frames.
 // linux: net/mac80211/rx.c HT_RX_REORDER_BUF_TIMEOUT (4.4) - HZ / 10.
 pub const RELEASE_TIMEOUT: Duration = Duration::from_millis(100);
 
@@ -15,17 +15,18 @@ pub const RELEASE_TIMEOUT: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct Reorder {
     window: SeqWindow,
-    /// By number; a power of two of them, as many as the window has or more.
+    /// Slots by sequence number. Their number is a power of two and at least the window size.
     slots: Box<[Option<(Pkt, Instant)>]>,
-    /// A frame of the session has come.
+    /// A frame of the session has been received.
     started: bool,
     place: PlaceId,
-    /// Broken frames are counted. A number that is marked in the window and holds no frame was marked lost.
+    /// Counts of frames with errors. A number that is marked in the window but holds no frame was marked
+    /// lost.
     retry_out: Option<Box<RetryOut>>,
 }
 
 impl Reorder {
-    /// An empty buffer with a window of `frames` frames. `start` is the first expected frame.
+    /// Creates an empty buffer with a window of `frames` frames. `start` is the first expected frame.
     pub fn new(start: Seq, frames: u16, place: PlaceId) -> Self {
         Self {
             window: SeqWindow::new(start, frames),
@@ -36,16 +37,15 @@ impl Reorder {
         }
     }
 
-    /// Counts broken frames from now on. A frame counts as lost when [`Reorder::broken`] finds that it was
-    /// received broken too often.
+    /// Counts frames with errors from now on. [`Reorder::broken`] marks a frame as lost after too many
+    /// errors.
     pub fn count_broken(&mut self) {
         let frames = self.window.size();
         self.retry_out.get_or_insert_with(|| Box::new(RetryOut::new(frames)));
     }
 
-    /// A new session replaces this one: held frames go up, and the next expected frame is `start`.
-    // linux: net/mac80211/agg-rx.c __ieee80211_start_rx_ba_session (4.4) - a session that is open is stopped
-    // first.
+    /// Replaces the session by a new one: delivers held frames, and expects frame `start` next.
+    // linux: net/mac80211/agg-rx.c __ieee80211_start_rx_ba_session (4.4) - stops an open session first.
     pub fn restart(&mut self, start: Seq, frames: u16, up: &mut Vec<Pkt>) {
         self.shift(self.window.size(), up);
         if frames != self.window.size() {
@@ -58,11 +58,10 @@ impl Reorder {
         }
     }
 
-    /// Processes a frame. Packets that can go up now are appended to `up`.
+    /// Processes a frame. Appends packets that can be delivered now to `up`.
     ///
-    /// A frame from before the window, or one that is already held, is dropped. Until the first frame of the
-    /// session arrives, frames from before the window go up: they were under way when the session was
-    /// requested.
+    /// Drops frames before the window, and frames already held. Until the first frame of the session arrives,
+    /// delivers frames before the window: they were in flight when the session was requested.
     // linux: net/mac80211/rx.c ieee80211_sta_manage_reorder_buf (4.4).
     pub fn receive<S: Sink>(
         &mut self,
@@ -85,7 +84,7 @@ impl Reorder {
             }
             WindowPosition::Inside(n) => n,
             WindowPosition::Ahead(n) => {
-                // The sender has given up what lies before: make the frame the last one of the window.
+                // The sender has given up earlier frames: make the frame the last one of the window.
                 let size = self.window.size();
                 self.shift(n + 1 - size, up);
                 size - 1
@@ -100,9 +99,9 @@ impl Reorder {
         self.release_ready(up);
     }
 
-    /// Whether any of these frames, arriving in this order, would go up at once.
-    // linux: net/mac80211/rx.c ieee80211_sta_manage_reorder_buf (6.12) - the next one expected, with none
-    // held, is not put into the buffer.
+    /// Returns true if any of these frames, arriving in this order, would be delivered immediately.
+    // linux: net/mac80211/rx.c ieee80211_sta_manage_reorder_buf (6.12) - the next expected frame bypasses the
+    // buffer if the buffer is empty.
     pub fn passes(&self, frames: impl Iterator<Item = Seq>) -> bool {
         let mut window = self.window;
         for seq in frames {
@@ -124,10 +123,10 @@ impl Reorder {
         false
     }
 
-    /// A frame was received broken. `concerned` says whether the rule applies to its packet. If broken frames
-    /// are counted and the estimated number of retransmissions has reached `index`, the frame counts as lost,
-    /// and frames that waited only for it are appended to `up`.
-    // paper: retry-out 3.2 (3) - frames that are held already, or were passed by, are only counted.
+    /// Handles a frame received with errors. `concerned` is true if the rule applies to its packet. If errors
+    /// are counted and the estimated number of retransmissions has reached `index`, marks the frame as lost
+    /// and appends frames that waited only for it to `up`.
+    // paper: retry-out 3.2 (3) - only counts errors of frames that are already held or have been skipped.
     pub fn broken(&mut self, seq: Seq, concerned: bool, index: Option<u8>, up: &mut Vec<Pkt>) {
         let Some(retry_out) = &mut self.retry_out else { return };
         let position = self.window.position(seq);
@@ -152,12 +151,12 @@ impl Reorder {
         }
     }
 
-    /// The counts of broken frames, if they are counted.
+    /// Returns the counts of frames with errors, if enabled.
     pub fn retry_out(&self) -> Option<&RetryOut> {
         self.retry_out.as_deref()
     }
 
-    /// Why a frame that has come does not go up.
+    /// Reason for which a received frame is dropped.
     fn why_not(&self, seq: Seq) -> Reason {
         let near = self.window.position(seq) != WindowPosition::Behind
             || self.window.start().since(seq) <= self.window.size();
@@ -167,7 +166,7 @@ impl Reorder {
         }
     }
 
-    /// A Block Ack request: frames before `start` are no longer expected.
+    /// Handles a Block Ack request: frames before `start` are no longer expected.
     pub fn move_to(&mut self, start: Seq, up: &mut Vec<Pkt>) {
         if let WindowPosition::Inside(n) | WindowPosition::Ahead(n) = self.window.position(start) {
             self.shift(n, up);
@@ -175,16 +174,15 @@ impl Reorder {
         }
     }
 
-    /// When a hole will be given up, if there is a hole: when the first frame behind it has waited for the
-    /// timeout, although later frames may have waited longer. This may be in the past once the frames before
-    /// the hole have gone up.
-    // linux: net/mac80211/rx.c ieee80211_sta_reorder_release (4.4) - the timer is set for the first frame
-    // that is held.
+    /// Returns when a hole will be given up, if there is one: when the first frame behind it has waited for
+    /// the timeout, even if later frames have waited longer. The time may be in the past after the frames
+    /// before the hole have been delivered.
+    // linux: net/mac80211/rx.c ieee80211_sta_reorder_release (4.4) - sets the timer for the first frame held.
     pub fn next_timeout(&self) -> Option<Instant> {
         self.first_held().map(|(_, since)| since + RELEASE_TIMEOUT)
     }
 
-    /// The first frame that is held, and since when. Numbers marked lost hold none.
+    /// The first frame held and its arrival. Numbers marked as lost hold no frame.
     #[inline]
     fn first_held(&self) -> Option<(u16, Instant)> {
         if !self.window.any() {
@@ -205,7 +203,7 @@ impl Reorder {
         }
     }
 
-    /// Packets held back.
+    /// Returns the packets held.
     pub fn held(&self) -> impl Iterator<Item = Pkt> {
         self.slots.iter().flatten().map(|&(pkt, _)| pkt)
     }
@@ -227,7 +225,7 @@ impl Reorder {
         self.move_on(n);
     }
 
-    /// Moves the window; nothing that it leaves behind is held.
+    /// Moves the window. The numbers that leave it must not hold frames.
     #[inline]
     fn move_on(&mut self, n: u16) {
         if let Some(retry_out) = &mut self.retry_out {
@@ -249,7 +247,6 @@ impl Reorder {
     }
 }
 
-/// Empty slots for a window of this many frames.
 fn slots(frames: u16) -> Box<[Option<(Pkt, Instant)>]> {
     vec![None; usize::from(frames).next_power_of_two()].into_boxed_slice()
 }

@@ -26,7 +26,6 @@ impl Bench {
         let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut NoSink };
         self.reorder.receive(ms(at), Seq::new(seq), p, &mut self.up, ctx);
     }
-    /// Numbers that have gone up since the last call.
     fn up(&mut self) -> Vec<u32> {
         let mut seqs = Vec::new();
         for p in core::mem::take(&mut self.up) {
@@ -48,21 +47,21 @@ impl Bench {
 }
 
 #[test]
-fn frames_go_up_in_order() {
+fn frames_are_delivered_in_order() {
     #[rustfmt::skip]
     let table: &[(u16, &[u32], Option<u64>, u64)] = &[
         // seq    up                    timeout    old or duplicate
         (4094, &[4094],                 None,      0),
         (0,    &[],                     Some(100), 0), // 4095 is missing
         (1,    &[],                     Some(100), 0),
-        (1,    &[],                     Some(100), 1), // twice
+        (1,    &[],                     Some(100), 1), // duplicate
         (4095, &[4095, 0, 1],           None,      1),
-        (4094, &[],                     None,      2), // from before the window
+        (4094, &[],                     None,      2), // before the window
         (65,   &[],                     Some(100), 2), // the window's last number
-        (66,   &[],                     Some(100), 2), // one past it: 2 is given up
+        (66,   &[],                     Some(100), 2), // one past the window: 2 is given up
         (3,    &[3],                    Some(100), 2),
         (2,    &[],                     Some(100), 3),
-        // Far ahead: all that is held goes up, and the new frame is the window's last.
+        // Far ahead: all held frames are delivered, and the new frame is the window's last.
         (200,  &[65, 66],               Some(100), 3),
         (136,  &[],                     Some(100), 4),
         (137,  &[137],                  Some(100), 4),
@@ -76,7 +75,7 @@ fn frames_go_up_in_order() {
 }
 
 #[test]
-fn frames_sent_before_the_session_go_up_until_it_starts() {
+fn frames_sent_before_the_session_are_delivered_until_it_starts() {
     let mut b = Bench::new(10);
     for seq in [7, 9, 11] {
         b.receive(0, seq);
@@ -107,10 +106,10 @@ fn a_request_moves_the_window() {
 }
 
 #[test]
-fn a_hole_is_given_up_after_100_ms_of_the_frame_behind_it() {
+fn a_hole_is_given_up_100_ms_after_the_frame_behind_it() {
     let mut b = Bench::new(0);
-    // linux: net/mac80211/rx.c ieee80211_sta_reorder_release (4.4) - the first frame in the order of numbers
-    // counts, though a later number may have come before it.
+    // linux: net/mac80211/rx.c ieee80211_sta_reorder_release (4.4) - the lowest number held counts, even if a
+    // later number arrived before.
     b.receive(10, 4);
     assert_eq!(b.timeout(), Some(110));
     b.receive(50, 1);
@@ -121,7 +120,7 @@ fn a_hole_is_given_up_after_100_ms_of_the_frame_behind_it() {
         (b.up(), b.timeout())
     };
     assert_eq!(at(&mut b, 149), (vec![], Some(150)));
-    // Then 3 is missing, and 4 has waited for more than the timeout by itself.
+    // Then 3 is missing, but 4 has exceeded the timeout, too.
     assert_eq!(at(&mut b, 150), (vec![1, 2, 4], None));
     b.receive(151, 0);
     b.receive(151, 3);
@@ -141,10 +140,10 @@ fn a_frame_that_becomes_the_first_may_be_overdue() {
 }
 
 proptest! {
-    /// Whatever comes and whenever: packets go up in order, each ends once, and a timer that is obeyed is
-    /// done with.
+    /// For random arrivals, packets are delivered in order, each ends exactly once, and handling a timer
+    /// clears it.
     #[test]
-    fn order_and_account_and_timers(
+    fn order_accounting_and_timers(
         start in 0_u16..4096,
         frames in prop_oneof![Just(64_u16), Just(128), Just(256), 1_u16..=256],
         ops in prop::collection::vec((0_u16..300, 0_u64..60, 0_u8..12), 1..300),
@@ -171,10 +170,10 @@ proptest! {
                 prop_assert!(last.is_none_or(|l| n.since(Seq::new(l)) - 1 < 2048), "{last:?} then {seq}");
                 last = Some(n.get());
             }
-            // Nothing that could go up is held back.
+            // No deliverable frame is held back.
             prop_assert!(b.reorder.window.marked().next() != Some(0));
         }
-        // All that is held goes up when its time has come.
+        // All held frames are delivered when their timers expire.
         while let Some(at) = b.timeout() {
             prop_assert!(at <= now + 100);
             b.reorder.on_timeout(ms(at), &mut b.up);

@@ -2,26 +2,26 @@
 //! too often.
 //!
 //! The sender retries until its own limit, and all later frames wait in the receiver's reorder buffer. At low
-//! rates that takes long, and TCP never sees a loss that would make it slow down. So the receiver counts the
-//! failures, releases the waiting frames, and ignores the frame if it arrives later.
+//! rates this takes long, and TCP never sees a loss that would slow it down. The receiver therefore counts
+//! the failures, releases the waiting frames, and ignores the frame if it arrives later.
 
 use crate::types::Rate;
 use crate::wifi::marks::Marks;
 use crate::wifi::seq_window::{Seq, SeqWindow};
 
-/// Rule for how often a frame must be received broken to count as lost.
+/// Number of errors after which a frame counts as lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RetryOutParams {
-    /// By the smoothed data rate, as in Table I of the paper.
+    /// Depends on the smoothed data rate, as in Table I of the paper.
     ByRate,
     /// The same count for all rates.
     Index(u8),
 }
 
 impl RetryOutParams {
-    /// Estimated number of retransmissions at which a frame counts as lost, at this smoothed rate. `None`:
-    /// never.
-    // paper: retry-out table 1 - whose ends are taken as closed below and open above.
+    /// Returns the estimated number of retransmissions at which a frame counts as lost at this smoothed rate,
+    /// or `None` if it never does.
+    // paper: retry-out table 1 - ranges are closed below and open above.
     pub const fn index(self, rate: SmoothedRate) -> Option<u8> {
         match self {
             Self::ByRate => table(rate.rate()),
@@ -46,31 +46,31 @@ pub const fn table(rate: Rate) -> Option<u8> {
 pub struct SmoothedRate(u64);
 
 impl SmoothedRate {
-    /// Adds a received frame, broken or not, to the average.
-    // paper: retry-out 3.2 (1) - three quarters of what it was and one quarter of the frame's.
-    // deviation: the first frame's rate is taken whole; the paper does not say what the average begins with.
+    /// Adds a received frame, with or without errors, to the average.
+    // paper: retry-out 3.2 (1) - 3/4 of the previous value plus 1/4 of the frame's rate.
+    // deviation: starts at the rate of the first frame - the paper does not define the initial value.
     pub const fn update(&mut self, rate: Rate) {
         let bps = rate.bps();
         self.0 = if self.0 == 0 { bps } else { (3 * self.0 + bps) / 4 };
     }
-    /// The average.
+    /// Returns the average.
     pub const fn rate(self) -> Rate {
         Rate::from_bps(self.0)
     }
 }
 
-/// Sequence numbers that may be remembered: those of the widest window and as many before it, whose frames
-/// may still come.
+/// Maximum number of remembered sequence numbers: those of the widest window and as many before it, whose
+/// frames may still arrive.
 const NUMBERS: usize = 2 * SeqWindow::MOST as usize;
 
-/// Counts of broken frames of one session.
+/// Counts of frames with errors in one session.
 #[derive(Clone, Debug)]
 pub struct RetryOut {
-    /// So many numbers are remembered, a power of two: those of the window and as many before it.
+    /// Number of remembered sequence numbers, a power of two: those of the window and as many before it.
     numbers: usize,
-    /// By sequence number modulo that: how often it came broken.
+    /// Receptions with errors, by sequence number modulo `numbers`.
     broken: [u8; NUMBERS],
-    /// In the same way: it was marked lost.
+    /// Marks of lost frames, by sequence number modulo `numbers`.
     lost: [Marks; 2],
 }
 
@@ -85,10 +85,9 @@ impl RetryOut {
         usize::from(seq.get()) & (self.numbers - 1)
     }
 
-    /// A frame near the window was received broken. Returns the estimated number of its retransmissions,
-    /// which is one less than the number of receptions.
-    // paper: retry-out 3.2 (2) - every report with an error counts, so whole PPDUs that are sent again count
-    // too.
+    /// Counts an error of a frame near the window. Returns the estimated number of its retransmissions, one
+    /// less than the number of receptions.
+    // paper: retry-out 3.2 (2) - counts every report with an error, including retries of whole PPDUs.
     pub fn broken(&mut self, seq: Seq) -> u8 {
         let place = self.place(seq);
         let broken = &mut self.broken[place];
@@ -96,7 +95,8 @@ impl RetryOut {
         *broken - 1
     }
 
-    /// Estimated number of retransmissions of a frame. `None` if the frame was never received broken.
+    /// Returns the estimated number of retransmissions of a frame, or `None` if it was never received with
+    /// errors.
     pub fn count(&self, seq: Seq) -> Option<u8> {
         self.broken[self.place(seq)].checked_sub(1)
     }
@@ -107,14 +107,14 @@ impl RetryOut {
         self.lost[place / Marks::MOST].mark(place % Marks::MOST);
     }
 
-    /// Whether the frame was marked as lost.
+    /// Returns true if the frame was marked as lost.
     pub fn is_lost(&self, seq: Seq) -> bool {
         let place = self.place(seq);
         self.lost[place / Marks::MOST].has(place % Marks::MOST)
     }
 
-    /// The window moves on by `n` numbers. The counts of the `n` numbers from `end` on, which come into the
-    /// window, are reset.
+    /// Moves the window by `n` numbers. Resets the counts of the `n` numbers from `end`, which enter the
+    /// window.
     pub fn moved(&mut self, end: Seq, n: u16) {
         for n in 0..n.min(self.numbers as u16) {
             let place = self.place(end.plus(n));

@@ -103,7 +103,7 @@ fn the_worked_example_of_figure_4() {
 
 // paper: retry-out figure 3 (b) - index 1.
 #[test]
-fn the_idea_of_figure_3() {
+fn the_example_of_figure_3() {
     let mut b = Bench::new(1);
     b.whole(1);
     b.whole(2);
@@ -144,7 +144,7 @@ fn the_smoothed_rate_chooses_the_index() {
 }
 
 #[test]
-fn only_segments_of_tcp_are_given_up_and_held_or_passed_frames_are_only_counted() {
+fn only_tcp_segments_are_given_up_and_held_or_skipped_frames_are_only_counted() {
     for (kind, up) in [(PacketKind::Tcp, vec![1]), (PacketKind::Udp, vec![])] {
         let mut packets = Packets::new();
         let mut rx = RxTid::default();
@@ -167,14 +167,14 @@ fn only_segments_of_tcp_are_given_up_and_held_or_passed_frames_are_only_counted(
         }
         let seqs: Vec<_> = gone.iter().map(|&p| packets.get(p).seq).collect();
         assert_eq!(seqs, up, "{kind:?}");
-        // Frame 1 had come whole before it came broken twice.
+        // Frame 1 was received intact before it was received with errors twice.
         assert_eq!(rx.session().unwrap().retry_out().unwrap().count(Seq::new(1)), Some(1));
         assert_eq!(smoothed.rate(), Rate::from_bps(6_500_000));
     }
 }
 
 #[test]
-fn a_number_starts_anew_when_it_comes_round() {
+fn counts_restart_when_numbers_wrap() {
     let mut b = Bench::new(0);
     b.broken(0, Some(1));
     b.broken(0, Some(1));
@@ -182,7 +182,7 @@ fn a_number_starts_anew_when_it_comes_round() {
     for seq in 1..64 {
         b.whole(seq);
     }
-    // It still may come, and be ignored.
+    // It may still arrive, and is ignored.
     b.whole(0);
     assert_eq!(b.dropped(Reason::RetryOut), 1);
     for seq in 64..4096 {
@@ -205,8 +205,8 @@ fn a_hole_before_a_lost_frame_is_not_given_up_for_it() {
 }
 
 proptest! {
-    /// Whatever comes in whatever state: nothing goes up twice, order is kept, and packets are delivered,
-    /// dropped or held.
+    /// For random arrivals, no frame is delivered twice, order is kept, and packets are delivered, dropped or
+    /// held.
     #[test]
     fn order_is_kept(frames in prop::collection::vec((0u16..90, any::<bool>(), 0u8..4), 0..600)) {
         let mut b = Bench::new(0);

@@ -1,4 +1,4 @@
-//! New packets join the last frame of the PPDU that is filled.
+//! A-MSDU: new packets join the last frame of the PPDU that is filled.
 
 use crate::types::{Ctx, Pkt, Sink};
 use crate::wifi::air::ppdu::Mpdu;
@@ -6,14 +6,15 @@ use crate::wifi::phy::frame::joined_mpdu;
 use crate::wifi::seq_window::Seq;
 use crate::wifi::tx::aggregate::Subframes;
 
-/// Pulls packets and puts them into `last` while they fit; gives the first that does not. `next` is the
-/// number of the next frame.
+/// Pulls packets and adds them to `last` while they fit. Returns the first packet that does not fit. `next`
+/// is the number of the next frame.
 ///
-/// A frame takes others as long as it has not been sent and none is behind it, so that packets keep their
-/// order, and what comes while a PPDU waits for the air goes where it would go if the PPDU were made then.
-// spec: ieee80211-2016 9.3.2.2 - all of one TID and between the same two stations.
-// deviation: packets join that are charged to the same socket or to none, as an MPDU has one charge: of what
-// a host sends itself those of one socket, of what it forwards all. No source tells how firmware chooses.
+/// A frame accepts packets only while it is unsent and the last of its PPDU, so that packets keep their
+/// order. A packet that arrives while a PPDU waits for the medium joins the same frame as if the PPDU were
+/// built later.
+// spec: ieee80211-2016 9.3.2.2 - all packets have the same TID, transmitter and receiver.
+// deviation: joins only packets charged to the same socket or to none, because an MPDU has one charge:
+// locally sent packets of one socket, or any forwarded packets. No source documents how firmware chooses.
 #[cold]
 pub(super) fn pull<'a, S: Sink>(
     pull: &mut impl FnMut(&mut Ctx<'a, S>) -> Option<Pkt>,

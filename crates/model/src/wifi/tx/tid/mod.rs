@@ -1,5 +1,5 @@
-//! The sending side of one peer's TID: Block Ack session, window, frames to be sent again, and the one
-//! PPDU builder that all drivers share.
+//! Transmit side of one peer's TID: Block Ack session, window, retries, and the PPDU builder that all drivers
+//! share.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -17,24 +17,24 @@ mod session;
 
 pub use session::{BlockAckSession, Blocked};
 
-/// Transmit state of one TID of a peer.
+/// Transmit state of a peer's TID.
 #[derive(Debug)]
 pub struct TxTid {
     /// The Block Ack session.
     pub session: BlockAckSession,
     window: SeqWindow,
     next: Seq,
-    /// Frames with a number that wait to be sent (again), oldest first.
+    /// Numbered frames that wait for a (re)transmission, oldest first.
     waiting: VecDeque<Mpdu>,
-    /// Requests for a session since the last one opened, and when the last was made.
+    /// Session requests since the last session opened, and the time of the last request.
     requests: u32,
     last_request: Instant,
-    /// A Block Ack request was lost: it is sent again after the next acknowledgement.
+    /// A lost Block Ack request, repeated after the next acknowledgement.
     bar_pending: Option<Seq>,
-    /// Frames before this number were given up; the receiver has been told.
+    /// Frames before this number were given up, with a Block Ack request.
     given_up: Option<Seq>,
-    /// Frames wait in FIFOs of the driver or firmware: a frame that was looked at and not sent is still the
-    /// first of its queue, behind all that are to be sent again.
+    /// Frames wait in FIFOs of the driver or firmware: a frame that was looked at but not sent stays the
+    /// first of its queue, behind all retries.
     fifo: bool,
     /// mac80211 stops its queue of the TID while a session is negotiated. Frames that have left the queue are
     /// sent. If false, the driver or firmware holds all frames.
@@ -47,14 +47,14 @@ pub struct TxTid {
     pub asleep: bool,
 }
 
-/// How often a session is asked for before requests are spread out, and before they end.
+/// Number of session requests before requests are spaced out, and before they end.
 // linux: net/mac80211/sta_info.h HT_AGG_BURST_RETRIES, HT_AGG_MAX_RETRIES, HT_AGG_RETRIES_PERIOD (4.4).
 const BURST_REQUESTS: u32 = 3;
 const MAX_REQUESTS: u32 = 15;
 const REQUEST_PERIOD: Duration = Duration::from_secs(15);
 
 impl TxTid {
-    /// A TID that has sent nothing.
+    /// Creates a TID that has sent nothing.
     pub fn new(session: BlockAckSession) -> Self {
         Self {
             session,
@@ -78,11 +78,11 @@ impl TxTid {
         self.sealed = cipher.bytes() as u16;
     }
 
-    /// Frames wait in a FIFO of the driver, which looks at the first frame before taking it. Without
-    /// [`TxTid::stop_queue`], the FIFO holds all frames while a session is negotiated.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_get_tid_subframe (4.4) - retry_q, and only when
-    // that is empty buf_q, of which the first stays until it is sent. ath9k_htc-firmware: wlan/if_owl.c
-    // ath_tgt_tx_form_aggr (e888634) - likewise.
+    /// Declares that frames wait in a FIFO of the driver, which looks at the first frame before taking it.
+    /// Without [`TxTid::stop_queue`], the FIFO holds all frames while a session is negotiated.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_get_tid_subframe (4.4) - takes from retry_q, and
+    // only if that is empty from buf_q, whose first frame stays until it is sent.
+    // ath9k_htc-firmware: wlan/if_owl.c ath_tgt_tx_form_aggr (e888634) - does the same.
     pub fn looks_before_it_takes(&mut self) {
         (self.fifo, self.stops_queue) = (true, false);
     }
@@ -92,38 +92,38 @@ impl TxTid {
         self.stops_queue = true;
     }
 
-    /// Whether frames with a sequence number wait.
+    /// Returns true if frames with a sequence number wait.
     #[inline]
     pub fn has_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// Whether a waiting numbered frame lies inside the window.
+    /// Returns true if a waiting numbered frame lies inside the window.
     pub fn has_waiting_inside(&self) -> bool {
         !self.asleep && self.waiting.iter().any(|mpdu| self.is_inside(mpdu.seq))
     }
 
     /// Returns true if frames that have left mac80211's queue, or all frames of a driver without these
     /// queues, may be sent now.
-    // deviation: a driver without mac80211's queues holds all frames during a negotiation. In Linux the
-    // frames in the driver are sent singly, and mac80211 keeps at most 64 of those that arrive later.
+    // deviation: a driver without mac80211's queues holds all frames during a negotiation - in Linux, the
+    // frames in the driver are sent singly, and mac80211 buffers at most 64 frames that arrive later.
     #[inline]
     pub fn may_send(&self) -> bool {
         !self.asleep && (self.stops_queue || !self.session.is_negotiated())
     }
 
-    /// Returns true while mac80211 gives the driver no frame of the TID, because a session is being
+    /// Returns true while mac80211 passes no frame of the TID to the driver, because a session is being
     /// negotiated.
     // linux: net/mac80211/agg-tx.c ieee80211_tx_ba_session_handle_start (4.1 to 6.1), net/mac80211/ht.c
-    // ieee80211_ba_session_work (6.2 and stable 6.1, commit 592234e941f1) - IEEE80211_TXQ_STOP is set before
-    // the grace period; tx.c ieee80211_tx_dequeue then returns nothing. The bit is cleared by agg-tx.c
-    // ieee80211_agg_start_txq: with the response, or when the failed attempt has been ended.
+    // ieee80211_ba_session_work (6.2 and stable 6.1, commit 592234e941f1) - sets IEEE80211_TXQ_STOP before
+    // the grace period; tx.c ieee80211_tx_dequeue then returns nothing. agg-tx.c ieee80211_agg_start_txq
+    // clears the bit: with the response, or at the end of a failed attempt.
     #[inline]
     pub fn queue_is_stopped(&self) -> bool {
         self.stops_queue && self.session.is_negotiated()
     }
 
-    /// Returns the reason why no new frame is sent now. `None` if only the hardware or the scheduler can
+    /// Returns the reason why no new frame is sent now, or `None` if only the hardware or the scheduler can
     /// delay the next frame.
     pub fn blocked(&self) -> Option<Blocked> {
         if self.asleep {
@@ -137,24 +137,24 @@ impl TxTid {
         }
     }
 
-    /// Whether Block Acks of the session have a 256-bit bitmap.
+    /// Returns true if Block Acks of the session have a 256-bit bitmap.
     #[inline]
     pub fn is_wide(&self) -> bool {
         self.window.is_wide()
     }
 
-    /// The oldest sequence number whose frame is not complete.
+    /// Returns the oldest sequence number whose frame is not complete.
     pub fn start(&self) -> Seq {
         self.window.start()
     }
 
-    /// Sequence number of the next frame to be sent, where a session would start. A frame may already have
-    /// this number while waiting for room in the hardware.
+    /// Returns the sequence number of the next frame to be sent, where a session would start. A frame that
+    /// waits for room in the hardware may already have this number.
     pub fn next(&self) -> Seq {
         self.waiting.front().map_or(self.next, |m| m.seq)
     }
 
-    /// Whether a session may be requested now.
+    /// Returns true if a session may be requested now.
     // linux: net/mac80211/agg-tx.c ieee80211_start_tx_ba_session (4.4).
     pub fn may_ask(&self, now: Instant) -> bool {
         self.session == BlockAckSession::Closed
@@ -162,15 +162,15 @@ impl TxTid {
             && (self.requests <= BURST_REQUESTS || now >= self.last_request + REQUEST_PERIOD)
     }
 
-    /// A session is requested. The answer is awaited until `until`.
+    /// Records a session request. The response is awaited until `until`.
     pub fn ask(&mut self, now: Instant, until: Instant) {
         self.session = BlockAckSession::Asked(until);
         self.requests += 1;
         self.last_request = now;
     }
 
-    /// Opens the session with a window of `frames` frames, starting at the next frame. Waiting frames get new
-    /// numbers if a frame outside the session that is in the hardware has a later number than the first
+    /// Opens the session with a window of `frames` frames, starting at the next frame. Waiting frames are
+    /// renumbered if a frame outside the session that is in the hardware has a later number than the first
     /// waiting frame.
     pub fn open(&mut self, frames: u16) {
         self.session = BlockAckSession::Open;
@@ -189,19 +189,20 @@ impl TxTid {
         self.window = SeqWindow::new(self.next(), frames);
     }
 
-    /// Takes the next frame: one that waits, or else a new one from `pull`, which gets the next number.
+    /// Takes the next frame: a waiting one or, if none waits, a new one from `pull`, which gets the next
+    /// number.
     ///
-    /// In a session nothing is sent that would lie a window or more after the oldest open one: a frame found
-    /// there has left its queue and waits.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_get_tid_subframe (4.11) - into retry_q.
+    /// In a session, frames beyond the window are not sent. A frame found there has left its queue and waits.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_get_tid_subframe (4.11) - puts the frame into
+    // retry_q.
     fn take<'a, S: Sink>(
         &mut self,
         link: &mut LinkRate<'_>,
         ctx: &mut Ctx<'a, S>,
         pull: &mut impl FnMut(&mut Ctx<'a, S>) -> Option<Pkt>,
     ) -> Option<Mpdu> {
-        // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_get_tid_subframe (4.11) - others that wait are
-        // looked at first.
+        // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_get_tid_subframe (4.11) - looks at other
+        // waiting frames first.
         if !self.waiting.is_empty() {
             let first = self.waiting.iter().position(|mpdu| self.is_inside(mpdu.seq))?;
             return self.waiting.remove(first);
@@ -231,15 +232,15 @@ impl TxTid {
         None
     }
 
-    /// Whether a frame of this number may be sent now.
+    /// Returns true if a frame of this number may be sent now.
     #[inline]
     fn is_inside(&self, seq: Seq) -> bool {
         self.session != BlockAckSession::Open
             || matches!(self.window.position(seq), WindowPosition::Inside(_))
     }
 
-    /// Takes a new frame out of its queue before the hardware has room, as ath9k with mac80211 queues does.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_sched_aggr (4.11) - the frame looked at waits in
+    /// Dequeues a new frame before the hardware has room, as ath9k with mac80211 queues does.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_sched_aggr (4.11) - the dequeued frame waits in
     // retry_q.
     pub fn hold_one<'a, S: Sink>(
         &mut self,
@@ -254,14 +255,14 @@ impl TxTid {
         }
     }
 
-    /// Adds frames to `ppdu`, which is empty or has not been tried, up to its limits. Returns whether a frame
+    /// Adds frames to `ppdu`, which is empty or has not been tried, up to its limits. Returns true if a frame
     /// was added, or a packet was added to a frame.
     ///
     /// The first frame that does not fit waits at the head. A single frame is sent without aggregation.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr (4.4) - limits in this order: window,
-    // bytes, frames. The frame that finds the aggregate full has been taken out of its queue by then.
-    // deviation: the frame that does not fit waits at the head, not at the tail, of the frames to be sent
-    // again; only their order within the window differs.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr (4.4) - checks window, bytes and frames
+    // in this order. The frame that exceeds the limits has already been dequeued.
+    // deviation: that frame waits at the head instead of the tail of the retries - only their order within
+    // the window differs.
     pub fn fill<'a, S: Sink>(
         &mut self,
         ppdu: &mut Ppdu,
@@ -289,8 +290,8 @@ impl TxTid {
             };
             let Some(mut mpdu) = self.take(&mut link, ctx, &mut join) else { break };
             link.ask(&mut mpdu, ppdu.mpdus.is_empty());
-            // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr, ath_lookup_rate (4.4) - a probe
-            // is sent alone.
+            // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr, ath_lookup_rate (4.4) - sends a
+            // probe alone.
             let probes = mpdu.probe.is_some();
             let full = subframes.frames() >= limits.frames();
             if full || !subframes.would_fit(u32::from(mpdu.len)) || (probes && subframes.frames() > 0) {
@@ -334,18 +335,18 @@ impl TxTid {
         true
     }
 
-    /// The fate of the frame with number `seq` is known.
+    /// Completes the frame with number `seq`, whose fate is known.
     #[inline(always)]
     pub fn complete(&mut self, seq: Seq) {
         if let WindowPosition::Inside(n) = self.window.position(seq) {
-            // In order each is the oldest that is open, and none behind it is done with.
+            // Fast path for frames that complete in order.
             if n == 0 && !self.window.any() {
                 self.window.shift(1);
             } else {
                 self.window.mark(n);
                 self.window.advance();
             }
-            // Numbers come round again: what lies behind is forgotten.
+            // Numbers wrap around, so forget a number that lies behind the window.
             if self.given_up.is_some_and(|g| {
                 matches!(self.window.position(g), WindowPosition::Behind | WindowPosition::Inside(0))
             }) {
@@ -354,10 +355,10 @@ impl TxTid {
         }
     }
 
-    /// Gives up the session frame `seq` and all incomplete frames before it. Those that wait are appended to
+    /// Gives up the session frame `seq` and all incomplete frames before it. Appends those that wait to
     /// `lost`. Returns the first number that is still sent.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr, ath_tx_get_tid_subframe (4.4) - the
-    // request starts just past the frame given up, and older frames are not sent any more.
+    // request starts after the frame given up, and older frames are no longer sent.
     pub fn give_up(&mut self, seq: Seq, lost: &mut Vec<Mpdu>) -> Seq {
         let start = seq.plus(1);
         self.given_up = Some(start);
@@ -367,28 +368,28 @@ impl TxTid {
         start
     }
 
-    /// Whether the number lies before a session frame that was given up.
+    /// Returns true if the number lies before a session frame that was given up.
     #[inline]
     pub fn is_given_up(&self, seq: Seq) -> bool {
         self.given_up.is_some_and(|start| before(&self.window, seq, start))
     }
 
-    /// A Block Ack request that moves the window to `start` was lost.
+    /// Records the loss of a Block Ack request that moves the window to `start`.
     // linux: net/mac80211/status.c ieee80211_set_bar_pending, ieee80211_check_pending_bar (4.4).
     pub fn bar_lost(&mut self, start: Seq) {
         self.bar_pending = Some(start);
     }
 
-    /// Takes the lost Block Ack request, if any, to be sent again now that the receiver has answered.
+    /// Takes the lost Block Ack request, if any, to be repeated now that the receiver has responded.
     #[inline]
     pub fn take_bar(&mut self) -> Option<Seq> {
         self.bar_pending.take()
     }
 
-    /// A session frame failed and waits to be sent again.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr, ath_lookup_rate (4.11) - the marks
-    // of a frame that is to be sent again stay: a probe of which no try arrived probes again, alone.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.11) - to the end of retry_q,
+    /// Queues a failed session frame for a retry.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr, ath_lookup_rate (4.11) - keeps the
+    // flags of a retried frame: a probe that failed in all tries probes again, alone.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.11) - appends it to retry_q,
     // behind new frames that wait there.
     pub fn again(&mut self, mpdu: Mpdu) {
         let behind_new = !self.fifo || self.waiting.back().is_none_or(|last| last.tries > 0);
@@ -396,30 +397,30 @@ impl TxTid {
         self.waiting.insert(at, mpdu);
     }
 
-    /// The hardware has returned a single frame. The frame is sent once more, with a new sequence number.
-    // linux: net/mac80211/tx.c ieee80211_tx_pending_skb, ieee80211_tx_h_sequence (4.4) - what is sent again
-    // is processed anew.
-    // deviation: it goes before what waits in the driver's FIFO - in Linux behind it.
+    /// Queues a single frame returned by the hardware for one retry, with a new sequence number.
+    // linux: net/mac80211/tx.c ieee80211_tx_pending_skb, ieee80211_tx_h_sequence (4.4) - the frame passes the
+    // TX handlers again.
+    // deviation: the frame precedes those in the driver's FIFO - in Linux it follows them.
     pub fn once_more(&mut self, mpdu: Mpdu) {
-        // New frames wait for room behind those that were returned.
+        // New frames wait for room behind returned ones.
         let at = self.waiting.iter().take_while(|mpdu| mpdu.returned == Returned::Once).count();
         self.waiting.insert(at, Mpdu { returned: Returned::Once, seq: self.next, ..mpdu });
         self.next = self.next.plus(1);
     }
 
-    /// The hardware has given a frame back because its receiver fell asleep. The frame goes to the head of
-    /// the waiting frames.
+    /// Puts a frame at the head of the waiting frames. The hardware has given the frame back because its
+    /// receiver fell asleep.
     pub fn back(&mut self, mpdu: Mpdu) {
         self.waiting.push_front(mpdu);
     }
 
-    /// Adds frames from before the session that the hardware has given back because their receiver fell
-    /// asleep, in the given order. With `in_order`, and if no frame of the session has been sent, all frames
-    /// are renumbered in order. Otherwise the added frames get the next numbers, so that the receiver hands
-    /// them up after the session's waiting frames.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_setup_buffer (6.12) - the TID's next number,
-    // whatever the frame had before.
-    // deviation: where firmware gives numbers, or no driver is known, order is kept - no source tells.
+    /// Adds frames from before the session, in the given order, that the hardware has given back because
+    /// their receiver fell asleep. With `in_order`, and if no frame of the session has been sent, renumbers
+    /// all frames in order. If not, the added frames get the next numbers, so that the receiver delivers them
+    /// after the session's waiting frames.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_setup_buffer (6.12) - assigns the TID's next
+    // number, regardless of the frame's previous number.
+    // deviation: keeps the order if firmware assigns numbers or no driver is known - no source documents it.
     pub fn join(&mut self, before: Vec<Mpdu>, in_order: bool) {
         let first = self.window.start();
         let unsent = !self.window.any()
@@ -436,8 +437,8 @@ impl TxTid {
         }
     }
 
-    /// External a session, removes old frames that the hardware gave back because their receiver fell asleep,
-    /// and appends them to `old`. Returns whether other such frames are left. Returns false while a session
+    /// Outside a session, removes old frames that the hardware gave back because their receiver fell asleep,
+    /// and appends them to `old`. Returns true if other such frames are left. Returns false while a session
     /// is open.
     pub fn give_up_old(&mut self, is_old: impl Fn(Pkt) -> bool, old: &mut Vec<Mpdu>) -> bool {
         if self.session == BlockAckSession::Open {
@@ -450,8 +451,8 @@ impl TxTid {
         self.waiting.iter().any(came_back)
     }
 
-    /// Returns why the TID's frames are withheld while the peer is awake. `None` if only the hardware or the
-    /// scheduler can delay them.
+    /// Returns why the TID's frames are withheld while the peer is awake, or `None` if only the hardware or
+    /// the scheduler can delay them.
     pub fn withheld(&self) -> Option<TidWait> {
         match self.session {
             BlockAckSession::Starting(_)
@@ -465,7 +466,7 @@ impl TxTid {
         }
     }
 
-    /// Frames that wait to be sent or sent again.
+    /// Returns the frames that wait for a (re)transmission.
     pub fn waiting(&self) -> impl Iterator<Item = &Mpdu> {
         self.waiting.iter()
     }
@@ -481,8 +482,8 @@ pub struct LinkRate<'r> {
 }
 
 impl LinkRate<'_> {
-    /// A frame is put into a PPDU, perhaps as its first: of a rate control that probes by PPDU that one alone
-    /// finds something out.
+    /// Handles a frame that is put into a PPDU. If rate control probes by PPDU, only the first frame may
+    /// probe.
     #[inline]
     fn ask(&mut self, mpdu: &mut Mpdu, first: bool) {
         if self.rate.probes_by_ppdu() {
@@ -497,7 +498,7 @@ impl LinkRate<'_> {
     }
 }
 
-/// Whether `seq` lies in the window and before `limit`.
+/// Returns true if `seq` lies in the window and before `limit`.
 fn before(window: &SeqWindow, seq: Seq, limit: Seq) -> bool {
     matches!(window.position(seq), WindowPosition::Inside(n) if n < limit.since(window.start()))
         && matches!(window.position(limit), WindowPosition::Inside(_) | WindowPosition::Ahead(_))

@@ -1,24 +1,24 @@
-//! Block Ack sessions of a TID, and what keeps it from sending.
+//! Block Ack sessions of a TID, and the reasons that keep a TID from sending.
 
 use crate::types::Instant;
 
-/// State of a TID's Block Ack session. Frames may be aggregated within a session only.
+/// State of a TID's Block Ack session. Frames may only be aggregated within a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BlockAckSession {
     /// No session is possible: voice, or a peer without HT. Frames are sent singly.
     Never,
     /// No session yet. The next frame requests one.
     Closed,
-    /// A session is to be requested when the host's work queue gets to it. Frames are sent singly.
-    // linux: net/mac80211/tx.c ieee80211_tx_prep_agg (4.4) - HT_AGG_STATE_WANT_START changes nothing.
+    /// A session will be requested when the host's work queue reaches the request. Frames are sent singly.
+    // linux: net/mac80211/tx.c ieee80211_tx_prep_agg (4.4) - HT_AGG_STATE_WANT_START has no effect.
     Wanted,
-    /// The host waits for the grace period to end at this instant, and then sends the request.
+    /// The host waits for the end of the grace period at this instant, and then sends the request.
     Starting(Instant),
     /// The request was sent. The attempt times out at this instant.
     Asked(Instant),
     /// No response arrived in time. The host's work queue will end the attempt.
-    // linux: net/mac80211/tx.c ieee80211_tx_prep_agg (4.4) - frames that are kept are kept until the session
-    // is gone.
+    // linux: net/mac80211/tx.c ieee80211_tx_prep_agg (4.4) - frames stay buffered until the session is torn
+    // down.
     Unanswered,
     /// The host ends the attempt at this instant. Frames wait until then.
     Stopping(Instant),
@@ -42,6 +42,6 @@ pub enum Blocked {
     Asleep,
     /// A Block Ack session is being negotiated.
     Negotiating,
-    /// The Block Ack window is full: frames in flight have to be acknowledged first.
+    /// The Block Ack window is full until frames in flight are acknowledged.
     Window,
 }

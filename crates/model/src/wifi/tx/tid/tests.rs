@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 const TID: TidIndex = TidIndex::new(PeerId(0), 0);
 
-/// A TID with so many packets of these lengths behind it.
+/// A TID with a queue of packets.
 struct Bench {
     rig: Rig,
     tid: TxTid,
@@ -33,7 +33,7 @@ impl Bench {
         }
         Self { rig, tid, queue, limits, rate }
     }
-    /// Adds to a PPDU what there is.
+    /// Adds all frames that fit to a PPDU.
     fn add_to(&mut self, ppdu: &mut Ppdu) -> bool {
         let queue = &mut self.queue;
         self.tid.fill(
@@ -45,7 +45,7 @@ impl Bench {
         )
     }
 
-    /// Builds a PPDU; its frames' numbers, its length and whether it is an A-MPDU.
+    /// Builds a PPDU. Returns its sequence numbers, its length and true for an A-MPDU.
     fn build(&mut self) -> (Ppdu, Vec<u16>, u32, bool) {
         let mut ppdu = crate::wifi::testing::ppdu(&mut self.rig.packets, []);
         let built = self.add_to(&mut ppdu);
@@ -61,7 +61,7 @@ fn range(r: core::ops::Range<u16>) -> Vec<u16> {
 }
 
 #[test]
-fn an_open_ppdu_grows_to_what_it_would_have_been() {
+fn an_open_ppdu_grows_as_if_built_later() {
     let mut b = Bench::new(BlockAckSession::Open, "ht20-mcs0-sgi", &[1500]);
     let mut ppdu = b.build().0;
     assert_eq!((ppdu.bytes, ppdu.header.content), (1_538, Content::Data { aggregate: false }));
@@ -75,11 +75,12 @@ fn an_open_ppdu_grows_to_what_it_would_have_been() {
 
 #[test]
 fn the_frame_that_does_not_fit_waits() {
-    // 3660 bytes at 7.2 Mbit/s: 1544 + 1542 fit, a third frame only if it is a small one.
+    // 3660 bytes at 7.2 Mbit/s: 1544 + 1542 fit; a third frame fits only if it is small.
     let mut b = Bench::new(BlockAckSession::Open, "ht20-mcs0-sgi", &[1500, 1500, 1500, 60, 1500]);
     let table = [
         (vec![0, 1], 1_544 + 1_542, true, 1),
-        // It goes first now, with its number. 60 bytes make 98, of which 4 + 98 + 2 and 160 of delimiters.
+        // It is now first, with its old number. The 60-byte packet makes 98 bytes: 4 + 98 + 2, and 160 of
+        // delimiters.
         (vec![2, 3, 4], 1_544 + 264 + 1_542, true, 0),
         (vec![], 0, true, 0),
     ];
@@ -91,7 +92,7 @@ fn the_frame_that_does_not_fit_waits() {
 }
 
 #[test]
-fn of_many_that_wait_the_one_that_does_not_fit_stays_first() {
+fn a_retry_that_does_not_fit_stays_first() {
     let mut b = Bench::new(BlockAckSession::Open, "ht20-mcs0-sgi", &[1500; 4]);
     let failed: Vec<Mpdu> = (0..2).flat_map(|_| b.build().0.mpdus).collect();
     failed.into_iter().for_each(|m| b.tid.again(m));
@@ -118,15 +119,15 @@ fn the_oldest_open_frame_holds_the_window() {
     let (second, seqs, ..) = b.build();
     assert_eq!(seqs, wrap(4122..4154));
     let waiting = |b: &Bench| -> Vec<u16> { b.tid.waiting().map(|m| m.seq.get()).collect() };
-    // All of the window is in flight: 64 of 200, and the one that found the aggregate full.
+    // The whole window is in flight: 64 of 200 frames, and one frame that did not fit into the aggregate.
     assert_eq!((waiting(&b), b.queue.len()), (vec![58], 135));
     assert_eq!((b.build().1, waiting(&b), b.queue.len()), (vec![], vec![58], 135));
-    // All but the oldest come back: nothing moves.
+    // All frames but the oldest complete: the window does not move.
     for m in first.mpdus.iter().skip(1).chain(&second.mpdus) {
         b.tid.complete(m.seq);
     }
     assert_eq!((b.tid.start().get(), b.build().1, b.queue.len()), (4090, vec![], 135));
-    // What failed may go again, though nothing new may: it passes the frame that waits for the window.
+    // A retry is allowed although new frames are not: it passes the frame that waits for the window.
     let mut oldest = first.mpdus[0];
     oldest.tries = 4;
     b.tid.again(oldest);
@@ -137,11 +138,10 @@ fn the_oldest_open_frame_holds_the_window() {
     assert_eq!((b.tid.start().get(), b.build().1), ((4090 + 64) % 4096, wrap(4154..4186)));
 }
 
-// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4, 4.11) - behind those of retry_q,
-// where the frame that found the aggregate full waits since 4.11; before, that one was the first of buf_q
-// still.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4, 4.11) - appends retries to retry_q.
+// Since 4.11, the frame that did not fit into the aggregate waits there; before, it stayed first in buf_q.
 #[test]
-fn frames_sent_again_go_before_new_ones_in_their_order() {
+fn retries_precede_new_frames_in_order() {
     let sent_again = |looks: bool| {
         let mut b = Bench::new(BlockAckSession::Open, "ht20-mcs15-sgi", &[100; 40]);
         if looks {
@@ -160,10 +160,9 @@ fn frames_sent_again_go_before_new_ones_in_their_order() {
 }
 
 #[test]
-fn a_held_frame_is_within_the_session_that_opens_later() {
+fn a_held_frame_joins_a_session_that_opens_later() {
     let mut b = Bench::new(BlockAckSession::Closed, "ht20-mcs15-sgi", &[100; 3]);
     let queue = &mut b.queue;
-    // Only one is ever held.
     for _ in 0..2 {
         b.tid.hold_one(link(&mut b.rate), &mut b.rig.ctx(), |_: &mut Ctx<'_, NoSink>| queue.pop_front());
     }
@@ -174,10 +173,10 @@ fn a_held_frame_is_within_the_session_that_opens_later() {
     assert_eq!((b.tid.start().get(), b.tid.next().get()), (1, 3));
 }
 
-/// What each state lets pass: frames below mac80211's queue, or all frames of a driver without these queues
-/// (`below`), and frames of the queue (`queued`).
+/// Frames that pass in each state: frames below mac80211's queue, or all frames of a driver without these
+/// queues (`below`), and frames of the queue (`queued`).
 #[test]
-fn frames_that_pass_by_state_of_the_session() {
+fn frames_that_pass_by_session_state() {
     let at = Instant::ZERO;
     let table = [
         (BlockAckSession::Never, false),
@@ -195,7 +194,7 @@ fn frames_that_pass_by_state_of_the_session() {
             tid.open(64);
         }
         let reason = negotiated.then_some(Blocked::Negotiating);
-        // mac80211's queues stop; what has left them is sent.
+        // mac80211's queues stop; frames that have left them are sent.
         assert_eq!((tid.may_send(), tid.queue_is_stopped()), (true, negotiated), "{session:?}");
         assert_eq!(tid.blocked(), reason, "{session:?}");
         // The driver or firmware holds all frames.
@@ -222,7 +221,7 @@ fn a_full_window_blocks_new_frames_only() {
 }
 
 #[test]
-fn outside_a_session_no_window_holds() {
+fn no_window_outside_a_session() {
     let mut b = Bench::new(BlockAckSession::Never, "ht20-mcs15-sgi", &[100; 70]);
     for n in 0..70 {
         let mut ppdu = crate::wifi::testing::ppdu(&mut b.rig.packets, []);

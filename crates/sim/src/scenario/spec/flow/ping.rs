@@ -15,9 +15,9 @@ use super::{Context, Traffic};
 /// Payload of ping and fping.
 pub(in super::super::super) const PING_PAYLOAD: u32 = 56;
 
-/// Payload of irtt as Flent calls it, which asks for no length, so that a packet is irtt's own header:
-/// identification 4, token 8, number 4, count and window of what was received 12, four time stamps of 8
-/// (recalled).
+/// Payload of irtt as Flent calls it, which asks for no length, so that a packet is irtt's own header: magic
+/// and flags 4, token 8, sequence number 4, count and window of received packets 12, four time stamps of 8.
+// irtt: packet.go fcaps, defaults.go DefaultLength, DefaultStampAt, DefaultClock (0.9).
 // deviation: netperf's UDP_RR, which Flent takes where irtt is missing, sends 1 byte and not at a steady
 // interval; a payload of 1 byte is that size.
 pub(in super::super::super) const UDP_PING_PAYLOAD: u32 = 60;
@@ -40,7 +40,7 @@ pub struct Ping {
     pub payload: Key<Bytes<0, MAX_PAYLOAD>>,
 }
 
-/// UDP packets at a steady interval, answered by the receiver under their own mark (irtt).
+/// UDP packets at a steady interval, answered by the receiver under their own DSCP (irtt).
 #[derive(Section, Clone, Debug, Default)]
 #[section(
     title = "Flow of kind udp_ping",
@@ -60,7 +60,7 @@ pub struct UdpPing {
 
 quantity! {
     /// Time between requests, which are for measuring, not for load.
-    // linux: iputils ping.c option -i (20221126) - kept as a whole number of milliseconds (recalled).
+    // linux: iputils ping.c option -i (20221126) - kept as a whole number of milliseconds.
     // deviation: zero, which there means as soon as a reply has come, is no interval; and a server of irtt
     // refuses less than 10 ms unless told otherwise.
     Interval: Duration = ValueType::Times { least: "1 ms", most: None, why: "what ping can tell apart" }, "_ns", units::duration_text;

@@ -16,8 +16,8 @@ named!(AckFilter { Off, Conservative, Aggressive });
 named!(Isolation { Flowblind, Srchost, Dsthost, Hosts, Flows, DualSrchost, DualDsthost, TripleIsolate });
 
 /// The shaper counts bytes per second: of less nothing would be left, and nothing shaped.
-// linux: iproute2 lib/utils.c get_rate64 (6.1) - an eighth of the bits, rounded down, where 0 means unlimited
-// (recalled).
+// linux: iproute2 lib/utils_math.c get_rate64, tc/q_cake.c (6.1) - an eighth of the bits, rounded down, where
+// 0 means unlimited.
 pub struct Bandwidth;
 quantity!(Bandwidth: Rate = ValueType::RateFrom("8 bit/s", "one byte per second"), "_bps", units::rate_text;);
 

@@ -5,7 +5,7 @@ use stillair_model::qdisc::fq_codel::FqCodelParams;
 use super::{Assign, Bytes, Context, Discipline, Flag, Int, Key, Period, QdiscConfig, Section};
 
 /// Minimum quantum in bytes.
-// linux: net/sched/sch_fq_codel.c fq_codel_change (4.6) - a quantum below 256 is raised to it (recalled).
+// linux: net/sched/sch_fq_codel.c fq_codel_change (4.4) - a quantum below 256 is raised to it.
 // deviation: refused - a value that is not used should not be in a scenario.
 pub(in super::super::super) const MIN_QUANTUM: u32 = 256;
 

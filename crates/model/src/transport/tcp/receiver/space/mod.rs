@@ -1,36 +1,36 @@
-//! Receive memory, the window made of it, and the autotuning of both.
+//! Receive memory, the window derived from it, and autotuning.
 
 use crate::transport::seq::{before, distance};
 use crate::transport::tcp::config::{RcvbufRules, TcpConfig};
 
-/// Segments of the initial window that autotuning starts from.
+/// Initial segments for autotuning.
 // linux: include/net/tcp.h TCP_INIT_CWND (6.1).
 const INIT_SEGMENTS: u32 = 10;
-/// Largest window scale shift.
+/// Maximum window scale shift.
 // spec: rfc7323 2.3.
 const MAX_SCALE: u8 = 14;
-/// Most that the 16 bits of the window field say, before scaling.
+/// Maximum value of the window field before scaling.
 const MAX_UNSCALED: u32 = 65_535;
-/// Memory that a packet takes beside its data and its headers: its record, and that of its fragments.
+/// Memory overhead per packet besides data and headers: sk_buff and shared info.
 // linux: include/linux/skbuff.h SKB_TRUESIZE (6.1) - on x86-64.
 const PACKET_OVERHEAD: u32 = 256 + 320;
-/// Bytes in which the memory of a segment is looked for.
+/// Step in bytes of the search for the memory per segment.
 // linux: net/ipv4/tcp_input.c tcp_rcv_space_adjust (6.1).
 const MEMORY_STEP: u64 = 128;
 
-/// Round-trip time as the receiving side sees it.
+/// RTT estimate of the receiver.
 // linux: include/linux/tcp.h rcv_rtt_est (6.1).
 #[derive(Clone, Copy, Debug, Default)]
 struct RcvRtt {
-    /// Eight times the time in us; 0 before the first measurement.
+    /// Estimate in us, times 8; 0 before the first measurement.
     rtt_us: u32,
-    /// Without time stamps: when the window that ends at `seq` was begun, in us; 0 if none was.
+    /// Without timestamps: start in us of the window that ends at `seq`; 0 if none has started.
     begun_us: u64,
     seq: u32,
     last_tsecr: u32,
 }
 
-/// What was read in the last round trip.
+/// Data read in the last round trip.
 // linux: include/linux/tcp.h rcvq_space (6.1).
 #[derive(Clone, Copy, Debug, Default)]
 struct LastRound {
@@ -39,29 +39,29 @@ struct LastRound {
     begun_us: u64,
 }
 
-/// The receive buffer of a socket. Sizes are in bytes, memory in bytes of truesize.
+/// Receive buffer of a socket. Sizes are in bytes, memory in bytes of truesize.
 #[derive(Clone, Debug)]
 pub struct Space {
-    /// Memory of received data that was not read (`sk_rmem_alloc`).
+    /// Memory of received but unread data (`sk_rmem_alloc`).
     pub rmem_alloc: u32,
     /// Limit of that memory (`sk_rcvbuf`).
     pub rcvbuf: u32,
-    /// Upper limit of the window.
+    /// Upper bound of the window.
     pub window_clamp: u32,
-    /// Current limit of the window, which grows with packets that use their memory well (`rcv_ssthresh`).
+    /// Current window limit (`rcv_ssthresh`). Grows with packets that use their memory well.
     pub rcv_ssthresh: u32,
     /// Window scale shift.
     pub scale: u8,
     rmem: [u32; 3],
     adv_win_scale: i8,
-    /// Window for 256 bytes of memory; 0 where `adv_win_scale` says it (`scaling_ratio`).
+    /// Window per 256 bytes of memory (`scaling_ratio`); 0: use `adv_win_scale`.
     ratio: u8,
     core_rmem_max: u32,
-    /// Largest segment of data, options taken off.
+    /// Maximum payload per segment, excluding options.
     advmss: u32,
     moderate: bool,
     rules: RcvbufRules,
-    /// Segments of the first window; 0 where 64 KiB are its only limit.
+    /// Segments of the initial window; 0: limited only to 64 KiB.
     init_rwnd: u32,
     max_header: u32,
     per_segment: u32,
@@ -70,7 +70,7 @@ pub struct Space {
 }
 
 impl Space {
-    /// The receive buffer of an unconnected socket.
+    /// Creates the receive buffer of an unconnected socket.
     pub fn new(config: &TcpConfig) -> Self {
         Self {
             rmem_alloc: 0,
@@ -93,7 +93,7 @@ impl Space {
         }
     }
 
-    /// The part of a piece of memory that is offered as window.
+    /// Returns the part of `memory` that is advertised as window.
     // linux: include/net/tcp.h tcp_win_from_space (6.1, 6.6).
     #[inline]
     fn window_of(&self, memory: u32) -> u32 {
@@ -106,16 +106,15 @@ impl Space {
         }
     }
 
-    /// Window for the memory that is free.
+    /// Window for the free memory.
     // linux: include/net/tcp.h tcp_space (6.1).
     #[inline]
     fn free(&self) -> u32 {
         self.window_of(self.rcvbuf.saturating_sub(self.rmem_alloc))
     }
 
-    /// The window of the SYN, in bytes; sets the scale that it offers. `mss` is the largest segment of data
-    /// known so
-    /// far: the passive end knows about time stamps, the active one does not.
+    /// Returns the window of the SYN in bytes, and sets the window scale. `mss` is the maximum payload known
+    /// so far: the passive end knows whether timestamps are used, the active end does not.
     // linux: net/ipv4/tcp_output.c tcp_select_initial_window (4.11, 6.1).
     pub fn open(&mut self, mss: u32) -> u32 {
         let full = self.window_of(self.rcvbuf);
@@ -131,22 +130,22 @@ impl Space {
         window
     }
 
-    /// The peer does not scale windows.
+    /// Disables window scaling because the peer does not scale.
     // linux: net/ipv4/tcp_input.c tcp_rcv_synsent_state_process (6.1).
     pub fn no_scaling(&mut self) {
         self.scale = 0;
         self.window_clamp = self.window_clamp.min(MAX_UNSCALED);
     }
 
-    /// The handshake is over: segments bear `advmss` bytes of data, `rcv_wnd` was offered.
+    /// Called when the handshake completes. Segments carry `advmss` bytes, and `rcv_wnd` was advertised.
     // linux: net/ipv4/tcp_input.c tcp_init_buffer_space (4.11, 6.1) - with tcp_app_win at its default of 31,
     // which reserves nothing.
     pub fn established(&mut self, now_us: u64, rcv_nxt: u32, advmss: u32, rcv_wnd: u32) {
         self.advmss = advmss;
         self.per_segment = advmss + self.max_header + PACKET_OVERHEAD;
         // linux: net/ipv4/tcp_input.c tcp_fixup_rcvbuf (4.11).
-        // deviation: without the options that the called end learns of later - a packet of memory is 12 bytes
-        // less of 2,300.
+        // deviation: subtracts the timestamp option even at the passive end, which learns of it later - 12 of
+        // 2,300 bytes per packet.
         let rooms = if self.moderate { 8 } else { 2 };
         let at_first = (rooms * self.init_rwnd).saturating_mul(self.per_segment);
         self.rcvbuf = self.rcvbuf.max(at_first.min(self.rmem[2]));
@@ -164,17 +163,15 @@ impl Space {
             self.rcv_ssthresh.min(rcv_wnd).min(INIT_SEGMENTS * advmss)
         };
         self.last = LastRound { bytes, seq: rcv_nxt, begun_us: now_us };
-        // linux: net/ipv4/tcp_input.c tcp_rcv_space_adjust (6.1) - in steps of 128 bytes until its window
-        // holds a segment.
-        // deviation: where no memory of an int's 31 bits does (`tcp_adv_win_scale` of -21 and below at 1,448
-        // bytes), the kernel would step for good, were a window that small ever read full; the last step
-        // counts here.
+        // linux: net/ipv4/tcp_input.c tcp_rcv_space_adjust (6.1) - adds 128 bytes until a segment fits.
+        // deviation: stops at the last step if no memory of 31 bits suffices (`tcp_adv_win_scale` of -21 and
+        // below at 1,448 bytes) - the kernel would loop forever if such a small window was ever read full.
         let lacks = self.memory_of(advmss).saturating_sub(self.per_segment.into());
         let steps = u64::from(i32::MAX as u32 - self.per_segment) / MEMORY_STEP;
         self.per_segment += (lacks.div_ceil(MEMORY_STEP).min(steps) * MEMORY_STEP) as u32;
     }
 
-    /// The least memory whose window is so large; the inverse of [`Self::window_of`].
+    /// Returns the minimum memory for a window; the inverse of [`Self::window_of`].
     fn memory_of(&self, window: u32) -> u64 {
         let window = u64::from(window);
         if self.ratio > 0 {
@@ -186,9 +183,9 @@ impl Space {
         }
     }
 
-    /// A packet of `bytes` of data and that much memory has come, in segments of `segment` bytes: larger ones
-    /// than before show how much of the memory is data.
-    // linux: net/ipv4/tcp_input.c tcp_measure_rcv_mss (6.18) - the window follows at once.
+    /// Measures the ratio of data to memory from a packet of `bytes` of data and `truesize` of memory, with
+    /// segments of `segment` bytes. Only segments larger than before count.
+    // linux: net/ipv4/tcp_input.c tcp_measure_rcv_mss (6.18) - adjusts the window immediately.
     #[inline]
     pub fn measure_ratio(&mut self, bytes: u32, truesize: u32, segment: u32, rcv_mss: u32) {
         if self.ratio == 0 || segment <= rcv_mss {
@@ -203,11 +200,10 @@ impl Space {
         }
     }
 
-    /// Whether a packet finds room, before anything is thrown away for it; `first` if the receive queue is
-    /// empty, when it always does.
-    // linux: net/ipv4/tcp_input.c tcp_try_rmem_schedule, tcp_prune_queue, tcp_clamp_window (6.1) - the buffer
-    // first grows to what is there, up to tcp_rmem[2].
-    // deviation: packets are not collapsed into denser ones, as full segments would not get denser.
+    /// Returns true if the receive memory is within its limit, raising the limit if possible.
+    // linux: net/ipv4/tcp_input.c tcp_try_rmem_schedule, tcp_prune_queue, tcp_clamp_window (6.1) - first
+    // grows the buffer to the memory in use, up to tcp_rmem[2].
+    // deviation: does not collapse packets - full segments would not become denser.
     #[inline]
     pub fn has_room(&mut self) -> bool {
         if self.rmem_alloc <= self.rcvbuf {
@@ -222,10 +218,10 @@ impl Space {
         self.rmem_alloc <= self.rcvbuf
     }
 
-    /// A packet of `bytes` of data and that much memory has come: the window may grow if memory like this
-    /// one's would hold it. Returns whether it grew.
+    /// Raises the window limit after a packet of `bytes` of data and `truesize` of memory, if memory used
+    /// like this would hold the window. Returns true if the limit grew.
     // linux: net/ipv4/tcp_input.c tcp_grow_window, __tcp_grow_window (6.1).
-    // deviation: a header's own buffer is not taken off the memory, as it decides nothing at full segments.
+    // deviation: does not subtract the header buffer from the memory - irrelevant for full segments.
     #[inline]
     pub fn grow(&mut self, bytes: u32, truesize: u32, rcv_mss: u32) -> bool {
         let most = self.window_clamp.min(self.free());
@@ -243,7 +239,7 @@ impl Space {
         true
     }
 
-    /// Whether packets with such overhead would fit a buffer that is still to grow.
+    /// Returns true if packets with this overhead would fit the buffer once it has grown.
     fn would_fit(&self, bytes: u32, truesize: u32) -> bool {
         let mut truesize = self.window_of(truesize) >> 1;
         let mut window = self.window_of(self.rmem[2]) >> 1;
@@ -257,10 +253,10 @@ impl Space {
         false
     }
 
-    /// The window to offer, given what is offered now and the size of segments that come. The flag tells that
-    /// memory is short, which ends quick acknowledgements.
+    /// Selects the window to advertise from the window advertised before and the segment size. The flag is
+    /// true if memory is short, which ends quick ACKs.
     // linux: net/ipv4/tcp_output.c __tcp_select_window (6.1).
-    // spec: rfc9293 3.8.6.2.2 - no silly windows.
+    // spec: rfc9293 3.8.6.2.2 - avoids silly windows.
     #[inline]
     pub fn select(&self, rcv_wnd: u32, rcv_mss: u32) -> (u32, bool) {
         let allowed = self.window_of(self.rcvbuf);
@@ -290,33 +286,33 @@ impl Space {
         (window, short)
     }
 
-    /// The window rounded up to a whole number of the units of the window field.
+    /// Rounds a window up to the unit of the window field.
     #[inline]
     pub fn round_up(&self, window: u32) -> u32 {
         let unit = 1 << self.scale;
         (window + (unit - 1)) & !(unit - 1)
     }
 
-    /// The value of `window` that the window field can express, in bytes.
+    /// Returns the part of `window` that the window field can express, in bytes.
     #[inline]
     pub fn as_field(&self, window: u32) -> u32 {
         window.min(MAX_UNSCALED << self.scale) >> self.scale << self.scale
     }
 
-    /// Eight times the receiver's round-trip time in us; 0 if unknown.
+    /// Returns the receiver's RTT estimate in us, times 8; 0 if unknown.
     #[inline]
     pub fn rtt_us(&self) -> u32 {
         self.rtt.rtt_us
     }
 
-    /// Bytes that the application reads in a round trip, as measured by autotuning.
+    /// Returns the bytes read per round trip, as measured by autotuning.
     pub fn rcv_space(&self) -> u32 {
         self.last.bytes
     }
 
-    // linux: net/ipv4/tcp_input.c tcp_rcv_rtt_update (6.1, 6.12.117, 6.18) - smoothed with time stamps, the
-    // minimum without; from 6.16 on, and in stable kernels of 6.12, a smaller one counts at once; from 6.16
-    // on a larger one only if the application has read everything.
+    // linux: net/ipv4/tcp_input.c tcp_rcv_rtt_update (6.1, 6.12.117, 6.18) - smooths samples from timestamps,
+    // and takes the minimum without timestamps; since 6.16, and in stable 6.12 kernels, a smaller sample
+    // applies immediately; since 6.16, a larger one only if the application has read everything.
     fn rtt_sample(&mut self, sample_us: u32, of_window: bool, unread: u32) {
         let (old, new) = (self.rtt.rtt_us, sample_us << 3);
         let at_once = matches!(self.rules, RcvbufRules::Linux6_12 | RcvbufRules::Linux6_16);
@@ -330,7 +326,7 @@ impl Space {
         };
     }
 
-    /// Measures the round-trip time as the time in which one window of data is received.
+    /// Measures the RTT as the time to receive one window of data.
     // linux: net/ipv4/tcp_input.c tcp_rcv_rtt_measure (6.1).
     #[inline]
     pub fn measure(&mut self, now_us: u64, rcv_nxt: u32, rcv_wnd: u32) {
@@ -343,8 +339,8 @@ impl Space {
         (self.rtt.seq, self.rtt.begun_us) = (rcv_nxt.wrapping_add(rcv_wnd), now_us);
     }
 
-    /// Times a round trip by the echo of a time stamp, in ms; once for each value since 4.16, and only with
-    /// full segments. `unread` bytes wait for the application.
+    /// Measures the RTT from a timestamp echo in ms, for full segments only; since 4.16 once per value.
+    /// `unread` is the number of bytes not read by the application.
     // linux: net/ipv4/tcp_input.c tcp_rcv_rtt_measure_ts (4.11, 6.1).
     #[inline]
     pub fn measure_ts(&mut self, now_ms: u32, tsecr: u32, bytes: u32, rcv_mss: u32, unread: u32) {
@@ -357,8 +353,9 @@ impl Space {
         }
     }
 
-    /// The application has read up to `copied` and left `unread` bytes: once in a round trip, the buffer is
-    /// made to hold twice what was read in it, and more while that grows. `beyond` bytes reach past a hole.
+    /// Called when the application has read up to `copied` and left `unread` bytes. Once per RTT, grows the
+    /// buffer to hold twice the amount read in that time, and more while it increases. `beyond` is the number
+    /// of bytes received past a hole.
     // linux: net/ipv4/tcp_input.c tcp_rcv_space_adjust (6.1, 6.18).
     #[inline]
     pub fn adjust(&mut self, now_us: u64, copied: u32, unread: u32, beyond: u32) {
@@ -376,7 +373,7 @@ impl Space {
         (self.last.seq, self.last.begun_us) = (copied, now_us);
     }
 
-    /// Data was received out of order, up to `beyond` bytes past the first hole.
+    /// Called when data is received out of order, up to `beyond` bytes past the first hole.
     // linux: net/ipv4/tcp_input.c tcp_data_queue_ofo (6.18).
     pub fn out_of_order(&mut self, beyond: u32) {
         if self.rules == RcvbufRules::Linux6_16 {
@@ -384,7 +381,7 @@ impl Space {
         }
     }
 
-    /// `bytes` were read in a round trip: the buffer grows to what that needs.
+    /// Grows the buffer for `bytes` read per round trip.
     // linux: net/ipv4/tcp_input.c tcp_rcv_space_adjust (4.11, 6.1), tcp_rcvbuf_grow (6.18).
     fn expand(&mut self, bytes: u32, beyond: u32) {
         let before = core::mem::replace(&mut self.last.bytes, bytes);

@@ -1,10 +1,10 @@
-//! Growth of the buffer, the first window and the round-trip time, by kernel.
+//! Buffer growth, initial window and RTT estimate, by kernel.
 
 use super::*;
 
 const ADVMSS: u32 = 1_448;
 
-/// A connection whose window is half of its memory, at a round trip of 10 ms.
+/// A connection with an RTT of 10 ms whose window is half of its memory.
 fn space(rules: RcvbufRules) -> Space {
     let config = TcpConfig {
         rcvbuf: rules,
@@ -22,11 +22,11 @@ fn space(rules: RcvbufRules) -> Space {
 #[test]
 fn growth_by_kernel() {
     use RcvbufRules::{Linux4_16, Linux6_16};
-    // rules; bytes read in the first and the second round trip, left unread, past a hole; buffer
+    // rules; bytes read in the first and the second RTT, unread, past a hole; buffer
     let table = [
         (Linux4_16, 100_000, 100_000, 0, 0, 5_718_524),
         (Linux6_16, 100_000, 100_000, 0, 0, 5_124_860),
-        // What is unread is not counted, so nothing has grown.
+        // Unread data does not count, so the amount has not grown.
         (Linux4_16, 14_480, 20_000, 15_000, 0, 222_656),
         (Linux6_16, 14_480, 20_000, 15_000, 0, 131_072),
         (Linux4_16, 14_480, 20_000, 0, 300_000, 222_656),
@@ -43,14 +43,14 @@ fn growth_by_kernel() {
 #[test]
 fn growth_in_steps_and_without() {
     use RcvbufRules::{Linux3_13, Linux4_16};
-    // rules, bytes read in a round trip after one of 100,000; buffer of 2,920 bytes a segment, window's limit
+    // rules, bytes read in the RTT after one with 100,000; buffer at 2,920 bytes per segment, window limit
     let table = [
         (Linux3_13, 100_000, 4_096, 2_048),
         (Linux3_13, 124_999, 548_960, 273_166),
         (Linux3_13, 125_000, 823_440, 409_752),
         (Linux3_13, 149_999, 975_280, 484_749),
         (Linux3_13, 150_000, 1_302_320, 646_336),
-        // The buffer has a largest size, the window here does not.
+        // The buffer has a maximum, but with the 3.13 rules the window limit has none.
         (Linux3_13, 20_000_000, 33_554_432, 80_046_336),
         (Linux4_16, 124_999, 823_440, 411_720),
         (Linux4_16, 125_000, 823_440, 411_720),
@@ -68,8 +68,7 @@ fn growth_in_steps_and_without() {
 
 #[test]
 fn before_4_20_the_window_starts_smaller_and_the_buffer_larger() {
-    // segments; tcp_rmem's default and most, whether the buffer grows; window of the SYN, buffer, what counts
-    // as read
+    // segments; tcp_rmem default and maximum, autotuning; SYN window, buffer, initial receive space
     let table = [
         (0, [87_380, 6_291_456], true, 43_440, 87_380, 14_480),
         // 20 segments, eight times 20 packets of 2,280 bytes.
@@ -77,7 +76,7 @@ fn before_4_20_the_window_starts_smaller_and_the_buffer_larger() {
         (20, [87_380, 6_291_456], false, 28_960, 91_200, 28_960),
         (20, [87_380, 300_000], true, 28_960, 300_000, 28_960),
         (20, [400_000, 6_291_456], true, 28_960, 400_000, 28_960),
-        // A scale whose unit is more than a segment.
+        // A window scale with a unit larger than a segment.
         (20, [87_380, 1 << 30], true, 43_440, 364_800, 43_440),
     ];
     for (init_rwnd, [usual, most], moderate_rcvbuf, window, rcvbuf, read) in table {
@@ -90,7 +89,7 @@ fn before_4_20_the_window_starts_smaller_and_the_buffer_larger() {
 }
 
 #[test]
-fn an_echo_that_was_seen_counts_before_4_16_only() {
+fn repeated_echoes_count_only_before_4_16() {
     for (rules, want) in [(RcvbufRules::Linux3_13, 88_000), (RcvbufRules::Linux4_16, 80_000)] {
         let mut s = space(rules);
         s.measure_ts(110, 100, ADVMSS, ADVMSS, 0);
@@ -100,7 +99,7 @@ fn an_echo_that_was_seen_counts_before_4_16_only() {
 }
 
 #[test]
-fn room_for_what_is_out_of_order_comes_with_it() {
+fn out_of_order_data_grows_the_buffer_immediately() {
     for (rules, rcvbuf) in [(RcvbufRules::Linux4_16, 131_072), (RcvbufRules::Linux6_16, 657_920)] {
         let mut s = space(rules);
         s.out_of_order(300_000);
@@ -111,7 +110,7 @@ fn room_for_what_is_out_of_order_comes_with_it() {
 #[test]
 fn round_trips_by_kernel() {
     use RcvbufRules::{Linux4_16, Linux6_16};
-    // rules, sample after one of 10 ms, unread bytes; eighths of a us
+    // rules, sample after one of 10 ms, unread bytes; RTT in us, times 8
     let table = [
         (Linux4_16, 2_000, 0, 72_000),
         (Linux6_16, 2_000, 0, 16_000),
@@ -126,7 +125,7 @@ fn round_trips_by_kernel() {
     }
 }
 
-/// The memory of a segment, found in one step, is what the kernel finds in many.
+/// The memory per segment computed in one step equals the kernel's iterative result.
 #[test]
 fn the_memory_of_a_segment() {
     let table = [
@@ -137,7 +136,7 @@ fn the_memory_of_a_segment() {
         (-1, ADVMSS, 2_920),
         (-2, ADVMSS, 5_864),
         (-20, ADVMSS, 1_518_338_152),
-        // No window that an int's memory makes holds a segment.
+        // No window from 31 bits of memory holds a segment.
         (-21, ADVMSS, 2_147_483_624),
         (-31, ADVMSS, 2_147_483_624),
         (-31, 1, 2_147_483_585),

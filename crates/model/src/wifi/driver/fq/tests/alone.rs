@@ -1,5 +1,5 @@
-//! Each scheduler alone, by its contract: the test is the driver and the hardware, and says how many PPDUs
-//! find room in a look.
+//! Each scheduler in isolation. The test acts as driver and hardware, and determines the number of PPDUs that
+//! fit in a scheduling pass.
 
 use super::*;
 use alloc::boxed::Box;
@@ -14,18 +14,18 @@ pub(super) struct Alone {
     pub(super) sent: Vec<TidIndex>,
 }
 
-/// What a scheduler is told or asked; times in us.
+/// A call of the scheduler; times in us.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// Frames come for a station.
+    /// Frames arrive for a station.
     Comes(u16, u32),
-    /// The same for its other best-effort TID.
+    /// Frames arrive for the station's other best-effort TID.
     Comes3(u16, u32),
-    /// A look, in which so many PPDUs find room.
+    /// A scheduling pass in which this many PPDUs find room.
     Look(usize),
-    /// A PPDU to the station took so long.
+    /// A PPDU to the station took this long.
     Tx(u16, u64),
-    /// One from it did.
+    /// A PPDU from the station took this long.
     Rx(u16, u64),
 }
 use Step::{Comes, Comes3, Look, Rx, Tx};
@@ -35,7 +35,7 @@ fn view<'a>(rig: &'a Rig, flows: &'a FlowQueues) -> DeviceView<'a> {
 }
 
 impl Alone {
-    /// So many stations in session; a PPDU has one frame.
+    /// `stations` stations in session with one frame per PPDU.
     pub(super) fn new(config: Scheduler, stations: usize) -> Self {
         let scheduler = scheduler_of(&config, stations);
         let params = FlowQueuesParams {
@@ -67,7 +67,7 @@ impl Alone {
         view(&self.rig, &self.flows).has_frames(tid)
     }
 
-    /// A PPDU leaves at once, or finds no room: then a frame leaves its queue and waits.
+    /// Sends a PPDU immediately. Without room, dequeues a frame, which waits.
     fn attempt(&mut self, tid: TidIndex, room: bool) -> Attempt {
         let codel = MacFqParams::default().codel;
         let (tx, mut hw, mut ctx) = self.rig.parts();
@@ -87,7 +87,8 @@ impl Alone {
         attempt
     }
 
-    /// Whose PPDUs left, in their order, into `sent`; says who found no room.
+    /// Runs a pass. Stores the TIDs of the PPDUs sent in `sent`, in order; returns the TIDs that found no
+    /// room.
     pub(super) fn look(&mut self, room: usize) -> Vec<TidIndex> {
         let mut full = Vec::new();
         self.sent.clear();
@@ -103,7 +104,7 @@ impl Alone {
         full
     }
 
-    /// Whose PPDUs left in their order, and in brackets who found no room.
+    /// Stations of the PPDUs sent in order, and in parentheses those that found no room.
     fn act(&mut self, step: Step) -> String {
         match step {
             Comes(station, frames) => self.comes(be(station), frames),
@@ -123,7 +124,7 @@ impl Alone {
     }
 }
 
-/// Three stations; the steps, and what a look sends.
+/// Runs the steps with three stations, and checks the PPDUs sent in each pass.
 fn order(config: Scheduler, table: &[(Step, &str)]) {
     let mut alone = Alone::new(config.clone(), 3);
     for (row, &(step, sent)) in table.iter().enumerate() {
@@ -134,15 +135,15 @@ fn order(config: Scheduler, table: &[(Step, &str)]) {
 pub(super) const KEEPS: Scheduler = Scheduler::RoundRobin(WhenFull::KeepsTurn);
 const LOSES: Scheduler = Scheduler::RoundRobin(WhenFull::LosesTurn);
 
-/// Whoever finds no room is passed over: whoever always comes last in a look never sends, so that these two
+/// A station that finds no room is skipped. One that always comes last in a pass never sends, so these two
 /// are not fair.
 pub(super) const UNFAIR: [Scheduler; 2] =
     [LOSES, Scheduler::Mac80211(pieces(false, false, false), None, Mac80211Rules::Rounds)];
 
-/// As many as a look may send of whatever is named.
+/// No limit on the PPDUs of a pass.
 const ANY: usize = usize::MAX;
-// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.11) - one aggregate each; who finds no
-// room keeps its turn.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.11) - one aggregate each; a station that
+// finds no room keeps its turn.
 #[rustfmt::skip]
 #[test]
 fn round_robin() {
@@ -152,7 +153,7 @@ fn round_robin() {
         (Comes(2, 1),  ""),
         (Look(2),      "0 1 (2)"),
         (Look(2),      "2 0 (1)"),
-        // Airtime is nothing to it. 2 has no frames, and leaves when its turn comes.
+        // Airtime has no effect. 2 has no frames, and leaves at its turn.
         (Tx(1, 9_000), ""),
         (Rx(1, 9_000), ""),
         (Look(3),      "1 0 1 (1)"),
@@ -163,7 +164,8 @@ fn round_robin() {
     ]);
 }
 
-// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.10) - who finds no room has had its turn.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.10) - a station that finds no room loses
+// its turn.
 #[rustfmt::skip]
 #[test]
 fn round_robin_that_loses_turns() {
@@ -171,10 +173,10 @@ fn round_robin_that_loses_turns() {
         (Comes(0, 9),  ""),
         (Comes(1, 9),  ""),
         (Comes(2, 9),  ""),
-        // Looks in step with the round: 2 finds no room each time.
+        // Passes in step with the round: 2 finds no room each time.
         (Look(2),      "0 1 (2)"),
         (Look(2),      "0 1 (2)"),
-        // A look that finds no room at all moves the round on.
+        // A pass without any room moves the round on.
         (Look(0),      "(0)"),
         (Look(2),      "1 2 (0)"),
         (Tx(1, 9_000), ""),
@@ -183,7 +185,8 @@ fn round_robin_that_loses_turns() {
     ]);
 }
 
-// paper: ending-the-anomaly alg3; linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.11).
+// paper: ending-the-anomaly alg3.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.11).
 #[rustfmt::skip]
 #[test]
 fn deficit() {
@@ -191,24 +194,25 @@ fn deficit() {
         (Comes(0, 20), ""),
         (Comes(1, 20), ""),
         (Comes(2, 1),  ""),
-        // The head stays until its 300 us are used up, which is told later.
+        // The head stays until its 300 us are used up, which is charged later.
         (Look(2),      "0 0 (0)"),
-        (Tx(0, 700),   ""),          // 0 owes 400
-        (Look(2),      "1 1 (1)"),   // 0 gets a quantum: owes 100
+        (Tx(0, 700),   ""), // deficit of 0: -400
+        (Look(2),      "1 1 (1)"), // 0 gets a quantum: -100
         (Tx(1, 200),   ""),
-        (Look(1),      "1 (1)"),     // 1 has 100 left
+        (Look(1),      "1 (1)"), // 1 has 100 left
         (Tx(1, 100),   ""),
-        // 1 gets a quantum and goes behind 0. 2 is new, sends its frame and goes behind both. 0 gets a
+        // 1 gets a quantum and moves behind 0. 2 is new, sends its frame and moves behind both. 0 gets a
         // quantum: 200.
         (Look(2),      "2 1 (1)"),
-        // What 1 sends counts: it owes 100, and gets a quantum. 2 is empty and leaves.
+        // Frames from 1 count: -100, and a quantum. 2 is empty and leaves.
         (Rx(1, 400),   ""),
         (Look(2),      "0 0 (0)"),
     ]);
 }
 
-// paper: ending-the-anomaly alg3 - stations are listed; linux: drivers/net/wireless/ath/ath9k/xmit.c
-// ath_txq_schedule (4.11) - TIDs are, and the second finds the quantum that the first was given.
+// paper: ending-the-anomaly alg3 - lists stations.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.11) - lists TIDs, and the second one uses
+// the quantum given to the first.
 #[rustfmt::skip]
 #[test]
 fn as_printed() {
@@ -226,9 +230,9 @@ fn as_printed() {
         (Comes(0, 2),  ""),
         (Comes3(0, 2), ""),
         (Comes(1, 1),  ""),
-        // In its turn a station sends what its TIDs have.
+        // In its turn a station sends the frames of all its TIDs.
         (Look(ANY),    "0 0 0' 0' 1"),
-        // New whatever it owes: 600, which is paid in the same look.
+        // New in spite of a deficit of -600, which the same pass pays.
         (Tx(0, 900),   ""),
         (Comes(1, 1),  ""),
         (Comes(0, 1),  ""),
@@ -245,18 +249,18 @@ fn weighted_deficit() {
         (Comes(0, 9),  ""),
         (Comes(1, 9),  ""),
         (Comes(2, 1),  ""),
-        // The last to come stands first. The head stays, but is served once a look.
-        (Look(ANY),    "2 1"),       // 2 is empty and leaves
+        // The last to arrive is first. The head stays, but is served once per pass.
+        (Look(ANY),    "2 1"), // 2 is empty and leaves
         (Tx(1, 300),   ""),
-        (Look(ANY),    "0"),         // 1 gets a quantum and goes to the end
+        (Look(ANY),    "0"), // 1 gets a quantum and moves to the end
         (Rx(0, 400),   ""),
-        (Look(ANY),    "1"),         // 0 owed 100 and has 200
+        (Look(ANY),    "1"), // 0 had -100 and has 200
         (Look(1),      "1"),
         (Look(0),      "(1)"),
         (Tx(1, 600),   ""),
-        (Look(1),      "0"),         // 1 owed 300, and has nothing
+        (Look(1),      "0"), // 1 had -300, and has 0
     ]);
-    // Of twice the weight it gets twice the quantum.
+    // Twice the weight gets twice the quantum.
     let mut alone = Alone::new(mac80211, 2);
     alone.scheduler.weigh(PeerId(1), 512);
     alone.act(Comes(0, 20));
@@ -269,8 +273,8 @@ fn weighted_deficit() {
     assert_eq!(sent, "1011011011");
 }
 
-// linux: net/mac80211/tx.c ieee80211_next_txq (5.4) - without flags of airtime a plain round. A look tries
-// everybody.
+// linux: net/mac80211/tx.c ieee80211_next_txq (5.4) - plain round robin without airtime flags. A pass tries
+// all stations.
 #[rustfmt::skip]
 #[test]
 fn weighted_deficit_without_charges() {
@@ -282,13 +286,13 @@ fn weighted_deficit_without_charges() {
         (Tx(0, 9_000), ""),
         (Rx(0, 9_000), ""),
         (Look(ANY),    "0 1 2"),
-        // Whoever finds no room goes to the end, too: 2 again, as all were tried.
+        // Stations without room also move to the end: 2 is last again, as all were tried.
         (Look(2),      "0 1 (2)"),
         (Look(2),      "0 1 (2)"),
     ]);
 }
 
-// linux: net/mac80211/sta_info.c ieee80211_sta_register_airtime (6.0) - who was not active is not charged.
+// linux: net/mac80211/sta_info.c ieee80211_sta_register_airtime (6.0) - does not charge inactive stations.
 #[rustfmt::skip]
 #[test]
 fn weighted_deficit_with_pending() {
@@ -311,16 +315,16 @@ fn virtual_time() {
     order(Scheduler::Mac80211(ALL, None, Mac80211Rules::VirtualTime), &[
         (Comes(0, 9), ""),
         (Comes(1, 9), ""),
-        (Look(ANY),   "1 0"),       // each once, the last to come first
-        (Tx(0, 300),  ""),          // 1 at 0, 0 at 300, all at 150
-        (Look(ANY),   "1"),         // 0 is ahead
-        (Tx(1, 200),  ""),          // 1 at 200, 0 at 300, all at 250
+        (Look(ANY),   "1 0"), // each once, the last to arrive first
+        (Tx(0, 300),  ""), // 1 at 0, 0 at 300, global 150
+        (Look(ANY),   "1"), // 0 is ahead
+        (Tx(1, 200),  ""), // 1 at 200, 0 at 300, global 250
         (Look(ANY),   "1"),
-        (Tx(1, 200),  ""),          // 0 at 300, 1 at 400, all at 350
+        (Tx(1, 200),  ""), // 0 at 300, 1 at 400, global 350
         (Look(ANY),   "0"),
-        (Comes(2, 1), ""),          // begins where all are
-        (Look(ANY),   "0 2"),       // and leaves
-        (Rx(0, 150),  ""),          // what a station sends counts: 0 at 450
+        (Comes(2, 1), ""), // starts at the global clock
+        (Look(ANY),   "0 2"), // and leaves
+        (Rx(0, 150),  ""), // frames from a station count: 0 at 450
         (Look(ANY),   "1"),
     ]);
 }

@@ -1,4 +1,4 @@
-//! What all schedulers owe to whoever has frames, whatever comes: a share, and an end of its waiting.
+//! Guarantees of all schedulers for stations with frames: a fair share, and a bounded wait.
 
 use super::alone::{Alone, KEEPS, UNFAIR};
 use super::*;
@@ -19,8 +19,8 @@ fn all() -> impl Iterator<Item = Scheduler> {
     by_airtime().into_iter().chain([KEEPS]).chain(UNFAIR)
 }
 
-/// Stations that always have frames, whose PPDUs take so long; `room` of them a look. After each look,
-/// airtime and turns of each.
+/// Saturated stations whose PPDUs take `took` us, `room` of them per pass. Checks airtime and turns per
+/// station after each pass.
 fn saturated(config: Scheduler, took: &[u64], room: usize, mut check: impl FnMut(&[u64], &[u64])) {
     let mut alone = Alone::new(config, took.len());
     let (mut used, mut turns) = (vec![0; took.len()], vec![0; took.len()]);
@@ -42,14 +42,14 @@ fn spread(of: &[u64]) -> u64 {
     of.iter().max().unwrap() - of.iter().min().unwrap()
 }
 
-/// A quantum of the schedulers here, in us.
+/// Quantum of the schedulers here, in us.
 const QUANTUM: u64 = 300;
 
 proptest! {
-    // At any time, so that nobody starves: beyond a quantum stations differ only by what a look has sent
-    // before it was charged. By virtual time whoever is not ahead of the clock of all may send, and that
-    // clock is the mean of theirs: if all others are a PPDU ahead of it, one may be behind it by as many
-    // PPDUs as there are others.
+    // Holds at any time, so no station starves. Beyond a quantum, stations differ only by the PPDUs that a
+    // pass has sent before they are charged. With virtual time, all stations that are not ahead of the global
+    // clock may send, and that clock is the mean of theirs: if all others are a PPDU ahead, one station may
+    // be behind by as many PPDUs as there are others.
     #[test]
     fn equal_weights_share_within_a_quantum(took in prop::collection::vec(20_u64..4_000, 2..6), room in 1_usize..4) {
         let longest = *took.iter().max().unwrap();
@@ -63,17 +63,17 @@ proptest! {
         saturated(KEEPS, &took, room, |_, turns| assert!(spread(turns) <= 1, "{turns:?}"));
     }
 
-    // Whatever came before, looks serve all who have frames, and whoever waits for its turn waits no longer
-    // than others take to use what they were given: a quantum, what they owe, and by virtual time what they
-    // may be behind.
+    // After any history, passes serve all stations with frames, and none waits longer than the others take to
+    // use their quantum, their deficit and, with virtual time, their lag.
     #[test]
-    fn nobody_is_forgotten(
+    fn no_station_is_forgotten(
         steps in prop::collection::vec((0_u16..4, 0_u32..6, 1_usize..4, 20_u64..4_000, any::<bool>()), 1..200)
     ) {
         const LONGEST: u64 = 3 * 4_000;
         for config in all() {
             let mut alone = Alone::new(config.clone(), 4);
-            // What each has used since another's last turn, or since that had nothing to send.
+            // Airtime used by each station since another one's last turn, or since that one had nothing to
+            // send.
             let mut waited = [[0_u64; 4]; 4];
             for &(station, frames, room, took, other) in &steps {
                 alone.comes(TidIndex::new(PeerId(station), if other { 3 } else { 0 }), frames);

@@ -1,4 +1,4 @@
-//! The round of Linux 4.10: who finds the hardware full has had its turn.
+//! Round robin of Linux 4.10: a station that finds the hardware full loses its turn.
 
 use super::*;
 use crate::wifi::tx::tid::BlockAckSession;
@@ -12,23 +12,23 @@ const IN_TURN: Scheduler = Scheduler::RoundRobin(WhenFull::LosesTurn);
 // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.10).
 #[rustfmt::skip]
 #[test]
-fn who_finds_the_hardware_full_has_had_its_turn() {
+fn a_station_that_finds_the_hardware_full_loses_its_turn() {
     check(IN_TURN, 3, &[
         (Queue(0, 20), " | o0 | 0 0 0"),
         (Queue(1, 20), " | o0 o1 | 0 0 0"),
         (Queue(2, 3),  " | o0 o1 o2 | 0 0 0"),
-        // Two aggregates, and then there is no room for station 2.
+        // Two aggregates; no room for station 2.
         (Fill,         "0 1 | o0 o1 o2 | 0 0 0"),
-        // Each packet that comes makes the driver look, and turns the round by one.
+        // Each new packet starts a pass, which rotates the round by one.
         (Fill,         "0 1 | o1 o2 o0 | 0 0 0"),
         (Fill,         "0 1 | o2 o0 o1 | 0 0 0"),
-        // Room for 2; who comes next finds none.
+        // Room for 2; the next station finds none.
         (Done(9000),   "1 2 | o1 o2 o0 | 0 0 0"),
         (Done(10),     "2 1 | o0 o1 o2 | 0 0 0"),
     ]);
 }
 
-/// The state after each look while the hardware is full, where station 2 sends its frames alone.
+/// State after each pass while the hardware is full and station 2 sends single frames.
 fn looks(scheduler: Scheduler, times: usize) -> Vec<String> {
     let mut b = Bench::new(scheduler, 3, 2);
     b.rig.tx.tids[be(2).index()].session = BlockAckSession::Never;
@@ -43,17 +43,17 @@ fn looks(scheduler: Scheduler, times: usize) -> Vec<String> {
 }
 
 // linux: drivers/net/wireless/ath/ath9k/xmit.c ATH_AGGR_MIN_QDEPTH, ATH_NON_AGGR_MIN_QDEPTH (4.10) - two
-// aggregates, frames that go alone while there are fewer than eight of both, two of them a turn.
+// aggregates; single frames while fewer than eight PPDUs are queued, two per turn.
 #[test]
-fn frames_that_go_alone_pass_those_that_wait_for_room() {
+fn single_frames_pass_aggregates_that_wait_for_room() {
     let (four, six) = ("0 1 2 2 2 2", "0 1 2 2 2 2 2 2");
     assert_eq!(looks(IN_TURN, 9), ["0 1 2 2", "0 1 2 2", four, four, six, six, six, six, six]);
     let kept = Scheduler::RoundRobin(WhenFull::KeepsTurn);
     assert_eq!(looks(kept, 3), ["0 1 2 2"; 3]);
 }
 
-/// A station's Block Ack window is closed: its first frame is never acknowledged, and 63 after it are; others
-/// wait.
+/// Closes a station's Block Ack window: its first frame is never acknowledged, the following 63 are, and
+/// others wait.
 fn closed(b: &mut Bench, station: u16) {
     b.queue(ms(0), be(station), 80);
     b.fill(ms(0));
@@ -70,30 +70,29 @@ fn closed(b: &mut Bench, station: u16) {
     }
 }
 
-// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_get_tid_subframe, ath_txq_schedule (4.10) - who may
-// send nothing does not end the round, with room in the hardware or without.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_get_tid_subframe, ath_txq_schedule (4.10) - a TID that
+// may not send does not end the round, with or without room in the hardware.
 #[test]
 fn a_closed_window_passes_the_turn_on() {
     let mut b = Bench::new(IN_TURN, 2, 2);
     closed(&mut b, 0);
-    // Behind the 64 one frame has left its queue: it found the second aggregate full, and lies beyond the
-    // window.
+    // A 65th frame has been dequeued: it did not fit into the second aggregate, and lies beyond the window.
     assert_eq!((b.state().as_str(), b.driver.queued()), (" | o0 | 0 0", 80 - 65));
     b.act(Queue(1, 20));
     // 0 has nothing for the hardware; 1 fills it, and then finds it full.
     b.act(Fill);
     assert_eq!(b.state(), "1 1 | o0 o1 | 0 0");
-    // A look: 0 may not send, 1 finds no room. Were the first to end the round, 1 would stand before it.
+    // 0 may not send, 1 finds no room. If 0 had ended the round, 1 would be first.
     b.act(Fill);
     assert_eq!(b.state(), "1 1 | o0 o1 | 0 0");
     b.act(Done(10));
     assert_eq!(b.state(), "1 1 | o0 o1 | 0 0");
 }
 
-// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_sched_aggr (4.10) - the frame that was looked at waits
-// in retry_q.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_sched_aggr (4.10) - the dequeued frame waits in
+// retry_q.
 #[test]
-fn who_loses_its_turn_keeps_the_frame_that_was_looked_at() {
+fn a_lost_turn_keeps_the_dequeued_frame() {
     let mut b = Bench::new(IN_TURN, 2, 2);
     b.act(Queue(0, 10));
     b.act(Fill);

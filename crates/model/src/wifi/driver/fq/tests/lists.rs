@@ -1,4 +1,4 @@
-//! What tests see of a scheduler: whom it lists, and what stations may still use.
+//! Test accessors: listed stations and their deficits.
 
 use crate::sched::drr::{DeficitRoundRobin, Drr, Member};
 use crate::types::Ac;
@@ -17,12 +17,12 @@ impl AnyScheduler {
         }
     }
 
-    /// What a station may still use before its turn ends, in nanoseconds; 0 where there are no deficits.
+    /// A station's deficit in nanoseconds, or 0 for schedulers without deficits.
     pub(in super::super) fn deficit(&self, tid: TidIndex) -> i64 {
         self.rounds().map_or(0, |(pool, _)| pool.deficit(Member(tid.0)))
     }
 
-    /// Who is listed, first to last, and whether on the new list.
+    /// Listed TIDs in order, with true for those on the new list.
     pub(in super::super) fn listed(&self, ac: Ac) -> Vec<(TidIndex, bool)> {
         let old = |tid| (tid, false);
         match self {
@@ -43,7 +43,7 @@ impl AnyScheduler {
         }
     }
 
-    /// The clocks of a scheduler that has them.
+    /// The clocks of the virtual-time scheduler.
     pub(super) fn clocks(&self, ac: Ac) -> String {
         let Self::VirtualTime(s) = self else { panic!("virtual time") };
         s.state(ac)

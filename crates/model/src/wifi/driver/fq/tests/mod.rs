@@ -37,23 +37,23 @@ struct Bench {
     driver: FqDriver,
 }
 
-/// One thing that happens; times in us.
+/// An event; times in us.
 #[derive(Clone, Copy, Debug)]
 enum Do {
-    /// Frames come for a station, without the hardware being looked at.
+    /// Frames arrive for a station, without a scheduling pass.
     Queue(u16, u32),
-    /// The same for its other best-effort TID.
+    /// Frames arrive for the station's other best-effort TID, without a scheduling pass.
     Queue3(u16, u32),
     Fill,
-    /// The hardware's first PPDU took so long, and is through.
+    /// The first PPDU in the hardware completes after this airtime.
     Done(u64),
-    /// A station sent something.
+    /// A PPDU from a station.
     Rx(u16, u64),
 }
 use Do::{Done, Fill, Queue, Queue3, Rx};
 
 impl Bench {
-    /// So many stations in session, whose aggregates hold at most `frames`.
+    /// `stations` stations in session, with at most `frames` frames per aggregate.
     fn new(scheduler: Scheduler, stations: usize, frames: u32) -> Self {
         let rig = Rig::in_session((0..stations).map(|_| peer(&["ht20-mcs15-sgi"], frames)));
         Self { driver: FqDriver::new(MacFqParams::default(), scheduler, stations, HERE, 1), rig }
@@ -96,7 +96,7 @@ impl Bench {
         }
     }
 
-    /// Stations in the hardware | the new and the old list | deficits in us.
+    /// Stations in the hardware | new and old list | deficits in us.
     fn state(&self) -> String {
         let mut lists = String::new();
         for (tid, is_new) in self.driver.scheduler.listed(BE) {
@@ -122,33 +122,33 @@ fn check(scheduler: Scheduler, stations: usize, table: &[(Do, &str)]) {
 // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.11).
 #[rustfmt::skip]
 #[test]
-fn airtime_as_ath9k_runs_it() {
+fn airtime_as_in_ath9k() {
     check(Scheduler::Airtime(ALL), 3, &[
         (Queue(0, 20), " | n0 | 300 300 300"),
         (Queue(1, 20), " | n0 n1 | 300 300 300"),
-        // The charge comes when a PPDU is through: both places go to the head.
+        // Airtime is charged when a PPDU completes: the head takes both places.
         (Fill,         "0 0 | n0 n1 | 300 300 300"),
-        // Spent: a quantum, and to the end of the old list.
+        // Used up: gets a quantum, and moves to the end of the old list.
         (Done(1000),   "0 1 | n1 o0 | -400 300 300"),
         (Done(1000),   "1 1 | n1 o0 | -1400 300 300"),
         // The head stays until its deficit is used up.
         (Done(200),    "1 1 | n1 o0 | -1400 100 300"),
         (Done(200),    "1 1 | o1 o0 | -1100 200 300"),
-        // A sparse station goes first, and passes through the old list when it is empty.
+        // A sparse station goes first, and moves through the old list when it is empty.
         (Queue(2, 1),  "1 1 | n2 o1 o0 | -1100 200 300"),
         (Done(100),    "1 2 | o1 o0 o2 | -1100 100 300"),
-        // Nothing left is spent, too. The empty station leaves when its turn comes.
+        // A deficit of 0 is used up. The empty station leaves at its turn.
         (Done(100),    "2 1 | o1 o0 | -800 300 300"),
         (Queue(2, 1),  "2 1 | n2 o1 o0 | -800 300 300"),
         (Done(50),     "1 2 | o1 o0 o2 | -800 300 250"),
-        // Back before that, it is not new again: first for one round only.
+        // Listed again before that, it is not new: it goes first for one round only.
         (Queue(2, 1),  "1 2 | o1 o0 o2 | -800 300 250"),
-        // What a station sends counts.
+        // Frames from a station count.
         (Rx(1, 900),   "1 2 | o1 o0 o2 | -800 -600 250"),
-        // -1100 and a quantum; 0 gets one; 2 sends its frame and leaves; then quanta until somebody has some
-        // left.
+        // -1100 and a quantum; 0 gets one; 2 sends its frame and leaves; then quanta until a deficit is
+        // positive.
         (Done(500),    "2 2 | o0 o1 | 100 100 250"),
-        // Who has used more than there was does not become new: 2 owes, 1 does not.
+        // A station without a positive deficit does not become new: 2 has none, 1 has.
         (Rx(2, 250),   "2 2 | o0 o1 o2 | 100 100 0"),
         (Queue(2, 1),  "2 2 | o0 o1 o2 | 100 100 0"),
     ]);
@@ -156,7 +156,7 @@ fn airtime_as_ath9k_runs_it() {
 
 #[rustfmt::skip]
 #[test]
-fn round_robin_of_4_11_rotates_after_each_aggregate_and_knows_no_airtime() {
+fn round_robin_of_4_11_rotates_after_each_aggregate_and_ignores_airtime() {
     check(Scheduler::RoundRobin(WhenFull::KeepsTurn), 3, &[
         (Queue(0, 20), " | o0 | 0 0 0"),
         (Queue(1, 20), " | o0 o1 | 0 0 0"),
@@ -171,10 +171,10 @@ fn round_robin_of_4_11_rotates_after_each_aggregate_and_knows_no_airtime() {
     ]);
 }
 
-// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_sched_aggr (4.11) - the frame that was looked at when
-// there was no room is out of its queue, and CoDel cannot drop it any more.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_sched_aggr (4.11) - the frame dequeued without room is
+// out of CoDel's reach.
 #[test]
-fn a_frame_that_found_no_room_is_held() {
+fn a_frame_without_room_is_held() {
     let mut b = Bench::new(Scheduler::Airtime(ALL), 1, 2);
     b.queue(ms(0), be(0), 10);
     for _ in 0..2 {
@@ -188,8 +188,8 @@ fn a_frame_that_found_no_room_is_held() {
     assert_eq!(sent, [[2, 3], [4, 5]]);
 }
 
-// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr (4.11) - the frame that found an aggregate
-// full is out of its queue, too: CoDel drops behind the first frame of the next aggregate.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr (4.11) - the frame that exceeds an aggregate
+// is dequeued as well: CoDel drops behind the first frame of the next aggregate.
 #[test]
 fn codel_drops_between_the_first_and_the_second_frame_of_an_aggregate() {
     let mut b = Bench::new(Scheduler::Mac80211(ALL, None, Mac80211Rules::Rounds), 1, 2);
@@ -202,8 +202,8 @@ fn codel_drops_between_the_first_and_the_second_frame_of_an_aggregate() {
     assert_eq!((sent(&b), b.driver.queued()), (vec![0, 1], 17));
     let table = [
         // ms, packets of the aggregate, left in the queue
-        (50, vec![2, 3], 15),  // too long in the queue, but not yet for an interval
-        (200, vec![4, 6], 12), // 4 was taken at 50 ms
+        (50, vec![2, 3], 15),  // above the target, but not yet for an interval
+        (200, vec![4, 6], 12), // 4 was dequeued at 50 ms
         (310, vec![7, 9], 9),  // 7 at 200 ms
     ];
     for (at, packets, left) in table {
@@ -212,18 +212,18 @@ fn codel_drops_between_the_first_and_the_second_frame_of_an_aggregate() {
     }
 }
 
-/// The same steps under both: the states, first as ath9k runs it, then as the paper prints it.
+/// Runs the same steps under both schedulers, with the states of ath9k and of the paper.
 fn compare(stations: usize, table: &[(Do, &str, &str)]) {
     let pick = |n: usize| table.iter().map(|&(what, a, p)| (what, [a, p][n])).collect::<Vec<_>>();
     check(Scheduler::Airtime(ALL), stations, &pick(0));
     check(Scheduler::AirtimeAsPrinted(ALL), stations, &pick(1));
 }
 
-// paper: ending-the-anomaly alg3 - an empty new station moves to the old list, always; ath9k lets it go where
-// nobody is on that list, and so takes it for new again at once.
+// paper: ending-the-anomaly alg3 - an empty new station always moves to the old list. ath9k removes it if the
+// old list is empty, so it can be new again immediately.
 #[rustfmt::skip]
 #[test]
-fn a_station_back_at_once_is_new_again_in_ath9k_only() {
+fn a_station_that_returns_immediately_is_new_again_in_ath9k_only() {
     compare(3, &[
         (Queue(0, 1),  " | n0 | 300 300 300",           " | n0 | 300 300 300"),
         (Queue(1, 20), " | n0 n1 | 300 300 300",        " | n0 n1 | 300 300 300"),
@@ -231,17 +231,17 @@ fn a_station_back_at_once_is_new_again_in_ath9k_only() {
         (Queue(0, 20), "0 1 | n1 n0 | 300 300 300",     "0 1 | n1 o0 | 300 300 300"),
         (Done(200),    "1 1 | n1 n0 | 100 300 300",     "1 1 | n1 o0 | 100 300 300"),
         (Done(400),    "1 0 | n0 o1 | 100 200 300",     "1 0 | o0 o1 | 100 200 300"),
-        // A station that has sent nothing for long has to wait behind it, or not.
+        // A station that was idle for long waits behind it in one case only.
         (Queue(2, 1),  "1 0 | n0 n2 o1 | 100 200 300",  "1 0 | n2 o0 o1 | 100 200 300"),
         (Done(100),    "0 0 | n0 n2 o1 | 100 100 300",  "0 2 | o0 o1 o2 | 100 100 300"),
     ]);
 }
 
-// paper: ending-the-anomaly 3.2 - a station that becomes active is new; in ath9k only if it has some deficit
-// left.
+// paper: ending-the-anomaly 3.2 - a station that becomes active is new; in ath9k only with a positive
+// deficit.
 #[rustfmt::skip]
 #[test]
-fn a_station_that_owes_waits_a_round_longer_in_ath9k() {
+fn a_station_in_debt_waits_a_round_longer_in_ath9k() {
     compare(3, &[
         (Queue(0, 40), " | n0 | 300 300 300",              " | n0 | 300 300 300"),
         (Queue(1, 40), " | n0 n1 | 300 300 300",           " | n0 n1 | 300 300 300"),
@@ -258,15 +258,15 @@ fn a_station_that_owes_waits_a_round_longer_in_ath9k() {
     ]);
 }
 
-// linux: drivers/net/wireless/ath/ath9k/recv.c ath_rx_count_airtime (4.11) - listed without frames.
+// linux: drivers/net/wireless/ath/ath9k/recv.c ath_rx_count_airtime (4.11) - lists a station without frames.
 #[rustfmt::skip]
 #[test]
-fn what_a_station_owes_is_paid_off_while_it_has_no_frames_in_ath9k() {
+fn debt_of_a_station_without_frames_is_paid_in_ath9k() {
     compare(2, &[
         (Queue(0, 40), " | n0 | 300 300",       " | n0 | 300 300"),
         (Fill,         "0 0 | n0 | 300 300",    "0 0 | n0 | 300 300"),
         (Rx(1, 700),   "0 0 | n0 o1 | 300 -400", "0 0 | n0 | 300 -400"),
-        // While 0 pays, 1 does.
+        // While 0 pays its debt, so does 1.
         (Done(500),    "0 0 | o0 o1 | 100 -100", "0 0 | o0 | 100 -400"),
         (Done(500),    "0 0 | o0 | 200 200",    "0 0 | o0 | 200 -400"),
         (Queue(1, 1),  "0 0 | n1 o0 | 200 200", "0 0 | n1 o0 | 200 -400"),
@@ -275,12 +275,12 @@ fn what_a_station_owes_is_paid_off_while_it_has_no_frames_in_ath9k() {
 
 #[rustfmt::skip]
 #[test]
-fn identifiers_are_listed_in_ath9k_and_stations_in_the_paper() {
+fn ath9k_lists_tids_and_the_paper_lists_stations() {
     compare(2, &[
         (Queue(0, 9),  " | n0 | 300 300",           " | n0 | 300 300"),
         (Queue3(0, 9), " | n0 n0' | 300 300",       " | n0 | 300 300"),
         (Queue(1, 9),  " | n0 n0' n1 | 300 300",    " | n0 n1 | 300 300"),
-        // One deficit for both: the second TID finds it used up and is given a quantum as well.
+        // One deficit for both: the second TID finds it used up and also gets a quantum.
         (Fill,         "0 0 | n0 n0' n1 | 300 300", "0 0 | n0 n1 | 300 300"),
         (Done(800),    "0 1 | n1 o0 o0' | 100 300", "0 1 | n1 o0 | -200 300"),
     ]);
@@ -288,7 +288,7 @@ fn identifiers_are_listed_in_ath9k_and_stations_in_the_paper() {
 
 #[rustfmt::skip]
 #[test]
-fn each_piece_can_be_switched_off() {
+fn each_part_can_be_disabled() {
     check(Scheduler::Airtime(pieces(false, true, true)), 2, &[
         (Queue(0, 20), " | o0 | 300 300"),
         (Fill,         "0 0 | o0 | 300 300"),
@@ -320,7 +320,7 @@ fn each_piece_can_be_switched_off() {
     ]);
 }
 
-/// Serves stations that always have frames; airtime and PPDUs of each.
+/// Serves saturated stations. Returns airtime and PPDUs of each.
 fn saturate(scheduler: Scheduler, took: &[u64], rounds: u32) -> Vec<(u64, u64)> {
     let mut b = Bench::new(scheduler, took.len(), 2);
     let stations = 0..took.len() as u16;
@@ -339,8 +339,8 @@ fn saturate(scheduler: Scheduler, took: &[u64], rounds: u32) -> Vec<(u64, u64)> 
 }
 
 proptest! {
-    // paper: ending-the-anomaly 3.2 - equal airtime whatever the rates, up to what is charged late: a station
-    // begins a turn with at most a quantum, and two PPDUs may be out before the first is charged.
+    // paper: ending-the-anomaly 3.2 - equal airtime at any rates, except for late charges: a station starts a
+    // turn with at most a quantum, and two PPDUs may be queued before the first is charged.
     #[test]
     fn equal_airtime_or_equal_turns(took in prop::collection::vec(20_u64..4_000, 2..6)) {
         let longest = took.iter().max().unwrap();
@@ -364,7 +364,7 @@ fn codel_is_relaxed_for_slow_stations_with_hysteresis() {
         // ms    kbit/s   slow
         (0,      0,       false), // unknown
         (0,      12_000,  false),
-        (10,     11_999,  true),  // the first change need not wait
+        (10,     11_999,  true), // the first change is not delayed
         (11,     50_000,  true),
         (2_009,  50_000,  true),
         (2_010,  50_000,  false),
@@ -385,10 +385,10 @@ fn codel_is_relaxed_for_slow_stations_with_hysteresis() {
     }
 }
 
-// linux: net/mac80211/sta_info.c sta_update_codel_params (4.12) - 6 Mbit/s for each station, at once; none
-// since 6.16.
+// linux: net/mac80211/sta_info.c sta_update_codel_params (4.12) - 6 Mbit/s per station, without delay;
+// removed in 6.16.
 #[test]
-fn linux_has_a_threshold_that_grows_with_the_stations() {
+fn the_linux_threshold_grows_with_the_number_of_stations() {
     for (stations, limit) in [(1, 6_000), (4, 24_000), (30, 180_000)] {
         let mut b = Bench::new(Scheduler::RoundRobin(WhenFull::KeepsTurn), stations, 2);
         b.driver.queues.params = MacFqParams::default().as_linux_has_it();
@@ -403,7 +403,7 @@ fn linux_has_a_threshold_that_grows_with_the_stations() {
     }
 }
 
-/// Packets that CoDel drops in 300 ms if each waits for about 40 ms.
+/// Packets dropped by CoDel in 300 ms if each waits for about 40 ms.
 fn drops(expected: Rate) -> u64 {
     let mut b = Bench::new(Scheduler::RoundRobin(WhenFull::KeepsTurn), 1, 1);
     b.driver.expect(ms(0), PeerId(0), expected);
@@ -421,7 +421,7 @@ fn drops(expected: Rate) -> u64 {
 }
 
 #[test]
-fn a_slow_station_s_queue_may_wait_longer() {
+fn slow_stations_tolerate_longer_queues() {
     assert!(drops(Rate::from_mbps(50)) > 0);
     assert_eq!(drops(Rate::from_mbps(6)), 0);
 }

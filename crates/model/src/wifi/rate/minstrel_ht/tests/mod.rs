@@ -14,7 +14,7 @@ mod vht;
 const VERSIONS: [MinstrelVersion; 3] =
     [MinstrelVersion::Before512, MinstrelVersion::From512, MinstrelVersion::From519];
 
-/// A link on which a share of the frames arrives, by rate, with frames always waiting.
+/// A saturated link with a delivery probability by rate.
 struct Bench {
     control: MinstrelHt,
     now: Instant,
@@ -30,8 +30,8 @@ impl Bench {
         Self { control, now: Instant::ZERO, held: None, stream: seed.stream("air") }
     }
 
-    /// Sends for so long between HT stations; each PPDU has up to `most` frames and takes 4 ms, or 0.3 ms
-    /// alone.
+    /// Sends for `millis` ms between HT stations; each PPDU has up to `most` frames and takes 4 ms, or 0.3 ms
+    /// for a single frame.
     fn send(&mut self, millis: u64, most: u32, works: impl Fn(HtRate) -> f64) {
         self.send_any(millis, most, |rate| match rate {
             PhyRate::Ht(rate) => works(rate),
@@ -39,7 +39,7 @@ impl Bench {
         });
     }
 
-    /// The same at any rates.
+    /// Like `send`, at any rates.
     fn send_any(&mut self, millis: u64, most: u32, works: impl Fn(PhyRate) -> f64) {
         let end = self.now + Duration::from_millis(millis);
         while self.now < end {
@@ -86,7 +86,7 @@ fn two_streams(width: Width) -> HtCapabilities {
 }
 
 #[test]
-fn nothing_is_known_at_first() {
+fn initial_chain() {
     for version in VERSIONS {
         let b = Bench::new(two_streams(Width::Mhz20), version);
         let entries = if version == MinstrelVersion::From519 { 4 } else { 3 };
@@ -96,7 +96,7 @@ fn nothing_is_known_at_first() {
 }
 
 #[test]
-fn throughput_by_hand() {
+fn expected_throughput() {
     let mut b = Bench::new(two_streams(Width::Mhz20), MinstrelVersion::Before512);
     b.control.mean_aggregate = 18 * ONE;
     let index = |m: &MinstrelHt, name: &str| m.index(PhyRate::parse(name).unwrap()).unwrap();
@@ -105,23 +105,23 @@ fn throughput_by_hand() {
         b.control.rates[usize::from(i)].stats.prob = prob;
         b.control.throughput(i)
     };
-    // 3,686,000 by 69,200 + 6,000 ns are 49; 100,000 times that by 4,096 are 1,196 (11,960 packets a second).
+    // 3,686,000 / (69,200 + 6,000) ns = 49; 49 * 100,000 / 4,096 = 1,196 (11,960 packets per second).
     assert_eq!(at(&mut b, "ht20-mcs15-sgi", ONE), 1_196);
     assert_eq!(at(&mut b, "ht20-mcs15-sgi", percent(90)), 1_196);
-    // 2,048,000 by 75,200 are 27.
+    // 2,048,000 / 75,200 = 27.
     assert_eq!(at(&mut b, "ht20-mcs15-sgi", ONE / 2), 659);
     assert_eq!([409, 408].map(|prob| at(&mut b, "ht20-mcs15-sgi", prob)), [122, 0]);
-    // 3,686,000 by 1,338,800 are 2: the slowest rates are told apart badly.
+    // 3,686,000 / 1,338,800 = 2: the slowest rates are hardly distinguished.
     assert_eq!([at(&mut b, "ht20-mcs0-sgi", ONE), at(&mut b, "ht20-mcs0-lgi", ONE)], [48, 48]);
     let mut b = Bench::new(two_streams(Width::Mhz20), MinstrelVersion::From512);
     b.control.mean_aggregate = 18 * ONE;
-    // 3,686,000,000 by 66,640 + 6,000 ns.
+    // 3,686,000,000 / (66,640 + 6,000) ns.
     assert_eq!(at(&mut b, "ht20-mcs15-sgi", ONE), 1_238);
     assert_eq!([at(&mut b, "ht20-mcs0-sgi", ONE), at(&mut b, "ht20-mcs0-lgi", ONE)], [67, 60]);
 }
 
 #[test]
-fn a_perfect_link_ends_in_one_stream() {
+fn a_perfect_link_ends_the_chain_with_one_stream() {
     for version in VERSIONS {
         let mut b = Bench::new(two_streams(Width::Mhz20), version);
         b.send(3_000, 32, |_| 1.0);
@@ -138,7 +138,7 @@ fn a_perfect_link_ends_in_one_stream() {
 
 #[test]
 fn the_chain_is_filled_since_5_19() {
-    // The best rates by throughput, then the most reliable; all but the first after an RTS.
+    // The best rates by throughput, followed by the most reliable; all but the first after an RTS.
     let chain = |version| {
         let mut b = Bench::new(two_streams(Width::Mhz20), version);
         b.send(3_000, 32, |rate| if rate.mcs % 8 < 5 { 1.0 } else { 0.0 });
@@ -158,7 +158,7 @@ fn the_chain_is_filled_since_5_19() {
 }
 
 #[test]
-fn one_stream_may_be_all_that_works() {
+fn only_one_stream_works() {
     for version in VERSIONS {
         let mut b = Bench::new(two_streams(Width::Mhz20), version);
         b.send(3_000, 16, |rate| if rate.streams() == 1 && rate.mcs <= 5 { 0.95 } else { 0.0 });
@@ -169,9 +169,9 @@ fn one_stream_may_be_all_that_works() {
 #[test]
 fn short_packets_are_tried_more_often() {
     let mut b = Bench::new(two_streams(Width::Mhz20), MinstrelVersion::Before512);
-    // Frames alone count 108 us more, and then 4.4 cannot tell the guard intervals apart: 3,686,000 by
-    // 177,200 or by 184,000 ns are 20. Tries: 206 us of back-off and 184 us each for two, then 467, 755,
-    // 1,331 and 2,483 us.
+    // Single frames carry the full 108 us, and then 4.4 cannot distinguish the guard intervals: 3,686,000 by
+    // 177,200 or by 184,000 ns is 20. Tries: 206 us of backoff and 184 us each for two, then 467, 755, 1,331
+    // and 2,483 us.
     b.send(3_000, 1, |_| 1.0);
     assert_eq!(b.chain()[0], "ht20-mcs15-lgi x6");
 }
@@ -190,8 +190,8 @@ fn recovery(b: &mut Bench, want: &str, works: impl Fn(HtRate) -> f64 + Copy) -> 
 }
 
 #[test]
-fn after_a_step() {
-    // Intervals of 50 ms until it is back, down and up, by version. Since 5.12 up is a matter of luck: other
+fn adaptation_to_a_step() {
+    // Intervals of 50 ms until recovery, down and up, by version. Since 5.12, up is a matter of luck: other
     // seeds take from 2 to 19, before and since 5.19.
     let mut table = Vec::new();
     for version in VERSIONS {

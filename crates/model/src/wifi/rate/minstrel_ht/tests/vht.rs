@@ -1,4 +1,4 @@
-//! Between stations that can VHT.
+//! Links between VHT stations.
 
 use super::*;
 use crate::wifi::phy::errors::{ErrorTable, Snr};
@@ -15,7 +15,7 @@ fn vht(streams: u8) -> HtCapabilities {
 }
 
 #[test]
-fn groups_are_linux_s() {
+fn groups_match_linux() {
     let modes = |can| groups(can).iter().map(|g| format!("{} {}", g.mode(), g.streams)).collect::<Vec<_>>();
     assert_eq!(
         modes(vht(2)),
@@ -34,12 +34,12 @@ fn groups_are_linux_s() {
             "VHT80/SGI 2",
         ]
     );
-    // A channel of 160 MHz has no more, and beside HT they come last.
+    // 160 MHz adds no groups; together with HT, VHT groups come last.
     assert_eq!(modes(can(2, Width::Mhz160, Formats::Vht)), modes(vht(2)));
     let both = modes(can(2, Width::Mhz80, Formats::HtAndVht));
     assert_eq!((both.len(), &both[7][..], &both[8][..]), (20, "HT40/SGI 2", "VHT20/LGI 1"));
     assert_eq!(both[8..], modes(vht(2)));
-    // MCS 9 is no rate at 20 MHz but with three streams, nor is MCS 6 at 80 MHz with three.
+    // MCS 9 at 20 MHz exists only with three streams; MCS 6 at 80 MHz does not exist with three.
     let count = |streams, width| rates(can(streams, width, Formats::Vht)).count();
     assert_eq!([1, 2, 3, 4].map(|n| count(n, Width::Mhz20)), [18, 36, 56, 74]);
     assert_eq!([1, 2, 3, 4].map(|n| count(n, Width::Mhz80)), [58, 116, 174, 232]);
@@ -56,12 +56,12 @@ fn groups_are_linux_s() {
 }
 
 #[test]
-fn airtime_is_that_of_the_symbols_on_the_air() {
+fn packet_time_matches_the_symbols_on_the_air() {
     for group in groups(vht(4)) {
         for rate in group.rates() {
             let place = group.place(rate).unwrap();
             let nothing = ppdu_duration_without_extension(rate, 0).nanos();
-            // Sixteen packets: SERVICE and tails may need a symbol more, and VHT's grid rounds up to 4 us.
+            // Sixteen packets: SERVICE and tail bits may need another symbol, and VHT rounds up to 4 us.
             let on_air = ppdu_duration_without_extension(rate, 16 * 1_200).nanos() - nothing;
             for time in [packet_time(group, place), packet_time_in_aggregate(group, place)] {
                 let all = 16 * time.nanos();
@@ -73,9 +73,9 @@ fn airtime_is_that_of_the_symbols_on_the_air() {
 
 #[test]
 fn throughput_at_80_mhz_with_two_streams() {
-    // Worked out from the formulas by themselves: bits of a symbol 234 times coded bits times code rate times
-    // two, 153,600 bits in whole symbols of 3.6 us and 0.8 us by 16, less what 16 bits cannot hold of MCS 0
-    // since 5.0; a sixteenth of 108 us; nine tenths arrive.
+    // Computed independently from the formulas: 234 times coded bits times code rate times two bits per
+    // symbol, 153,600 bits in whole symbols of 3.6 us plus 0.8 us, divided by 16, minus the bits of MCS 0
+    // that do not fit into 16 since 5.0; plus 108 us / 16; 90 % arrive.
     let times = [147_875, 74_075, 49_325, 37_175, 24_800, 18_725, 16_475, 14_900, 12_425, 11_300];
     let cut = [147_872, 74_072, 49_324, 37_172, 24_800, 18_724, 16_472, 14_900, 12_424, 11_300];
     let old = [561, 1_098, 1_586, 2_026, 2_832, 3_515, 3_857, 4_150, 4_687, 4_980];
@@ -100,14 +100,14 @@ fn throughput_at_80_mhz_with_two_streams() {
 
 #[test]
 fn three_streams_at_20_mhz_have_an_mcs_9() {
-    // Three times 346 bits, where the standard has 1040: 148 symbols of 3.6 us and 0.8 us by 16.
+    // Three times 346 bits, where the standard has 1040: 148 symbols of 3.6 us plus 0.8 us, divided by 16.
     let group = Group { format: Format::Vht, streams: 3, width: Width::Mhz20, gi: Gi::Short };
     assert_eq!(packet_time(group, 9).nanos(), 33_350);
     assert_eq!(packet_time_in_aggregate(group, 9).nanos(), 33_344);
 }
 
 #[test]
-fn a_perfect_link_ends_at_80_mhz() {
+fn a_perfect_link_uses_80_mhz() {
     for version in VERSIONS {
         for (streams, fastest, surest) in [
             (1, "vht80-mcs9-nss1-sgi", "vht80-mcs9-nss1-sgi"),
@@ -121,7 +121,7 @@ fn a_perfect_link_ends_at_80_mhz() {
             let last = chain.entries().last().expect("a chain has entries").rate.to_string();
             assert_eq!((&b.best()[..], &last[..]), (fastest, surest), "{version:?}");
         }
-        // Beside HT's rates it is the same one.
+        // The same rate with HT rates in addition.
         let mut b = Bench::new(can(2, Width::Mhz80, Formats::HtAndVht), version);
         b.send_any(10_000, 64, |_| 1.0);
         assert_eq!(b.best(), "vht80-mcs9-nss2-sgi", "{version:?}");
@@ -129,7 +129,7 @@ fn a_perfect_link_ends_at_80_mhz() {
 }
 
 #[test]
-fn the_names_of_rows() {
+fn row_names() {
     let mut b = Bench::new(vht(2), MinstrelVersion::From519);
     b.send_any(5_000, 64, |_| 1.0);
     let rows = b.control.rows();
@@ -139,8 +139,8 @@ fn the_names_of_rows() {
     assert!(best.stats.total.attempts > 1_000 && best.packets_per_second > 40_000);
 }
 
-/// Of links on which each number of streams at each width works up to an MCS of its own, all of it or not at
-/// all, the fastest rate that works is found.
+/// Random links, on which each number of streams at each width works up to a random MCS and not above. The
+/// fastest working rate is found.
 #[test]
 fn random_links_find_their_best_rate() {
     for seed in 0..24 {
@@ -156,7 +156,7 @@ fn random_links_find_their_best_rate() {
             b.send_any(20_000, 32, |rate| if works(rate) { 1.0 } else { 0.0 });
             let fastest = rates(vht(2)).filter(|&rate| works(rate)).map(PhyRate::rate).max().unwrap();
             let found = PhyRate::parse(&b.best()).unwrap();
-            // The older formula tells rates apart by a few per cent.
+            // The older formula distinguishes rates only to a few percent.
             let least = if version == MinstrelVersion::Before512 { 95 } else { 99 };
             let near = found.rate().bps() * 100 >= fastest.bps() * least;
             assert!(works(found) && near, "{version:?} {seed}: {found}, {highest:?}");
@@ -164,9 +164,9 @@ fn random_links_find_their_best_rate() {
     }
 }
 
-/// By noise it ends at a rate that carries nearly what the best one does.
+/// With noise, the chosen rate carries nearly as much as the best one.
 #[test]
-fn by_noise_it_comes_near_the_best() {
+fn near_the_best_rate_with_noise() {
     for version in VERSIONS {
         for decibels in [6, 12, 18, 24, 30, 36, 42] {
             let table = ErrorTable::new(Snr(1_000 * decibels));
@@ -182,9 +182,9 @@ fn by_noise_it_comes_near_the_best() {
 }
 
 #[test]
-fn a_msdus_are_as_long_as_the_rates_are_good() {
-    // The most reliable rate, and the best one, of 65 Mbit/s at 20 MHz: chances in per cent, and bytes at
-    // most.
+fn a_msdu_limits_by_rate() {
+    // The most reliable rate, its success probability and that of the best rate in percent, and the maximum
+    // bytes.
     let at = |surest: &str, surest_works: u32, best_works: u32| {
         let mut m =
             MinstrelHt::new(vht(2), MinstrelVersion::From519, &mut Seed { seed: 1, run: 0 }.stream("rate"));

@@ -1,0 +1,37 @@
+"""Which cells a figure shows: those with the words of its experiment, told apart by a word that these leave open."""
+
+from collections.abc import Sequence
+
+from stillair.results.statistics import Interval
+from stillair.results.summary import NOT_MEASURED
+from stillair_lab.papers.measure.measurer import Measurer
+
+
+def where(of: Measurer) -> dict[str, str]:
+    """The words that hold for the whole experiment."""
+    return dict(of.own.where or {})
+
+
+def first(of: Measurer, words: Sequence[str]) -> str:
+    """The first of these words that the experiment leaves open."""
+    return next(word for word in words if word not in where(of))
+
+
+def values(of: Measurer, word: str) -> list[str]:
+    """What a word is in the cells of the experiment, in their order."""
+    own = where(of)
+    cells = [cell.where for campaign in of.own.campaigns for cell in campaign.cells]
+    fit = [cell for cell in cells if all(cell.get(key) == value for key, value in own.items())]
+    return list(dict.fromkeys(cell[word] for cell in fit if word in cell))
+
+
+def plain(value: Interval | None) -> str:
+    """A mean to a hundredth."""
+    return NOT_MEASURED if value is None else f"{value.mean:.2f}"
+
+
+def with_interval(value: Interval | None) -> str:
+    """A mean with half its interval; of one run there is none."""
+    if value is None or value.low == value.high:
+        return plain(value)
+    return f"{value.mean:.2f} ± {(value.high - value.low) / 2:.2f}"

@@ -1,0 +1,125 @@
+"""What is sampled in a run, and what the papers say of samples: percentiles, cycles of loss, dips."""
+
+from collections.abc import Collection, Mapping
+from statistics import median
+from typing import Any
+
+from stillair.results.report import Run, Socket
+from stillair.results.result import Result
+from stillair.results.statistics import percentile
+from stillair_lab.papers.measure import quic
+from stillair_lab.sawtooth import cuts
+
+# A dip is below this share of what was usual around it, and its samples belong together if they are not further apart.
+_DIP = 0.75
+_AROUND_S = 2.0
+_TOGETHER_S = 1.0
+
+# What is carried in a direction, and how the names of its series begin.
+_WAYS = {"tcp_mbps": "TCP ", "up_mbps": "TCP upload", "down_mbps": "TCP download"}
+
+Curve = list[tuple[float, float]]
+"""Times in seconds, and values."""
+
+
+def of_run(
+    result: Result, run: Run, what: str, statistic: str, stations: Collection[str] | None = None
+) -> float | None:
+    """A statistic of what is sampled in a run; none if there are too few samples for it.
+
+    What: `srtt_ms` and `pacing_mbps` of all sockets, `ping_ms` of all stations or these, `goodput_mbps` of all flows
+    together. Of one of Flent's tests `tcp_mbps`, `up_mbps`, `down_mbps`: what its TCP flows carry in each measured
+    step, in all and by direction. `lead_mbps` is by how much the downloads carry more, `gap_mbps` how far the
+    directions are apart.
+
+    `quic.` and a key of the summary of flows over QUIC: of their mean. `quic.gaps` is the histogram of times between
+    datagrams at the sender's capture, with the statistics `mode1` and `mode2`, its two highest peaks in us in rising
+    order, and `cv`, its coefficient of variation. `quic.acks_20ms`: datagrams that come back in 20 ms.
+
+    Statistics: `mean`, and `p10` and the like, of all samples alike; of the flows' mean over time `cycles`, how often
+    it was cut, and `dips_s`, the mean time between short dips.
+    """
+    if what.startswith("quic."):
+        return quic.of_run(run, what.removeprefix("quic."), statistic)
+    if what in ("lead_mbps", "gap_mbps"):
+        up, down = (of_run(result, run, way, "mean") for way in ("up_mbps", "down_mbps"))
+        if up is None or down is None:
+            return None
+        return abs(down - up) if what == "gap_mbps" else down - up
+    if statistic in ("cycles", "dips_s"):
+        curve = over_time(run, what)
+        return float(len(cuts([value for _, value in curve]))) if statistic == "cycles" else _between_dips(curve)
+    if what in _WAYS:
+        values = carried(result, run, what)
+    else:
+        values = pings(result, run, stations) if what == "ping_ms" else _pooled(run, what)
+    if not values:
+        return None
+    return sum(values) / len(values) if statistic == "mean" else percentile(values, float(statistic.removeprefix("p")))
+
+
+def pings(result: Result, run: Run, stations: Collection[str] | None = None) -> list[float]:
+    """Round-trip times of the ICMP pings to all stations or these, in ms: of replies in the time that is measured."""
+    series = result.run_with_series(run["run"]).series
+    since, until = series.measured_ns()
+    return [
+        ping.rtt_ns / 1_000_000
+        for flow in series.flows
+        if flow.kind == "ping" and (stations is None or flow.station in stations)
+        for ping in flow.pings or ()
+        if since <= ping.at_ns < until
+    ]
+
+
+def carried(result: Result, run: Run, what: str) -> list[float]:
+    """What the TCP flows of a test carry together in each step that is measured, in Mbit/s."""
+    series = result.run_with_series(run["run"]).series
+    flows = [flow for flow in series.flows if flow.flent is not None and flow.flent.startswith(_WAYS[what])]
+    by_flow = [series.mbps(flow)[series.measured_steps()] for flow in flows]
+    return [sum(values) for values in zip(*by_flow, strict=True)]
+
+
+def over_time(run: Run, what: str) -> Curve:
+    """The mean of all sockets that had a round-trip time (`srtt_ms`), or the sum of their goodput (`goodput_mbps`)."""
+    at: dict[float, list[float]] = {}
+    for socket in run["sockets"].values():
+        for t, value in _goodput(socket) if what == "goodput_mbps" else _srtt(socket):
+            at.setdefault(t, []).append(value)
+    return [(t, sum(v) if what == "goodput_mbps" else sum(v) / len(v)) for t, v in sorted(at.items())]
+
+
+def _pooled(run: Run, what: str) -> list[float]:
+    if what == "goodput_mbps":
+        return [value for _, value in over_time(run, what)]
+    if what == "pacing_mbps":
+        return [value for socket in run["sockets"].values() for value in socket["pacing_mbps"] if value]
+    return [value for socket in run["sockets"].values() for _, value in _srtt(socket)]
+
+
+def _srtt(socket: Socket) -> Curve:
+    # Before its first measurement a socket has none.
+    return [(t, value) for t, value in zip(socket["t_s"], socket["srtt_ms"], strict=True) if value]
+
+
+def _goodput(socket: Mapping[str, Any]) -> Curve:
+    """What was acknowledged since the sample before, and since the start for the first."""
+    curve: Curve = []
+    before, had = 0.0, 0
+    for t, acked in zip(socket["t_s"], socket["bytes_acked"], strict=True):
+        if t > before:
+            curve.append((t, (acked - had) * 8 / 1_000_000 / (t - before)))
+        before, had = t, acked
+    return curve
+
+
+def _between_dips(curve: Curve) -> float | None:
+    begun: list[float] = []
+    last = -_TOGETHER_S
+    # How a flow starts is no dip.
+    for t, value in (point for point in curve if point[0] >= _AROUND_S):
+        usual = median(other for at, other in curve if abs(at - t) <= _AROUND_S)
+        if value < _DIP * usual:
+            if t - last > _TOGETHER_S:
+                begun.append(t)
+            last = t
+    return (begun[-1] - begun[0]) / (len(begun) - 1) if len(begun) > 1 else None
