@@ -3,11 +3,13 @@
 
 use stillair_model::app::voip_payload;
 use stillair_model::types::{Ip, UDP_HEADER};
+use stillair_scenario_derive::Section;
 
-use super::description::{Key, ValueType};
 use super::document::Table;
 use super::ends::Ways;
 use super::error::{Diagnostic, Diagnostics};
+use super::spec::Key;
+use super::spec::domain::Bytes;
 use super::{Attachment, Flow, FlowKind, Host, InterfaceRef, Scenario};
 
 /// MTU of Ethernet, and of Wi-Fi in Linux, in bytes.
@@ -28,13 +30,14 @@ const TCP_HEADER: u32 = 20;
 // deviation: no jumbo frames - memory of sockets is that of segments which fit 1,500 bytes.
 // deviation: the path's least MTU is known from the first packet on, as where path MTU discovery has found it
 // before, or a router sets the segment size of SYNs down to it (OpenWrt's `mtu_fix`).
-pub(super) const KEY: Key = Key::or(
-    "mtu",
-    ValueType::Bytes(576, ETHERNET),
-    "1500 B",
-    "MTU: the largest IP packet. 1492 with PPPoE, 1420 through WireGuard. TCP uses the smallest MTU of the path from its first segment on, \
-     as after path MTU discovery or behind a router that clamps the MSS. Datagrams that do not fit are refused; nothing is fragmented",
-);
+#[derive(Section, Clone, Debug, Default)]
+pub struct OfMedium {
+    /// MTU: the largest IP packet. 1492 with PPPoE, 1420 through WireGuard. TCP uses the smallest MTU of the
+    /// path from its first segment on, as after path MTU discovery or behind a router that clamps the MSS.
+    /// Datagrams that do not fit are refused; nothing is fragmented
+    #[key(default = "1500 B")]
+    pub mtu: Key<Bytes<576, ETHERNET>>,
+}
 
 impl Scenario {
     /// MTU of what an interface is connected to.

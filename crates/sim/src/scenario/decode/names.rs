@@ -7,18 +7,18 @@ use stillair_model::types::Ip;
 
 use super::super::document::{Table, Value};
 use super::super::error::{Diagnostic, Origin, suggest};
-use super::super::network::LinkKind;
 use super::super::reader::Field;
+use super::super::spec::link::LinkKind;
 use super::super::{FlowEnd, InterfaceRef};
 use super::flow;
 use super::node_names::{access_points, interface_names};
 
 /// Names that a scenario's values may refer to; positions are those of the decoded lists.
-pub(super) struct Names<'a> {
-    pub(super) channels: Vec<&'a str>,
-    pub(super) links: Vec<&'a str>,
-    pub(super) link_kinds: Vec<LinkKind>,
-    pub(super) nodes: Vec<(&'a str, Vec<&'a str>)>,
+pub(in super::super) struct Names<'a> {
+    pub(in super::super) channels: Vec<&'a str>,
+    pub(in super::super) links: Vec<&'a str>,
+    pub(in super::super) link_kinds: Vec<LinkKind>,
+    pub(in super::super) nodes: Vec<(&'a str, Vec<&'a str>)>,
     /// Those with `role = "ap"`, as `node.interface`.
     access_points: Vec<String>,
     node_by_name: BTreeMap<&'a str, usize>,
@@ -39,7 +39,7 @@ fn meets(name: &str, pattern: &str) -> bool {
 }
 
 /// Where the name in `field` stands among `known`.
-pub(super) fn refer(field: &Field<'_>, known: &[&str]) -> Result<usize, Diagnostic> {
+pub(in super::super) fn refer(field: &Field<'_>, known: &[&str]) -> Result<usize, Diagnostic> {
     let name = field.text(&suggest("", known))?;
     known.iter().position(|k| *k == name).ok_or_else(|| field.wrong(suggest(name, known)))
 }
@@ -50,16 +50,16 @@ pub(super) type Merged<'a> = (&'a str, Origin, Cow<'a, Table>);
 impl<'a> Names<'a> {
     /// The names of channels, links and nodes.
     pub(super) fn new(
-        channels: &[(&'a str, Field<'a>)],
-        links: &[(&'a str, Field<'a>)],
+        channels: Vec<&'a str>,
+        links: Vec<&'a str>,
         link_kinds: Vec<LinkKind>,
         merged: &'a [Merged<'a>],
         counted: Vec<bool>,
         ip: Ip,
     ) -> Self {
         Self {
-            channels: channels.iter().map(|(name, _)| *name).collect(),
-            links: links.iter().map(|(name, _)| *name).collect(),
+            channels,
+            links,
             link_kinds,
             nodes: merged.iter().map(|(name, _, table)| (*name, interface_names(table))).collect(),
             access_points: merged.iter().flat_map(|(name, _, table)| access_points(name, table)).collect(),
@@ -70,7 +70,7 @@ impl<'a> Names<'a> {
     }
 
     /// Lists of names are made for a message only: a flow may have thousands of receivers.
-    pub(super) fn node(&self, field: &Field<'_>) -> Result<usize, Diagnostic> {
+    pub(in super::super) fn node(&self, field: &Field<'_>) -> Result<usize, Diagnostic> {
         let names = || self.nodes.iter().map(|(name, _)| *name).collect::<Vec<_>>();
         let name = field.text("a node, or an interface such as \"ap.wlan0\"")?;
         let found = self.node_by_name.get(name).copied();
@@ -131,7 +131,11 @@ impl<'a> Names<'a> {
     }
 
     /// An interface as `node.interface`, or by its own name if it is one of node `own`.
-    pub(super) fn interface_from(&self, own: usize, field: &Field<'_>) -> Result<InterfaceRef, Diagnostic> {
+    pub(in super::super) fn interface_from(
+        &self,
+        own: usize,
+        field: &Field<'_>,
+    ) -> Result<InterfaceRef, Diagnostic> {
         let (node, interfaces) = &self.nodes[own];
         let named = |text: &str| interfaces.iter().position(|known| *known == text);
         match &field.item.value {
@@ -144,7 +148,7 @@ impl<'a> Names<'a> {
 
     /// The interface of an access point as `node.interface`. Whether one that is there is an access point's
     /// is looked at when all have been read.
-    pub(super) fn access_point(&self, field: &Field<'_>) -> Result<InterfaceRef, Diagnostic> {
+    pub(in super::super) fn access_point(&self, field: &Field<'_>) -> Result<InterfaceRef, Diagnostic> {
         let text = field.text("an access point's interface, such as \"ap.wlan0\"")?;
         let known = || self.access_points.iter().map(String::as_str).collect::<Vec<_>>();
         self.find(text).ok_or_else(|| field.wrong(suggest(text, &known())).that_may_follow())
@@ -159,7 +163,7 @@ impl<'a> Names<'a> {
     }
 
     /// An interface as `node.interface`.
-    pub(super) fn interface(&self, field: &Field<'_>) -> Result<InterfaceRef, Diagnostic> {
+    pub(in super::super) fn interface(&self, field: &Field<'_>) -> Result<InterfaceRef, Diagnostic> {
         let text = field.text("an interface, such as \"ap.wlan0\"")?;
         self.find(text).ok_or_else(|| {
             let one = |(node, all): &(&str, Vec<&str>)| {

@@ -8,15 +8,18 @@ use stillair_model::wifi::phy::{PhyRate, Width};
 
 use super::super::description::{Key, TableSchema, ValueType};
 use super::super::document::Table;
-use super::super::error::{Diagnostic, Origin, gather};
+use super::super::error::{Diagnostic, Diagnostics, Origin, gather};
 use super::super::parts::Parts;
-use super::super::reader::{Field, Section};
-use super::super::spec::{self, Section as _, jitter, node_tcp};
-use super::super::{Attachment, Channel, InterfaceRef, Node, Rates, Role, Wifi, many, profile};
+use super::super::reader::Section;
+use super::super::resolve::{self, interface::Context};
+use super::super::spec::domain::Map;
+use super::super::spec::interface::Interface;
+use super::super::spec::link::OfNode;
+use super::super::spec::{self, Domain as _, Section as _, jitter, node_tcp};
+use super::super::{Attachment, Channel, InterfaceRef, Nic, Node, Rates, Role, Wifi, many, profile};
 use super::Names;
-use super::interface::{self, Context};
 use super::wiring::Wiring;
-use super::{address, host, link, position, wake};
+use super::{address, host, position, wake};
 
 /// Ids of the world are 16 bits wide: those of places that drop packets, of which a node and its interface
 /// have up to four, run out first.
@@ -34,8 +37,8 @@ pub(super) static SCHEMA: TableSchema = TableSchema {
             Key::or("forward", ValueType::Boolean, "false", "the node forwards packets"),
             wake::KEY,
             jitter::OfNode::KEYS[0],
-            link::NODE,
-            position::KEY,
+            OfNode::KEYS[0],
+            position::OfNode::KEYS[0],
             Key::open(
                 "like",
                 ValueType::Name("node"),
@@ -49,11 +52,7 @@ pub(super) static SCHEMA: TableSchema = TableSchema {
                 "number of nodes made from this table: `NAME1`, `NAME2` and so on. Flows, `deaf` and `faint` may name all of them as \
                  `NAME`. Addresses given here are the first node's, and count up",
             ),
-            Key::need(
-                "interface",
-                ValueType::Named("interface", &interface::TYPE),
-                "its interfaces, at least one",
-            ),
+            Key::need("interface", Map::<Interface>::TYPE, "its interfaces, at least one"),
         ],
     ],
 };
@@ -64,14 +63,14 @@ pub(super) fn all<'a>(
     names: &Names<'_>,
     channels: &[Channel],
     parts: &'a Parts,
-) -> Result<(Vec<Node>, Wiring<'a>), Diagnostic> {
+) -> Result<(Vec<Node>, Wiring), Diagnostic> {
     let mut wiring = Wiring { ends: vec![Vec::new(); names.links.len()], ..Wiring::default() };
     let read = |(index, (name, origin, table)): (usize, &'a (&str, Origin, Cow<'_, Table>))| {
         let mut section = Section::new(format!("node.{name}"), *origin, table, &SCHEMA, parts);
         let mut profile = profile::read(&mut section)?;
         node_tcp::read(&mut section, &mut profile)?;
         let (host, guest, sysctl) = host::read(&mut section)?;
-        let context = Context { names, channels, profile, host, guest, sysctl, node: *origin };
+        let context = Context { names, channels, parts, profile, host, guest, sysctl, node: *origin };
         node(index, name, section, &context, &mut wiring)
     };
     let mut nodes = gather(merged.iter().enumerate().map(read)).map_err(Diagnostic::without_what_follows)?;
@@ -83,29 +82,34 @@ pub(super) fn all<'a>(
     Ok((nodes, wiring))
 }
 
-fn node<'a>(
+fn node(
     index: usize,
     name: &str,
-    mut section: Section<'a>,
+    mut section: Section<'_>,
     context: &Context<'_>,
-    wiring: &mut Wiring<'a>,
+    wiring: &mut Wiring,
 ) -> Result<Node, Diagnostic> {
     let forward = section.or("forward", false)?;
     let wake = wake::read(&mut section)?;
     let jitter = spec::read::<jitter::OfNode>(&mut section)?.params();
-    let nic = link::nic(&mut section)?;
-    wiring.nics.extend(section.get("nic").map(|field| (index, field)));
-    let position = position::read(&mut section)?;
-    wiring.positions.extend(section.get("position").map(|field| (index, field)));
+    let nic = spec::read::<OfNode>(&mut section)?.nic;
+    wiring.nics.push(nic.place().cloned());
+    let position = spec::read::<position::OfNode>(&mut section)?.position;
+    wiring.positions.extend(position.place().map(|place| (index, place.clone())));
     // They have done their work; asking for them puts them among the suggestions.
     section.get("like");
     section.get("count");
     let field = section.need("interface", "at least one interface")?;
-    let read = |(i, (name, field)): (usize, (&str, Field<'a>))| {
-        interface::read(InterfaceRef { node: index, interface: i }, name, &field, context, wiring)
-    };
-    let interfaces = gather(field.named("interface")?.into_iter().enumerate().map(read))?;
-    if interfaces.is_empty() {
+    let mut faults = Diagnostics::default();
+    let specs = Map::<Interface>::read(&field, &mut faults)?;
+    let is_empty = specs.is_empty();
+    let mut interfaces = Vec::with_capacity(specs.len());
+    for (interface, spec) in specs.into_iter().enumerate() {
+        let at = InterfaceRef { node: index, interface };
+        interfaces.extend(resolve::interface::interface(at, spec, context, wiring, &mut faults));
+    }
+    faults.or(())?;
+    if is_empty {
         return Err(field.found("no interface", "at least one"));
     }
     let so_far = wiring.addresses.len() + wiring.unaddressed.len();
@@ -131,14 +135,14 @@ fn node<'a>(
         forward,
         wake,
         jitter,
-        nic: nic.unwrap_or_default(),
-        position,
+        nic: nic.or(Nic::None),
+        position: position.get().copied(),
         interfaces,
     })
 }
 
 /// Checks each station against its access point, and hands it what the beacons say.
-fn associate(nodes: &mut [Node], wiring: &Wiring<'_>) -> Result<(), Diagnostic> {
+fn associate(nodes: &mut [Node], wiring: &Wiring) -> Result<(), Diagnostic> {
     for (station, field) in &wiring.stations {
         let wifi = |at: InterfaceRef| match &nodes[at.node].interfaces[at.interface].medium {
             Attachment::Wifi(wifi) => Some(wifi),
@@ -155,7 +159,7 @@ fn associate(nodes: &mut [Node], wiring: &Wiring<'_>) -> Result<(), Diagnostic> 
         }
         if ap.channel != own.channel {
             return Err(field.found(
-                format!("{}, which is on another channel", field.item.value.describe()),
+                format!("{}, which is on another channel", field.found),
                 "an access point on the station's channel",
             ));
         }
@@ -169,7 +173,7 @@ fn associate(nodes: &mut [Node], wiring: &Wiring<'_>) -> Result<(), Diagnostic> 
 }
 
 /// Refuses weights that nothing weighs by.
-fn weigh(nodes: &[Node], wiring: &Wiring<'_>) -> Result<(), Diagnostic> {
+fn weigh(nodes: &[Node], wiring: &Wiring) -> Result<(), Diagnostic> {
     let wifi = |at: InterfaceRef| match &nodes[at.node].interfaces[at.interface].medium {
         Attachment::Wifi(wifi) => Some(wifi),
         Attachment::Wired { .. } => None,
@@ -186,7 +190,7 @@ fn weigh(nodes: &[Node], wiring: &Wiring<'_>) -> Result<(), Diagnostic> {
             let ap = &nodes[station.ap.node];
             let ap = format!("{}.{}", ap.name, ap.interfaces[station.ap.interface].name);
             return Err(field.found(
-                format!("{}, while the scheme of {ap:?} has no weights", field.item.value.describe()),
+                format!("{}, while the scheme of {ap:?} has no weights", field.found),
                 format!("scheme = \"mac80211\" at {ap:?}, or no airtime_weight"),
             ));
         }
@@ -209,7 +213,7 @@ fn weigh(nodes: &[Node], wiring: &Wiring<'_>) -> Result<(), Diagnostic> {
 // contends wait for the next.
 // deviation: what a device can is what its links use, and for an access point its channel - nothing else
 // tells.
-fn by_device(nodes: &mut [Node], wiring: &Wiring<'_>, channels: &[Channel]) {
+fn by_device(nodes: &mut [Node], wiring: &Wiring, channels: &[Channel]) {
     let wifi = |at: InterfaceRef| match &nodes[at.node].interfaces[at.interface].medium {
         Attachment::Wifi(wifi) => Some(wifi),
         Attachment::Wired { .. } => None,
@@ -255,7 +259,7 @@ fn by_device(nodes: &mut [Node], wiring: &Wiring<'_>, channels: &[Channel]) {
 }
 
 /// Checks each device that sends with another's radio, and hands it what is the radio's.
-fn share_radios(nodes: &mut [Node], wiring: &Wiring<'_>) -> Result<(), Diagnostic> {
+fn share_radios(nodes: &mut [Node], wiring: &Wiring) -> Result<(), Diagnostic> {
     for (at, field) in &wiring.radios {
         let wifi = |at: InterfaceRef| match &nodes[at.node].interfaces[at.interface].medium {
             Attachment::Wifi(wifi) => Some(wifi),
@@ -271,12 +275,12 @@ fn share_radios(nodes: &mut [Node], wiring: &Wiring<'_>) -> Result<(), Diagnosti
         };
         if other.channel != own.channel {
             return Err(field.found(
-                format!("{}, which is on another channel", field.item.value.describe()),
+                format!("{}, which is on another channel", field.found),
                 "a radio on the station's channel",
             ));
         }
         if HardwareDepth::of(&own.driver) != HardwareDepth::of(&other.driver) {
-            let found = format!("{}, whose driver is another", field.item.value.describe());
+            let found = format!("{}, whose driver is another", field.found);
             return Err(field.found(found, "a radio under the same driver"));
         }
         if own.hardware != HardwareDepth::of(&own.driver) && own.hardware != other.hardware {

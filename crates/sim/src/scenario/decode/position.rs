@@ -1,49 +1,28 @@
 //! Positions of nodes. Audibility and loss between nodes with positions follow from the distance.
 
-use super::super::description::{Key, ValueType};
-use super::super::error::Diagnostic;
-use super::super::reader::{Field, Section};
-use super::super::{Attachment, CaptureLevels, Channel, Errors, InterfaceRef, Node, Role, SnrSteps, units};
 use stillair_model::wifi::air::audibility::Hearing;
 use stillair_model::wifi::phy::path_loss::PathLoss;
+use stillair_scenario_derive::Section;
 
-const EXPECTED: &str = "two coordinates such as \"3 m, 4.5 m\"";
-
-/// A place.
-pub(super) const TYPE: ValueType = ValueType::Written {
-    words: "two coordinates such as `3 m, 4.5 m`",
-    pattern: r"^[0-9]+(\.[0-9]{1,3})? ?m *, *[0-9]+(\.[0-9]{1,3})? ?m$",
-    examples: &["0 m, 0 m", "10 m, 2.5 m"],
-};
+use super::super::error::Diagnostic;
+use super::super::spec::{self, Key, Place};
+use super::super::{Attachment, CaptureLevels, Channel, Errors, InterfaceRef, Node, Role, SnrSteps};
 
 /// Key of a node.
-pub(super) const KEY: Key = Key::open(
-    "position",
-    TYPE,
-    "hears everybody",
-    "its position. If all nodes on a channel have one, the channel's loss decides which of them hear each other, and a station without its own losses has those of its distance to the access point",
-);
+#[derive(Section, Clone, Debug, Default)]
+pub(super) struct OfNode {
+    /// its position. If all nodes on a channel have one, the channel's loss decides which of them hear each
+    /// other, and a station without its own losses has those of its distance to the access point
+    #[key(or = "hears everybody")]
+    pub(super) position: Key<spec::domain::Position>,
+}
 
 /// A place in millimetres.
-pub(super) type Position = [u64; 2];
-
-pub(super) fn read(section: &mut Section<'_>) -> Result<Option<Position>, Diagnostic> {
-    section.get("position").map(|field| coordinates(&field)).transpose()
-}
-
-/// The place that a value says.
-pub(super) fn coordinates(field: &Field<'_>) -> Result<Position, Diagnostic> {
-    let coordinate = |text: &str| match text.trim() {
-        "0 m" | "0m" => Ok(0),
-        other => units::length(other).map_err(|_| field.wrong(EXPECTED)),
-    };
-    let (x, y) = field.text(EXPECTED)?.split_once(',').ok_or_else(|| field.wrong(EXPECTED))?;
-    Ok([coordinate(x)?, coordinate(y)?])
-}
+type Position = [u64; 2];
 
 /// Refuses the place of a node that has no radio on a channel, or there is the only one that says where it
 /// is.
-pub(super) fn used(nodes: &[Node], places: &[(usize, Field<'_>)]) -> Result<(), Diagnostic> {
+pub(super) fn used(nodes: &[Node], places: &[(usize, Place)]) -> Result<(), Diagnostic> {
     let channels = |node: usize| {
         nodes[node].interfaces.iter().filter_map(|i| match &i.medium {
             Attachment::Wifi(wifi) => Some(wifi.channel),
@@ -56,12 +35,12 @@ pub(super) fn used(nodes: &[Node], places: &[(usize, Field<'_>)]) -> Result<(), 
     placed.sort_unstable();
     placed.dedup();
     let on = |channel: usize| placed.iter().filter(move |(c, _)| *c == channel).take(2).count();
-    for (node, field) in places {
+    for (node, place) in places {
         if channels(*node).next().is_none() {
-            return Err(field.idle("without a Wi-Fi interface", "none, or such an interface"));
+            return Err(place.idle("without a Wi-Fi interface", "none, or such an interface"));
         }
         if channels(*node).all(|channel| on(channel) < 2) {
-            return Err(field.idle(
+            return Err(place.idle(
                 "where no other node on its channel has one",
                 "a position of another node there, or none; a station's `distance` is that to its access point",
             ));
@@ -103,7 +82,7 @@ fn is_apart(a: Position, b: Position, least: Option<u64>) -> bool {
 
 /// Puts the pairs of radios that do not hear or understand each other over the distance between them, and how
 /// loud they do with capture.
-pub(super) fn audible(channel: &mut Channel, index: usize, nodes: &[Node], capture: Option<u32>) {
+pub(in super::super) fn audible(channel: &mut Channel, index: usize, nodes: &[Node], capture: Option<u32>) {
     let mut levels = Vec::new();
     let radio = |(at, medium): (InterfaceRef, &Attachment)| match medium {
         Attachment::Wifi(wifi) if wifi.channel == index && wifi.radio.is_none() => Some(at),

@@ -1,20 +1,21 @@
 //! Effects of a channel width set by an override: the default scheme of devices that name none may change.
 
 use super::super::error::Origin;
-use super::super::reader::Field;
+use super::super::spec::channel::Channel as Spec;
+use super::super::spec::domain::Entry;
 use super::super::{Attachment, Channel, InterfaceRef, Node, Scheme};
 
 /// A note for each channel whose width was set so that devices on it have by default another scheme than on
 /// the other side of 40 MHz.
 pub(super) fn notes(
-    fields: &[(&str, Field<'_>)],
+    specs: &[Entry<Spec>],
     by_width: &[(InterfaceRef, Scheme)],
     nodes: &[Node],
     channels: &[Channel],
 ) -> Vec<String> {
-    let one = |(channel, (name, field)): (usize, &(&str, Field<'_>))| {
-        let table = field.table("a table").ok()?;
-        table.get("width").filter(|width| width.origin == Origin::Set)?;
+    let one = |(channel, spec): (usize, &Entry<Spec>)| {
+        let name = &spec.name;
+        spec.value.as_ref()?.width.place().filter(|at| at.origin == Origin::Set)?;
         let devices = by_width.iter().filter_map(|&(at, other)| {
             let interface = &nodes[at.node].interfaces[at.interface];
             match &interface.medium {
@@ -39,5 +40,5 @@ pub(super) fn notes(
             other.name()
         ))
     };
-    fields.iter().enumerate().filter_map(one).collect()
+    specs.iter().enumerate().filter_map(one).collect()
 }

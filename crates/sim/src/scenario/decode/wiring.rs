@@ -3,26 +3,26 @@
 use std::net::Ipv4Addr;
 
 use super::super::error::Origin;
-use super::super::reader::Field;
 use super::super::resolve::power::Written;
 use super::super::resolve::scheme::ByDevice;
+use super::super::spec::Place;
 use super::super::{EdcaOverride, InterfaceRef, Scheme};
 
 /// What the interfaces say about each other.
 #[derive(Default)]
-pub(super) struct Wiring<'a> {
+pub(in super::super) struct Wiring {
     /// For each link, the interfaces that name the link.
     pub ends: Vec<Vec<InterfaceRef>>,
-    /// For each station, its interface and the field that names its access point.
-    pub stations: Vec<(InterfaceRef, Field<'a>)>,
-    /// For each device that uses another's radio, its interface and the field that names the other.
-    pub radios: Vec<(InterfaceRef, Field<'a>)>,
-    /// For each station with an airtime weight, its interface and the field with the weight.
-    pub weights: Vec<(InterfaceRef, Field<'a>)>,
-    /// For each node that names the device of its Ethernet interfaces, the node's number and that field.
-    pub nics: Vec<(usize, Field<'a>)>,
-    /// For each node with a position, the node's number and that field.
-    pub positions: Vec<(usize, Field<'a>)>,
+    /// For each station, its interface and the place of the key that names its access point.
+    pub stations: Vec<(InterfaceRef, Place)>,
+    /// For each device that uses another's radio, its interface and the place of the key that names the other.
+    pub radios: Vec<(InterfaceRef, Place)>,
+    /// For each station with an airtime weight, its interface and the place of the weight.
+    pub weights: Vec<(InterfaceRef, Place)>,
+    /// For each node, the place of the key that names the device of its Ethernet interfaces.
+    pub nics: Vec<Option<Place>>,
+    /// For each node with a position, the node's number and the place of that key.
+    pub positions: Vec<(usize, Place)>,
     /// Stations without any keys of losses.
     pub silent: Vec<InterfaceRef>,
     /// Devices, each with the parts of its scheme that depend on the device.

@@ -40,11 +40,3 @@ pub struct Link {
     /// MTU in bytes, from the IP header on.
     pub mtu: u32,
 }
-
-/// Kind of a wired link.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::scenario) enum LinkKind {
-    Ethernet,
-    Access,
-    Veth,
-}

@@ -44,18 +44,15 @@ impl Scenario {
                 "width_mhz": c.width.megahertz(),
                 "lowest_rate": c.lowest_rate.to_string(),
                 "slot_ns": c.timing().slot.nanos(),
-                "busy_backoff": c.busy_backoff,
                 "cipher": (c.cipher == Cipher::Ccmp).then_some("ccmp"),
                 "protection": c.protection.map(|rate| rate.to_string()),
-                "tx_power_mdbm": c.path_loss.tx_power,
-                "loss_at_1m_mdb": c.path_loss.at_1m,
-                "loss_per_decade_mdb": c.path_loss.per_decade,
-                "noise_mdbm": c.path_loss.noise,
                 "deaf": c.audible.groups(Hearing::Nothing).map(names).collect::<Vec<_>>(),
                 "faint": c.audible.groups(Hearing::Faint).map(names).collect::<Vec<_>>(),
                 "capture_mdb": c.capture.as_ref().map(|capture| capture.threshold),
-                "beacon_interval_ns": c.beacon_interval.map(|d| d.nanos()),
             });
+            spec::resolved::<spec::channel::Channel, _>(c)
+                .into_iter()
+                .for_each(|(key, value)| channel[key] = value);
             foreign(c, &mut channel);
             if c.mtu != mtu::ETHERNET {
                 channel["mtu"] = json!(c.mtu);
