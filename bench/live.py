@@ -165,7 +165,7 @@ def measured(binary: str, n: int, tsq: str, *, real_time: bool) -> tuple[str, Fo
         sys.exit(done.stderr)
     run = json.loads(done.stdout)["runs"][0]
     live = run["live"]
-    packets, late = live["doors"]["entered"], live["lateness"]
+    packets, late = live["external_io"]["entered"], live["lateness"]
     cpu, elapsed = live["cpu_user_s"] + live["cpu_system_s"], live["elapsed_s"]
     figures = (packets / elapsed, cpu * 1e6 / packets, live["cpu_user_s"] * 1e6 / packets, cpu / elapsed)
     lateness = (late["p50_us"] or 0, late["p99_us"] or 0, late["max_us"])

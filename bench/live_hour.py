@@ -63,7 +63,7 @@ def minute(binary: str, own: int, number: int) -> int | None:
             state = dict(line.split(":", 1) for line in (process / "status").read_text().splitlines())
             rss, peak = (int(state[key].split()[0]) for key in ("VmRSS", "VmHWM"))
             ticks = (process / "stat").read_text().rpartition(")")[2].split()[11:13]
-            doors = run["status"]["doors"]
+            doors = run["status"]["external_io"]
             cpu = sum(map(int, ticks)) / 100
             row = f"{number:>6} {rss:>9} {peak:>9} {cpu:>8.1f} {doors['entered']:>12} {doors['left']:>12}"
             print(row, flush=True)
@@ -84,7 +84,7 @@ def judged(result: dict[str, Any], held: list[int]) -> int:
     """Prints what the run came to; the exit status."""
     [run] = result["runs"]
     live = run["live"]
-    doors = ", ".join(f"{name} {count}" for name, count in live["doors"].items())
+    doors = ", ".join(f"{name} {count}" for name, count in live["external_io"].items())
     print(f"version {result['version']}, {live['elapsed_s']:.0f} s; accounts close; {doors}")
     late = ", ".join(f"{key} {live['lateness'][key]:.0f}" for key in ("p50_us", "p99_us", "max_us", "gap_us"))
     cpu = live["cpu_user_s"] + live["cpu_system_s"]

@@ -67,7 +67,7 @@ def day(hours: int) -> str:
     """The scenario of a network at home, so long."""
     flows = (
         'kind = "ping"\nfrom = "server"\nto = "sta*"\ninterval = "1 s"',
-        'kind = "voip"\nfrom = "server"\nto = "sta1"\nboth_ways = true',
+        'kind = "voip"\nfrom = "server"\nto = "sta1"\nbidirectional = true',
         'kind = "web"\nfrom = "sta2"\nto = "server"\npage = "small"\ninterval = "60 s"',
     )
     wlan = 'channel = "wifi", role = "station", ap = "ap.wlan0", rate = "ht20-mcs7-sgi"'

@@ -45,12 +45,12 @@ STEPS = (
     Step("5.5", "airtime queue limits (a what-if: ath9k has none)", _mac80211(**_MAINLINE)),
     Step("5.1, 8 deep", "eight aggregates in the hardware", _mac80211(aql="false", hw_aggregates="8", **_MAINLINE)),
     Step("5.5, 8 deep", "eight, with limits: what they are for", _mac80211(hw_aggregates="8", **_MAINLINE)),
-    Step("5.14", "virtual time, without limits", _mac80211(since='"linux-5.14"', aql="false", **_MAINLINE)),
-    Step("5.14, limits", "the same with limits (a what-if)", _mac80211(since='"linux-5.14"', **_MAINLINE)),
-    Step("6.0", "rounds again, without limits", _mac80211(since='"linux-6.0"', aql="false", **_MAINLINE)),
-    Step("6.0, limits", "the same with limits: what is pending counts", _mac80211(since='"linux-6.0"', **_MAINLINE)),
+    Step("5.14", "virtual time, without limits", _mac80211(kernel='"linux-5.14"', aql="false", **_MAINLINE)),
+    Step("5.14, limits", "the same with limits (a what-if)", _mac80211(kernel='"linux-5.14"', **_MAINLINE)),
+    Step("6.0", "rounds again, without limits", _mac80211(kernel='"linux-6.0"', aql="false", **_MAINLINE)),
+    Step("6.0, limits", "the same with limits: what is pending counts", _mac80211(kernel='"linux-6.0"', **_MAINLINE)),
     # linux: net/mac80211 (6.18), commit 4876376988081 of 2025 - no relaxed CoDel for slow stations.
-    Step("6.18, limits", "CoDel relaxed for no station", _mac80211(since='"linux-6.16"')),
+    Step("6.18, limits", "CoDel relaxed for no station", _mac80211(kernel='"linux-6.16"')),
 )
 
 # What a column tells: a key of the run, or a station and a key of it, and the unit's factor.

@@ -57,7 +57,7 @@ class Setting(NamedTuple):
 
 
 def of(station: str, **keys: str) -> list[tuple[str, str]]:
-    """Overrides of a station's interface; fast2, and a virtual station, are `like` fast1."""
+    """Overrides of a station's interface; fast2, and a virtual station, inherit from fast1."""
     return [(f"node.{station}.interface.wlan0.{key}", value) for key, value in keys.items()]
 
 
@@ -184,7 +184,7 @@ def call(scheme: str, qos: str, delay: int) -> dict[str, str]:
     """A cell of Table 2."""
     return {
         SCHEME: scheme,
-        "flow.0.mark": "CS6" if qos == "VO" else "CS0",
+        "flow.0.dscp": "CS6" if qos == "VO" else "CS0",
         "node.server.interface.eth0.qdisc.delay": f"{delay} ms",
         "node.ap.interface.eth0.qdisc.delay": f"{delay} ms",
     }

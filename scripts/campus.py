@@ -39,7 +39,7 @@ def station(name: str, count: int, ap: str, channel: str, place: tuple[int, int]
         wlan = f'channel = "{channel}", role = "station", ap = "{ap}.wlan0", rate = "minstrel_ht"'
         return f'node.{name} = {{ count = {count}, profile = "linux-6.12", {at}, interface.wlan0 = {{ {wlan} }} }}\n'
     wlan = f'channel = "{channel}", ap = "{ap}.wlan0"'
-    return f'node.{name} = {{ like = "{first}", count = {count}, {at}, interface.wlan0 = {{ {wlan} }} }}\n'
+    return f'node.{name} = {{ inherits = "{first}", count = {count}, {at}, interface.wlan0 = {{ {wlan} }} }}\n'
 
 
 def campus(cells: int = 50, row: int = 10, channels: list[int] | None = None, seconds: int = 10) -> str:
@@ -62,7 +62,7 @@ def campus(cells: int = 50, row: int = 10, channels: list[int] | None = None, se
             rows += f'{ap} = {{ profile = "linux-6.12", forward = true, {at}, interface.eth0.link = "l1", '
             rows += f'interface.wlan0 = {{ channel = "{channel}", role = "ap" }} }}\n'
         else:
-            rows += f'{ap} = {{ like = "ap1", {at}, interface.eth0.link = "l{n + 1}", '
+            rows += f'{ap} = {{ inherits = "ap1", {at}, interface.eth0.link = "l{n + 1}", '
             rows += f'interface.wlan0.channel = "{channel}" }}\n'
         for kind, count, (dx, dy) in TABLES:
             first = None if n == 0 else f"{kind}1at"
@@ -93,7 +93,7 @@ name = "call"
 kind = "voip"
 from = "servers"
 to = ["talk*", "meet*"]
-both_ways = true
+bidirectional = true
 start_spread = "1 s"
 [[flow]]
 name = "picture"
@@ -101,7 +101,7 @@ kind = "video"
 from = "servers"
 to = "meet*"
 rate = "1.5 Mbit/s"
-both_ways = true
+bidirectional = true
 start_spread = "1 s"
 [[flow]]
 name = "file"

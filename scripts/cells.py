@@ -50,7 +50,7 @@ def goodput(overrides: Mapping[str, str]) -> tuple[float, float]:
 
 def protected(mbps: int) -> list[float]:
     """Totals: all hear, hidden, all hear with RTS, hidden with RTS."""
-    heard, rts = {"channel.wifi.deaf": "[]"}, {f"{STATION}.rts_threshold": "0"}
+    heard, rts = {"channel.wifi.hidden": "[]"}, {f"{STATION}.rts_threshold": "0"}
     return [sum(goodput({**rate(mbps, 8), **more})) for more in ({**heard}, {}, {**heard, **rts}, {**rts})]
 
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Converts kept results of papers from schema 1 to schema 2: the words of verdicts, and nothing that was measured.
+"""Converts kept results to schema 2: the words of verdicts, names of scenario keys, and nothing that was measured.
 
     scripts/migrate_results.py [FOLDER]     FOLDER is like docs/results, the default
 
-Files: `claims.json`, `runs.json` and `report.txt` of each paper, `retry-out/headline.svg`, `why.txt`, `jitter.md`.
+Files: `claims.json`, `runs.json` and `report.txt` of each paper, `retry-out/headline.svg`, `why.txt`, `jitter.md`, and
+the first runs of all pages in `first-runs`.
 
 | schema 1 | schema 2 |
 |---|---|
@@ -13,8 +14,10 @@ Files: `claims.json`, `runs.json` and `report.txt` of each paper, `retry-out/hea
 | `hardly` | `non_discriminating` |
 | `role` `fit` | `calibration` |
 | classes `HH`, `HM`, `MH`, `MM` of kernels | `RR`, `RN`, `NR`, `NN` |
+| overrides with former keys, such as `flow.0.mark` (also in files of schema 2) | with the present ones: `flow.0.dscp` |
+| `loss_per_decade = "35 dB"` | `path_loss_exponent = 3.5` |
 
-Nothing is run. A file of schema 2 stays as it is, so that a second call changes nothing.
+Nothing is run. A file with the present words stays as it is, so that a second call changes nothing.
 """
 
 import json
@@ -70,6 +73,121 @@ def verdict(text: str) -> str:
     return VERDICTS.get(text, text)
 
 
+CHANNEL = {
+    "deaf": "hidden",
+    "faint": "sense_only",
+    "sensed_from": "cca_sensitivity",
+    "understood_from": "preamble_detection_threshold",
+    "energy_from": "cca_ed_threshold",
+    "lowest_rate": "basic_rate",
+    "loss_at_1m": "reference_loss",
+    "loss_per_decade": "path_loss_exponent",
+}
+FLOW = {
+    "mark": "dscp",
+    "both_ways": "bidirectional",
+    "key_frames": "keyframe_interval",
+    "key_frame_ratio": "keyframe_size_ratio",
+    "send_cost": "tx_cpu_per_packet",
+    "receive_cost": "rx_cpu_per_packet",
+    "timer_grain": "timer_granularity",
+    "peer_send_cost": "peer_tx_cpu_per_packet",
+    "peer_receive_cost": "peer_rx_cpu_per_packet",
+    "peer_timer_grain": "peer_timer_granularity",
+    "certificates": "server_handshake",
+    "connections_most": "max_connections",
+    "connections_added": "connection_step",
+}
+SCAN = {
+    "every": "interval",
+    "away": "max_off_channel",
+    "home": "home_dwell",
+    "home_busy": "home_dwell_busy",
+    "settle": "leave_delay",
+}
+
+
+TABLES = (
+    (r"channel\.[^.]+", CHANNEL),
+    (r"link\.[^.]+", {"customer": "cpe"}),
+    (r"node\.[^.]+", {"like": "inherits"}),
+    (r"node\.[^.]+\.interface\.[^.]+", {"unheard_rate": "preamble_loss_rate"}),
+    (r".*\.error_rate", {"chance": "probability"}),
+    (r".*\.scheme", {"since": "kernel"}),
+    (r".*\.scan", SCAN),
+    (r"flow(\.stack)?", FLOW),
+)
+"""Former names of keys by the path of their table, which has no numbers of lists."""
+
+
+def names(table: Sequence[str]) -> dict[str, str]:
+    """Former names of the keys of a table."""
+    path = ".".join(table)
+    return next((former for pattern, former in TABLES if re.fullmatch(pattern, path)), {})
+
+
+def override(key: str, value: str) -> tuple[str, str]:
+    """An override with the present names."""
+    path = key.split(".")
+    table = [part for part in path[:-1] if not part.isdecimal()]
+    name = names(table).get(path[-1], path[-1])
+    return ".".join([*path[:-1], name]), written([*table, path[-1]], value)
+
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]|([\w.-]+)(\s*=\s*)|[^"{}\w]+|[\w.-]+')
+
+
+def written(path: Sequence[str], text: str) -> str:
+    """The value of a key with the present names in its inline tables."""
+    if "{" not in text:
+        return _value(path, text)
+    tables, own, made = [[*path]], [*path], []
+    for found in _TOKEN.finditer(text):
+        name, equals = found[1], found[2]
+        if name:
+            *above, last = name.split(".")
+            own = [*tables[-1], *above, last]
+            made.append(".".join([*above, names(own[:-1]).get(last, last)]) + equals)
+            continue
+        if found[0] == "{":
+            tables.append([part for part in own if not part.isdecimal()])
+        elif found[0] == "}" and len(tables) > 1:
+            tables.pop()
+        made.append(_value(own, found[0]))
+    return "".join(made)
+
+
+def _value(path: Sequence[str], text: str) -> str:
+    match path:
+        case ["node", _, "host"]:
+            return re.sub(r'^("?)outside\1$', r"\1external\1", text)
+        case ["channel", _, "loss_per_decade"]:
+            found = re.fullmatch(r'"?(-?[\d.]+) ?dB"?', text)
+            return f"{float(found[1]) / 10:.10g}" if found else text
+    return text
+
+
+_PAIR = re.compile(r'("(?:node|channel|link|flow)(?:\.[^"\\]*)?")(\s*[:,]\s*)("(?:[^"\\]|\\.)*")')
+
+
+def overrides(text: str) -> str:
+    """JSON in which overrides have the present names: pairs of a key and its value as text, in objects or lists."""
+
+    def pair(found: re.Match[str]) -> str:
+        before = json.loads(found[1]), json.loads(found[3])
+        key, value = override(*before)
+        if (key, value) == before:
+            return found[0]
+        return json.dumps(key, ensure_ascii=False) + found[2] + json.dumps(value, ensure_ascii=False)
+
+    return _PAIR.sub(pair, text)
+
+
+def options(text: str) -> str:
+    """Text in which the overrides of commands have the present names."""
+    return re.sub(r"--set '([\w.-]+)=([^']*)'", lambda found: "--set '{}={}'".format(*override(*found.groups())), text)
+
+
 WORDS = {
     "verdict": verdict,
     "one_verdict": verdict,
@@ -114,7 +232,7 @@ def region_of(text: str) -> tuple[dict[str, list[str]], list[str]]:
 
 def why_text(text: str) -> str:
     """`why.txt`, line by line of its entries, wrapped again."""
-    return "\n".join(why_lines(text.split("\n")))
+    return options("\n".join(why_lines(text.split("\n"))))
 
 
 def why_lines(lines: Sequence[str]) -> Iterator[str]:
@@ -177,11 +295,18 @@ def paper(folder: Path) -> Iterator[Path]:
         text.write_text(made, encoding="utf-8")
         claims.write_text(report.as_json(rows, indent=1) + "\n", encoding="utf-8")
         yield from (claims, text)
-    made_by = json.loads(runs.read_text(encoding="utf-8"))
+    written_runs = runs.read_text(encoding="utf-8")
+    made_by = json.loads(written_runs)
     if "schema" not in made_by:
-        made = json.dumps({"schema": report.SCHEMA, **made_by}, ensure_ascii=False, indent=1)
-        runs.write_text(made + "\n", encoding="utf-8")
-        yield runs
+        written_runs = json.dumps({"schema": report.SCHEMA, **made_by}, ensure_ascii=False, indent=1) + "\n"
+    yield from replaced(runs, overrides(written_runs))
+
+
+def replaced(path: Path, text: str) -> Iterator[Path]:
+    """Writes a file if its text is another, and gives it."""
+    if text != path.read_text(encoding="utf-8"):
+        path.write_text(text, encoding="utf-8")
+        yield path
 
 
 def main() -> int:
@@ -191,13 +316,12 @@ def main() -> int:
     if not files:
         raise SystemExit(f"{folder}: found no PAPER/claims.json, expected a folder like docs/results")
     changed = [path for file in files for path in paper(file.parent)]
-    for name, convert in (("why.txt", why_text), ("jitter.md", jitter)):
-        path = folder / name
-        before = path.read_text(encoding="utf-8") if path.is_file() else ""
-        if (after := convert(before)) != before:
-            path.write_text(after, encoding="utf-8")
-            changed.append(path)
-    print("\n".join(map(str, changed)) or "nothing to convert: all files have schema 2")
+    others = [(folder / "why.txt", why_text), (folder / "jitter.md", jitter)]
+    others += [(path, overrides) for path in sorted(folder.glob("first-runs/*.json"))]
+    for path, convert in others:
+        if path.is_file():
+            changed += replaced(path, convert(path.read_text(encoding="utf-8")))
+    print("\n".join(map(str, changed)) or "nothing to convert: all files have the words of schema 2")
     return 0
 
 

@@ -47,10 +47,10 @@ PIECES = (
     Piece("limit 1 MiB of truesize", _of(memory_limit="1 MiB")),
     Piece("station by station, as the paper prints it", {SCHEME: "airtime_as_printed"}),
     Piece("the scheduler of mac80211 since 5.1", {SCHEME: "mac80211"}),
-    Piece("the virtual time of 5.14", {SCHEME: '{ kind = "mac80211", since = "linux-5.14" }'}),
-    Piece("the rounds of 6.0", {SCHEME: '{ kind = "mac80211", since = "linux-6.0" }'}),
+    Piece("the virtual time of 5.14", {SCHEME: '{ kind = "mac80211", kernel = "linux-5.14" }'}),
+    Piece("the rounds of 6.0", {SCHEME: '{ kind = "mac80211", kernel = "linux-6.0" }'}),
     Piece("no airtime scheduler: fq_mac", {SCHEME: "fq_mac"}),
-    Piece("the same, but who finds no room keeps its turn", {SCHEME: '{ kind = "fq_mac", since = "linux-4.11" }'}),
+    Piece("the same, but who finds no room keeps its turn", {SCHEME: '{ kind = "fq_mac", kernel = "linux-4.11" }'}),
     Piece("no queues in the MAC: fq_codel", {SCHEME: "fq_codel"}),
     Piece("nothing: fifo", {SCHEME: "fifo"}),
 )

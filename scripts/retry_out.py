@@ -31,7 +31,7 @@ _PLACING = scatter.placing(plan("retry-out"))
 _PLAIN = {"node.sta.sysctl.net.ipv4.tcp_limit_output_bytes": "43520000"}
 _TODAY = {
     **{f"node.{node}.profile": "linux-6.18" for node in ("sta", "ap", "server")},
-    **{f"node.{node}.interface.wlan0.scheme": '{ kind = "mac80211", since = "linux-6.16" }' for node in ("sta", "ap")},
+    **{f"node.{node}.interface.wlan0.scheme": '{ kind = "mac80211", kernel = "linux-6.16" }' for node in ("sta", "ap")},
     **{f"node.{node}.interface.wlan0.retry_limit": "30" for node in ("sta", "ap")},
 }
 STATIONS: Mapping[str, tuple[str, Mapping[str, str]]] = {

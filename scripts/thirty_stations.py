@@ -55,7 +55,7 @@ def ratios(first: int, step: float = 0.0) -> dict[str, str]:
 
 def fixed(rate: str) -> dict[str, str]:
     """One rate for all, without errors."""
-    # The others are `like` the first. At 60 dB no rate has errors.
+    # The others inherit from the first. At 60 dB no rate has errors.
     return {
         "node.fast1.interface.wlan0.rate": f"ht20-{rate}-sgi",
         **ratios(60),

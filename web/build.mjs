@@ -37,7 +37,7 @@ const presets = join(here, "..", "crates", "sim", "paths");
 
 // A transport's paths (`stillair link`), which have a host outside at either end: here both are modelled, and a download and pings go between them.
 export function path(text) {
-  const [modelled, hosts] = [text.replace(/^host = "outside"\n|host = "outside", /gm, ""), [...text.matchAll(/host = "outside"/g)].length];
+  const [modelled, hosts] = [text.replace(/^host = "external"\n|host = "external", /gm, ""), [...text.matchAll(/host = "external"/g)].length];
   if (hosts !== 2) throw new Error(`a path has two hosts outside, and this one ${hosts}`);
   // What changes on its way is seen too.
   const length = /\bat = "/.test(text) ? "30 s" : "10 s";

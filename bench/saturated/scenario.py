@@ -20,7 +20,7 @@ def scenario(case: Case) -> str:
     scheme = _scheme(case)
     channel = [f'band = "{case.band.replace("_", ".")} GHz"', f'width = "{data.width} MHz"']
     if case.hidden:
-        channel.append(f"deaf = [{[f's{i}' for i in range(case.stations)]}]".replace("'", '"'))
+        channel.append(f"hidden = [{[f's{i}' for i in range(case.stations)]}]".replace("'", '"'))
     lines = [
         f'name = "{case.example}"',
         f'duration = "{SETTLE + SECONDS} s"',
@@ -98,6 +98,6 @@ def _flow(case: Case, name: str, data: Rate) -> list[str]:
         f'rate = "{round(1000 * load_mbps(case, data))} kbit/s"',
         f"payload = {case.payload - (HEADER - case.header)}",
         "burst = 8",
-        f'mark = "{"CS5" if case.video else "CS0"}"',
+        f'dscp = "{"CS5" if case.video else "CS0"}"',
         'start_spread = "10 ms"',
     ]

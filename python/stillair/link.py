@@ -87,7 +87,7 @@ class Link:
     def __init__(self, scenario: str | Path, *, seed: int = 1, overrides: Mapping[str, str] | None = None) -> None:
         """A link over a scenario, as `stillair.Scenario` takes it: the path of a file, its name, or its text.
 
-        At least two of its nodes are `host = "outside"`: the link's endpoints.
+        At least two of its nodes are `host = "external"`: the link's endpoints.
         """
         found = Scenario(scenario)
         self._begin(_native.Link(found.text, found.file, list((overrides or {}).items()), seed))

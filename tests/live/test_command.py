@@ -100,7 +100,7 @@ def test_virtual_time_and_live_are_set_side_by_side(tmp_path: Path) -> None:
         (("--capture", "."), ".: the capture cannot be written there: Is a directory"),
         (("--attach", "sta"), '--attach: found "sta", expected HOST=netns:PATH or HOST=pid:N'),
         (("--host", "nobody"), '--host: found "nobody", expected a live host: server, sta'),
-        (("--set", "node.server.host=outside", "--set", "flow=[]"), 'node.server.host: found "outside"'),
+        (("--set", "node.server.host=external", "--set", "flow=[]"), 'node.server.host: found "external"'),
     ],
 )
 def test_a_mistake_is_one_line(tmp_path: Path, options: tuple[str, ...], says: str) -> None:

@@ -77,7 +77,7 @@ def test_nothing_remains(user: User, how: str) -> None:
     assert outside() == before
     if how in ("exit", "SIGTERM"):
         # What was measured until then is told.
-        assert json.loads(out.splitlines()[-1])["runs"][0]["live"]["doors"]["entered"] > 0, err
+        assert json.loads(out.splitlines()[-1])["runs"][0]["live"]["external_io"]["entered"] > 0, err
     if how == "SIGKILL of the engine":
         assert "the engine was killed" in err
 
@@ -243,8 +243,8 @@ def test_a_mistake_is_told_before_anything_begins(user: User) -> None:
             "node.ap.interface: found 2 interfaces of a live host, expected one",
         ),
         (
-            ["--set", "node.server.host=outside", "--set", "flow=[]"],
-            'node.server.host: found "outside", expected "live" or "model"',
+            ["--set", "node.server.host=external", "--set", "flow=[]"],
+            'node.server.host: found "external", expected "live" or "model"',
         ),
     ]:
         done = user.run("run", "upload.toml", *options)

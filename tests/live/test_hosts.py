@@ -52,7 +52,7 @@ def test_names_resolve_and_all_answer(user: User) -> None:
     assert all(float(ms) >= 10 for ms in re.findall(r"min/avg/max/mdev = ([\d.]+)/", text)[:2])
     assert "10.0.1.10/32" in text
     assert "fd00::a00:10a/128" in text
-    doors = run["live"]["doors"]
+    doors = run["live"]["external_io"]
     assert doors["answered"] == 2
     assert doors["entered"] >= 14
     assert doors["malformed"] == doors["refused_by_host"] == 0
@@ -66,7 +66,7 @@ def test_datagrams_longer_than_the_mtu_arrive_in_fragments(user: User, tsq: str)
     tsq = f"node.sta.tcp.tsq={tsq}"
     run, printed, _ = user.live("--set", "flow=[]", "--set", tsq, command=["sh", "-c", pings])
     assert "\n".join(printed).count("2 received, 0% packet loss") == 2 * len(lengths), printed
-    doors = run["live"]["doors"]
+    doors = run["live"]["external_io"]
     # Fragments of 2, 2, 3 and 21 by IPv4 and IPv6, twice each way.
     assert doors["left"] >= 2 * 2 * 2 * (2 + 2 + 3 + 21)
     assert doors["too_long"] == doors["malformed"] == 0
@@ -132,7 +132,7 @@ for to in ("255.255.255.255", "224.0.0.251", "192.0.2.1"):
 """
     run, _, status = user.live("--set", "flow=[]", command=[PYTHON, "-c", send])
     assert status == 0
-    assert run["live"]["doors"]["no_route"] >= 15
+    assert run["live"]["external_io"]["no_route"] >= 15
 
 
 def test_flows_are_made_by_real_tools(user: User) -> None:

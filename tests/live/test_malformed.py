@@ -77,14 +77,14 @@ def test_a_thousand_malformed_packets_are_counted(user: User, port: str) -> None
         wait_for(user.folder / "begun")
         [run] = json.loads(user.run("ps").stdout)
         sta = run["status"]["hosts"]["sta"]
-        before = run["status"]["doors"]
+        before = run["status"]["external_io"]
         sender = [PYTHON, "send.py", run["pid"], sta["namespace"], port, 1000, sta["port"]]
         done = user.plain(*[str(word) for word in sender])
         assert done.stdout.strip() == "1000", done.stderr
         # The run goes on: packets that are whole pass.
         assert user.run("exec", "sta", "--", "ping", "-q", "-c", "2", "-i", "0.2", "server").returncode == 0
         [run] = json.loads(user.run("ps").stdout)
-        after = run["status"]["doors"]
+        after = run["status"]["external_io"]
     finally:
         process.terminate()
         out, err = process.communicate(timeout=20)

@@ -55,7 +55,7 @@ def reached(user: User, uplink: str) -> tuple[list[str], dict[str, int]]:
     )
     *lines, last = done.stdout.splitlines() or [""]
     assert last.startswith('{"'), (done.stdout, done.stderr)
-    return lines, json.loads(last)["runs"][0]["live"]["doors"]
+    return lines, json.loads(last)["runs"][0]["live"]["external_io"]
 
 
 def around(user: User, uplink: str, before: list[str]) -> "subprocess.CompletedProcess[str]":

@@ -53,5 +53,5 @@ def test_each_step_runs_and_all_with_a_scheduler_share_the_air(
 def test_rules_of_a_kernel_that_is_unknown_are_refused() -> None:
     with pytest.raises(ValueError, match=r'found "linux-5\.13"'):
         bundled.scenario("anomaly-tcp").resolve(
-            [("node.ap.interface.wlan0.scheme", '{ kind = "mac80211", since = "linux-5.13" }')]
+            [("node.ap.interface.wlan0.scheme", '{ kind = "mac80211", kernel = "linux-5.13" }')]
         )

@@ -97,7 +97,7 @@ profile = "linux-4.14"
 sysctl = { "net.ipv4.tcp_congestion_control" = "cubic" }
 interface.eth0 = { link = "lan", address = "10.0.0.1" }
 [node.server]
-like = "client"
+inherits = "client"
 interface.eth0 = { address = "10.0.0.2" }
 [link.lan]
 rate = "100 Mbit/s"

@@ -63,7 +63,7 @@ to = {ends[1]}
 rate = "{rate}"
 payload = {payload}
 stop = "0.6 s"
-mark = "{mark}"
+dscp = "{dscp}"
 """
 PING = """
 [[flow]]
@@ -72,7 +72,7 @@ from = "server"
 to = {to}
 interval = "0.1 s"
 stop = "0.6 s"
-mark = "{mark}"
+dscp = "{dscp}"
 """
 
 
@@ -89,8 +89,8 @@ def tcp(source: str, to: str) -> str:
     return TCP.format(ends=(f'"{source}"', f'"{to}"'))
 
 
-def udp(source: str, to: str, rate: str = "20 Mbit/s", payload: int = 1470, mark: str = "CS0") -> str:
-    return UDP.format(ends=(f'"{source}"', f'"{to}"'), rate=rate, payload=payload, mark=mark)
+def udp(source: str, to: str, rate: str = "20 Mbit/s", payload: int = 1470, dscp: str = "CS0") -> str:
+    return UDP.format(ends=(f'"{source}"', f'"{to}"'), rate=rate, payload=payload, dscp=dscp)
 
 
 def scenario(stations: dict[str, str], flows: str, band: str = "5 GHz") -> Scenario:
@@ -118,12 +118,12 @@ CASES = {
     ),
     "marks": scenario(
         {"fast": FAST},
-        "".join(udp("fast", "server", "8 Mbit/s", mark=m) + udp("server", "fast", mark=m) for m in ("CS6", "CS1"))
-        + udp("fast", "server", "8 Mbit/s", mark="CS5"),
+        "".join(udp("fast", "server", "8 Mbit/s", dscp=m) + udp("server", "fast", dscp=m) for m in ("CS6", "CS1"))
+        + udp("fast", "server", "8 Mbit/s", dscp="CS5"),
     ),
     "pings": scenario(
         {"fast": 'rate = "ht40-mcs31-sgi"', "slow": 'rate = "ofdm-6"'},
-        PING.format(to='["fast", "slow"]', mark="CS0") + PING.format(to='["fast"]', mark="EF"),
+        PING.format(to='["fast", "slow"]', dscp="CS0") + PING.format(to='["fast"]', dscp="EF"),
         "2.4 GHz",
     ),
     "old": scenario(
@@ -196,7 +196,7 @@ scheme = "{scheme}"
 rate = "{rate}"
 error_rate = 0.1
 [node.old]
-like = "new"
+inherits = "new"
 interface.wlan0.rate = "ht40-mcs7-sgi"
 """
 WIDE_FLOWS = [("tcp", "ap", "new", ""), ("tcp", "old", "ap", ""), ("udp", "new", "ap", 'rate = "20 Mbit/s"')]

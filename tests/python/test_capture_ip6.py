@@ -33,7 +33,7 @@ interface.wlan0 = { channel = "wifi", role = "station", ap = "ap.wlan0", rate = 
 kind = "ping"
 from = "s"
 to = "server"
-mark = "CS6"
+dscp = "CS6"
 [[flow]]
 kind = "tcp"
 from = "s"
@@ -45,7 +45,7 @@ from = "server"
 to = "s"
 rate = "1 Mbit/s"
 payload = 1300
-mark = "EF"
+dscp = "EF"
 [[flow]]
 kind = "quic"
 from = "server"

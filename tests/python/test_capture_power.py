@@ -36,17 +36,17 @@ rate = "ht20-mcs7-sgi"
 power_save = "mac80211"
 
 [node.polls]
-like = "wakes"
+inherits = "wakes"
 interface.wlan0 = { address = "10.0.1.12", power_save = "static" }
 
 [node.calls]
-like = "wakes"
+inherits = "wakes"
 [node.calls.interface.wlan0]
 address = "10.0.1.13"
 power_save = { kind = "phone", uapsd = ["VO", "VI", "BE", "BK"], max_sp = 2, timeout = "10 ms" }
 
 [node.scans]
-like = "wakes"
+inherits = "wakes"
 interface.wlan0 = { address = "10.0.1.14", scan = { kind = "mac80211", passive_channels = 0 }, power_save = "off" }
 
 [[flow]]

@@ -70,7 +70,7 @@ def test_a_scan_that_is_a_plain_word_can_be_made_rarer() -> None:
     word = [("duration", "6 s"), ("node.laptop.interface.wlan0.scan", "mac80211")]
     finding = findings.Finding("scan", "laptop", 100.0, 0.9)
     (change, *_) = changes.of(finding, json.loads(scenario.resolve(word)))
-    assert change.overrides == [("node.laptop.interface.wlan0.scan.every", "300 s")]
+    assert change.overrides == [("node.laptop.interface.wlan0.scan.interval", "300 s")]
     assert json.loads(scenario.resolve([*word, *change.overrides])) != json.loads(scenario.resolve(word))
 
 
@@ -93,7 +93,7 @@ def test_what_never_arrives_is_told() -> None:
     scenario = Scenario(PROBLEMS[0].parent / "more" / "ap-scan.toml")
     deaf = {"record.sojourn": True, "node.sta.interface.wlan0.rate": "ht20-mcs7-lgi", "duration": "4 s"}
     flow = '{ kind = "ping", from = "server", to = "sta" }'
-    lost = {**deaf, "node.sta.interface.wlan0.unheard_rate": 1, "flow": f"[{flow}]"}
+    lost = {**deaf, "node.sta.interface.wlan0.preamble_loss_rate": 1, "flow": f"[{flow}]"}
     runs = scenario.run(overrides=lost).runs
     found = findings.subjects(runs, json.loads(scenario.resolve()))
     said = unbroken(page.text("deaf", runs, found, None, json.loads(scenario.resolve(lost))))
@@ -120,7 +120,7 @@ def test_what_helps_has_been_run() -> None:
 
 
 def test_changes_go_by_names_that_are_written() -> None:
-    text = "node.a.interface.w = {}\nnode.b.like = 'a'\nnode.c = { like = 'b', count = 2, interface.x = {} }"
+    text = "node.a.interface.w = {}\nnode.b.inherits = 'a'\nnode.c = { inherits = 'b', count = 2, interface.x = {} }"
     sets = [(f"node.{node}.interface.{at}.rate", "1") for node in ("a", "b", "c1", "c2") for at in "wx"]
     assert overrides.as_written([*sets, ("link.l.rate", "1")], text) == [
         ("node.a.interface.w.rate", "1"),

@@ -35,7 +35,7 @@ def unbroken(said: str) -> str:
 )
 def test_few_packets_that_are_very_late_are_told(every: str, headline: str) -> None:
     scenario = Scenario(PROBLEMS / "scanning-laptop.toml")
-    sets = {"duration": "60 s", "node.laptop.interface.wlan0.scan.every": every, "record.sojourn": True}
+    sets = {"duration": "60 s", "node.laptop.interface.wlan0.scan.interval": every, "record.sojourn": True}
     runs = scenario.run(overrides=sets).runs
     found = findings.subjects(runs, json.loads(scenario.resolve(sets)))
     said = unbroken(page.text("x", runs, found, None, json.loads(scenario.resolve(sets))))
@@ -54,7 +54,7 @@ def test_few_packets_that_are_very_late_are_told(every: str, headline: str) -> N
 
 def test_a_network_without_late_packets_has_none() -> None:
     text = (PROBLEMS / "scanning-laptop.toml").read_text(encoding="utf-8")
-    scenario = Scenario(text.replace(', scan = { kind = "mac80211", start = "2 s", every = "6 s" }', ""))
+    scenario = Scenario(text.replace(', scan = { kind = "mac80211", start = "2 s", interval = "6 s" }', ""))
     sets = {"record.sojourn": True}
     runs = scenario.run(overrides=sets).runs
     found = findings.subjects(runs, json.loads(scenario.resolve(sets)))

@@ -213,7 +213,7 @@ def test_directions_and_classes_have_names_of_their_own(tmp_path: Path) -> None:
     short = {"duration": "1 s", "warm_up": "0 s", "flow.0.to": '["fast1"]', "flow.1.to": '["fast1"]'}
     both = bundled.scenario("anomaly-udp").text + (
         '[[flow]]\nkind = "udp"\nfrom = "fast1"\nto = ["server"]\nrate = "1 Mbit/s"\n'
-        '[[flow]]\nkind = "ping"\nfrom = "server"\nto = ["fast1"]\ninterval = "0.2 s"\nmark = "EF"\n'
+        '[[flow]]\nkind = "ping"\nfrom = "server"\nto = ["fast1"]\ninterval = "0.2 s"\ndscp = "EF"\n'
     )
     # The sweep of the file is in the way of appended flows.
     before, _, after = both.partition("[sweep]")

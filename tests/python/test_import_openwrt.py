@@ -253,7 +253,7 @@ def test_options_with_and_without_a_key(importer: Importer) -> None:
     made = importer.made(wireless=wireless(options))
     assert made.ap["rts_threshold"] == 500
     assert made.channel["tx_power"] == "17 dBm"
-    assert (made.channel["lowest_rate"], made.channel["beacon_interval"]) == ("ofdm-12", "204.8 ms")
+    assert (made.channel["basic_rate"], made.channel["beacon_interval"]) == ("ofdm-12", "204.8 ms")
     told = "frag (fragmentation is not modelled), distance (the coverage class is not modelled) of radio0."
     assert f"wireless:1: {told}" in made.left
     # A measured signal includes the power.
@@ -305,7 +305,7 @@ def test_all_queues_of_hostapd(importer: Importer) -> None:
     made = importer.made(x=HOSTAPD.format(mode="a", channel=36) + lines + acm + more)
     assert {key: made.ap[key] for key in expected} == expected
     assert made.ap["tx_queue_data0_burst"] == "1.5 ms"
-    assert made.channel["lowest_rate"] == "ofdm-6"
+    assert made.channel["basic_rate"] == "ofdm-6"
     assert made.left == []
     odd = (
         lines.replace("wmm_ac_vo_aifs=2", "wmm_ac_vo_aifs=99")

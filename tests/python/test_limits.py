@@ -152,7 +152,7 @@ def test_a_check_of_ten_thousand_stations_fits_into_a_gigabyte(tmp_path: Path) -
 
 def test_hidden_stations_among_many_are_listed_by_group(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "many.toml"
-    file.write_text(MANY.partition("[sweep]")[0].replace("[node.ap]", 'deaf = [["sta"]]\nfaint = []\n[node.ap]'))
+    file.write_text(MANY.partition("[sweep]")[0].replace("[node.ap]", 'hidden = [["sta"]]\nsense_only = []\n[node.ap]'))
     for count, is_listed in ((255, True), (256, False)):
         assert status(["check", str(file), "--set", f"node.sta.count={count}", "--json"]) == 0
         channel = json.loads(capsys.readouterr().out)["channels"][0]

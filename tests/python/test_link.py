@@ -10,8 +10,8 @@ from stillair.link import Link, Packet, Wait, Writable, presets
 WIRE = """
 name = "wire"
 link.lan = { rate = "12 Mbit/s", delay = "3 ms" }
-node.a = { profile = "linux-6.12", host = "outside", interface.eth0.link = "lan" }
-node.b = { profile = "linux-6.12", host = "outside", interface.eth0.link = "lan" }
+node.a = { profile = "linux-6.12", host = "external", interface.eth0.link = "lan" }
+node.b = { profile = "linux-6.12", host = "external", interface.eth0.link = "lan" }
 """
 
 

@@ -86,6 +86,65 @@ def test_what_is_converted_stays(script: ModuleType, tmp_path: Path) -> None:
         assert (paper / name).read_bytes() == (kept / name).read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (("flow.0.mark", "CS6"), ("flow.0.dscp", "CS6")),
+        (("channel.hop1.deaf", '[["a", "b"]]'), ("channel.hop1.hidden", '[["a", "b"]]')),
+        (("channel.wifi.loss_per_decade", "35 dB"), ("channel.wifi.path_loss_exponent", "3.5")),
+        (
+            ("channel.wifi", '{ loss_per_decade = "28.5 dB", noise = "-94 dBm" }'),
+            ("channel.wifi", '{ path_loss_exponent = 2.85, noise = "-94 dBm" }'),
+        ),
+        (("node.a.host", "outside"), ("node.a.host", "external")),
+        (("node.b", '{ like = "a", host = "outside" }'), ("node.b", '{ inherits = "a", host = "external" }')),
+        (
+            ("node.ap.interface.wlan0.scheme", '{ kind = "mac80211", since = "linux-6.0", aql = false }'),
+            ("node.ap.interface.wlan0.scheme", '{ kind = "mac80211", kernel = "linux-6.0", aql = false }'),
+        ),
+        (
+            (
+                "node.sta",
+                '{ interface.w = { unheard_rate = 0.1, scan = { every = "8 s" } } }',
+            ),
+            (
+                "node.sta",
+                '{ interface.w = { preamble_loss_rate = 0.1, scan = { interval = "8 s" } } }',
+            ),
+        ),
+        (
+            ("node.sta.interface.w.error_rate", '[{ rates = "mcs0", chance = 0.5 }]'),
+            ("node.sta.interface.w.error_rate", '[{ rates = "mcs0", probability = 0.5 }]'),
+        ),
+        (("node.sta.interface.w.error_rate.0.chance", "0.5"), ("node.sta.interface.w.error_rate.0.probability", "0.5")),
+        (
+            ("flow", '[{ kind = "udp", mark = "EF", from = "mark" }]'),
+            ("flow", '[{ kind = "udp", dscp = "EF", from = "mark" }]'),
+        ),
+        (
+            ("flow.0.stack", '{ kind = "quinn", certificates = 2000, ack_frequency = { every = 10 } }'),
+            ("flow.0.stack", '{ kind = "quinn", server_handshake = 2000, ack_frequency = { every = 10 } }'),
+        ),
+        (("node.a.interface.w.scan", '{ home = "1 s" }'), ("node.a.interface.w.scan", '{ home_dwell = "1 s" }')),
+        (("flow.0.from", "customer"), ("flow.0.from", "customer")),
+        (("node.like.position", "1 m, 2 m"), ("node.like.position", "1 m, 2 m")),
+    ],
+)
+def test_overrides_have_the_present_names(script: ModuleType, before: tuple[str, str], after: tuple[str, str]) -> None:
+    assert script.override(*before) == after
+    assert script.override(*after) == after
+    as_object, as_list = json.dumps({before[0]: before[1]}), json.dumps([[*before]])
+    assert json.loads(script.overrides(as_object)) == {after[0]: after[1]}
+    assert json.loads(script.overrides(as_list)) == [[*after]]
+
+
+def test_first_runs_and_changes_of_why_have_the_present_names(script: ModuleType) -> None:
+    for path in sorted((RESULTS / "first-runs").glob("*.json")):
+        text = path.read_text(encoding="utf-8")
+        assert script.overrides(text) == text, path.name
+    assert script.why_text("            --set 'flow.0.mark=EF'") == "            --set 'flow.0.dscp=EF'"
+
+
 def test_a_later_schema_is_refused_too(tmp_path: Path) -> None:
     (tmp_path / "claims.json").write_text('{"schema": 3, "claims": []}')
     with pytest.raises(InputError, match=r"schema: found 3, expected 2$"):

@@ -58,7 +58,7 @@ def stillair(*arguments: str, cwd: Path, limit: int | None = None, stdout: int |
         (("forward = true", "forward = false"), "expected forward = true"),
         (('from = "server"', 'from = "servr"'), 'did you mean "server"?'),
         (('link = "lan", address = "10.0.0.2"', 'link = "wan", address = "10.0.0.2"'), 'found "wan", expected "lan"'),
-        (('like = "fast1"', 'like = "fast2"'), "fast2"),
+        (('inherits = "fast1"', 'inherits = "fast2"'), "fast2"),
         (("node.ap.interface.wlan0.scheme", "node.app.interface.wlan0.scheme"), "(node.app): found no such name"),
     ],
     ids=lambda value: value if isinstance(value, str) else None,

@@ -364,7 +364,7 @@ duration = "1 s"
 [channel.wifi]
 band = "5 GHz"
 width = "40MHz"
-sensed_from = "-87 dBm"
+cca_sensitivity = "-87 dBm"
 [node.ap]
 profile = "linux-6.6"
 position = "40 m, 0 m"

@@ -161,12 +161,12 @@ def test_neighbours_of_hops_that_a_client_does_not_use_change_nothing() -> None:
         ("bquic-mesh", {}, 58, 72),
         ("bquic-lab", {}, 85, 95),
         # Not early and with exact timers all gaps are about as long: 0.4 ms on the mesh, 0.1 ms in the lab.
-        ("bquic-mesh", {"preset": "chromium39-strict", "timer_grain": "0 ms"}, 0, 1),
-        ("bquic-lab", {"preset": "chromium39-strict", "timer_grain": "0 ms"}, 23, 35),
+        ("bquic-mesh", {"preset": "chromium39-strict", "timer_granularity": "0 ms"}, 0, 1),
+        ("bquic-lab", {"preset": "chromium39-strict", "timer_granularity": "0 ms"}, 23, 35),
         # The paper's share: with timers of 0.5 ms, or about one gap early; in the lab with timers of 0.1 ms.
-        ("bquic-mesh", {"preset": "chromium39-strict", "timer_grain": "0.5 ms"}, 8, 28),
-        ("bquic-mesh", {"pacing_horizon": "0.3 ms", "timer_grain": "0 ms"}, 8, 28),
-        ("bquic-lab", {"preset": "chromium39-strict", "timer_grain": "0.1 ms"}, 8, 28),
+        ("bquic-mesh", {"preset": "chromium39-strict", "timer_granularity": "0.5 ms"}, 8, 28),
+        ("bquic-mesh", {"pacing_horizon": "0.3 ms", "timer_granularity": "0 ms"}, 8, 28),
+        ("bquic-lab", {"preset": "chromium39-strict", "timer_granularity": "0.1 ms"}, 8, 28),
     ],
 )
 def test_which_pacing_leaves_the_papers_share_of_short_gaps(

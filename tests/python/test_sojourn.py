@@ -42,7 +42,7 @@ profile = "linux-6.1"
 interface.wlan0 = { channel = "wifi", role = "station", ap = "ap.wlan0", rate = "ht20-mcs7-sgi" }
 
 [node.far]
-like = "near"
+inherits = "near"
 interface.wlan0 = { rate = "ht20-mcs0-lgi" }
 
 [[flow]]

@@ -29,7 +29,7 @@ kind = "video"
 from = "server"
 to = "pc"
 rate = "2 Mbit/s"
-both_ways = true
+bidirectional = true
 [sweep]
 node.pc.count = [2, 11]
 """

@@ -120,7 +120,7 @@ def text_of(name: str) -> str:
         ("weights_udp_mixed", ["airtime_weight = 1024", "airtime_weight = 256"]),
         ("flows100_ecn", ['"net.ipv4.tcp_ecn" = 1', "tcp_down-sta1-99"]),
         ("loss5_up", ["error_rate = 0.05"]),
-        ("minstrel_B", ['rate = "minstrel_ht"', "chance = 0.9", 'rates = "mcs15"']),
+        ("minstrel_B", ['rate = "minstrel_ht"', "probability = 0.9", 'rates = "mcs15"']),
         ("minstrel_step_JA_hwtries", ['at = "16 s"']),
         ("udp3_b32", ["burst = 32", 'rate = "15 Mbit/s"', "payload = 1470"]),
     ],

@@ -12,7 +12,7 @@ duration = \"200 ms\"
 profile = \"linux-6.1\"
 interface.eth0 = { link = \"l\", address = \"10.0.0.1\" }
 [node.b]
-like = \"a\"
+inherits = \"a\"
 interface.eth0 = { address = \"10.0.0.2\" }
 [link.l]
 rate = \"10 Mbit/s\"

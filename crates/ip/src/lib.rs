@@ -1,6 +1,6 @@
 //! Real IP packets as bytes, from the IP header on: parsing, changing fields, GRO, GSO and ICMP replies.
 //!
-//! In the modelled network a packet of an outside host is a handle with a few fields. This crate reads these
+//! In the modelled network a packet of an external host is a handle with a few fields. This crate reads these
 //! fields ([`parse()`]), writes back changes of the network ([`patch`]), merges and splits segments as
 //! devices do ([`gro`], [`gso`]) and writes ICMP messages of routers and hosts ([`icmp`]). It does no I/O,
 //! reads no clock, and has no queues or routes. Nothing allocates per packet: callers pass buffers, and

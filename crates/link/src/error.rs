@@ -12,7 +12,7 @@ pub enum LinkError {
     Preset(String),
     /// The scenario is wrong: the place, and what would be right.
     Scenario(Box<ScenarioError>),
-    /// The scenario has fewer than two interfaces of outside hosts.
+    /// The scenario has fewer than two interfaces of external hosts.
     Endpoints(Vec<String>),
     /// The path has no endpoint of that name; with the endpoints of the path.
     Endpoint(String, Vec<String>),
@@ -27,7 +27,7 @@ impl fmt::Display for LinkError {
             Self::Scenario(error) => error.fmt(f),
             Self::Endpoints(found) => write!(
                 f,
-                "the scenario has {} of the two or more endpoints that a link needs: interfaces of nodes with host = \"outside\"{}{}",
+                "the scenario has {} of the two or more endpoints that a link needs: interfaces of nodes with host = \"external\"{}{}",
                 found.len(),
                 if found.is_empty() { "" } else { ", " },
                 found.join(", ")

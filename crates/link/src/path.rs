@@ -11,12 +11,12 @@ use crate::datagram::Endpoint;
 use crate::error::LinkError;
 use crate::header;
 
-/// An end of a path: an interface of an outside host.
+/// An end of a path: an interface of an external host.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct End {
     pub(crate) name: String,
     pub(crate) interface: u16,
-    /// Its host, by its position among the outside hosts.
+    /// Its host, by its position among the external hosts.
     pub(crate) host: u32,
     pub(crate) address: Ipv4Addr,
 }
@@ -66,7 +66,7 @@ impl Path {
         Self::of(scenario.build()?)
     }
 
-    /// A scenario that has been read. Its endpoints are the interfaces of its outside hosts, in the order of
+    /// A scenario that has been read. Its endpoints are the interfaces of its external hosts, in the order of
     /// the scenario, named after the node, or `NODE.INTERFACE` if a node has several.
     ///
     /// # Errors
@@ -76,7 +76,7 @@ impl Path {
         let (mut interface, mut host) = (0_u16, 0);
         for node in &scenario.nodes {
             for own in &node.interfaces {
-                if node.host == Host::Outside {
+                if node.host == Host::External {
                     let name = match node.interfaces.len() {
                         1 => node.name.clone(),
                         _ => format!("{}.{}", node.name, own.name),
@@ -85,7 +85,7 @@ impl Path {
                 }
                 interface += 1;
             }
-            host += u32::from(node.host == Host::Outside);
+            host += u32::from(node.host == Host::External);
         }
         if ends.len() < 2 {
             return Err(LinkError::Endpoints(ends.into_iter().map(|end| end.name).collect()));

@@ -12,8 +12,8 @@ use stillair_link::{
 const WIRE: &str = r#"
 name = "wire"
 link.lan = { rate = "12 Mbit/s", delay = "3 ms" }
-node.a = { profile = "linux-6.12", host = "outside", interface.eth0 = { link = "lan", qdisc = { kind = "pfifo", limit = 10 } } }
-node.b = { profile = "linux-6.12", host = "outside", interface.eth0.link = "lan" }
+node.a = { profile = "linux-6.12", host = "external", interface.eth0 = { link = "lan", qdisc = { kind = "pfifo", limit = 10 } } }
+node.b = { profile = "linux-6.12", host = "external", interface.eth0.link = "lan" }
 "#;
 const A: Endpoint = Endpoint(0);
 const B: Endpoint = Endpoint(1);
@@ -94,10 +94,10 @@ fn paths_that_cannot_be_are_told() {
     let says = |text: &str| Path::parse(text, "x.toml", &[]).expect_err("a mistake").to_string();
     let wrong = says(&WIRE.replace("3 ms", "soon"));
     assert!(wrong.starts_with("x.toml:3: link.lan.delay: found \"soon\""), "{wrong}");
-    let one = WIRE.replacen("host = \"outside\", ", "", 1);
+    let one = WIRE.replacen("host = \"external\", ", "", 1);
     assert_eq!(
         says(&one),
-        "the scenario has 1 of the two or more endpoints that a link needs: interfaces of nodes with host = \"outside\", b"
+        "the scenario has 1 of the two or more endpoints that a link needs: interfaces of nodes with host = \"external\", b"
     );
     assert!(matches!(Path::preset("home"), Err(LinkError::Preset(says)) if says.contains("home")));
     let says = wire(&[]).endpoint("c").expect_err("no such endpoint").to_string();
@@ -109,7 +109,7 @@ fn a_path_can_be_built() {
     let at = |n| std::net::Ipv4Addr::new(10, 0, 0, n);
     let host = |n| {
         NodeBuilder::new("linux-6.12")
-            .set("host", "outside")
+            .set("host", "external")
             .interface("eth0", InterfaceBuilder::wired("lan", at(n)))
     };
     let scenario = ScenarioBuilder::new("built")
@@ -128,7 +128,7 @@ fn a_host_of_two_interfaces_has_two_endpoints() {
     let text = format!("{WIRE}link.lte = {{ rate = \"5 Mbit/s\", delay = \"30 ms\" }}\n").replace(
         "interface.eth0.link = \"lan\"",
         "interface.eth0.link = \"lan\", interface.wwan.link = \"lte\"",
-    ) + "node.c = { profile = \"linux-6.12\", host = \"outside\", interface.eth0.link = \"lte\" }\n";
+    ) + "node.c = { profile = \"linux-6.12\", host = \"external\", interface.eth0.link = \"lte\" }\n";
     let path = Path::parse(&text, "two.toml", &[]).expect("a good path");
     assert_eq!(path.endpoints().collect::<Vec<_>>(), ["a", "b.eth0", "b.wwan", "c"]);
     let mut link = path.link(1).expect("a link");

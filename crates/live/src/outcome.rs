@@ -26,7 +26,6 @@ pub struct LiveReport {
     /// By host: its device, and how its packets are taken.
     pub hosts: Value,
     /// Packet counters.
-    #[serde(rename = "doors")]
     pub external: Counts,
     /// By flow: the command line of its tool, and the tool's output.
     #[serde(skip_serializing_if = "Value::is_null")]

@@ -107,9 +107,9 @@ impl Plan {
                     node.name
                 ));
             }
-            if node.host == Host::Outside {
+            if node.host == Host::External {
                 return Err(format!(
-                    "node.{}.host: found \"outside\", expected \"live\" or \"model\": nobody else drives this run",
+                    "node.{}.host: found \"external\", expected \"live\" or \"model\": nobody else drives this run",
                     node.name
                 ));
             }

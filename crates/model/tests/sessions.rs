@@ -316,7 +316,7 @@ fn retries_count_hardware_tries() {
         assert_eq!(drain(&mut p), format!("{}B", "S ".repeat(4 * ppdus)), "limit {limit}");
         assert_eq!(p.drops.0, [(1, Reason::RetryLimit, PlaceId(0))]);
     }
-    // Outside a session the driver sends nothing again.
+    // External a session the driver sends nothing again.
     let mut p = pair(30);
     p.rule = Some(|_| Try::LOST);
     offer(&mut p, 6, 1);

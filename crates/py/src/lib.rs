@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use pyo3::prelude::*;
 use stillair_sim::{api, scenario};
 
-/// The scenario after `like`, defaults and overrides, as JSON.
+/// The scenario after `inherits`, defaults and overrides, as JSON.
 #[pyfunction]
 fn resolve(text: &str, file: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
     api::resolve(text, file, &overrides).map_err(errors::to_python)

@@ -2,7 +2,7 @@
 //! by the model's source or let in and taken out by a driver with their bytes.
 //!
 //! `bench_doors` prints the CPU time of both per packet and their difference;
-//! `bench_doors --once modelled|outside` moves the packets once, for a count of instructions from outside.
+//! `bench_doors --once modelled|external` moves the packets once, for a count of instructions from outside.
 
 use std::fs;
 use std::process::ExitCode;
@@ -21,7 +21,7 @@ const TIMES: u32 = 9;
 fn network(host: &str, flow: &str) -> Result<Scenario, String> {
     let text = format!(
         r#"
-name = "doors"
+name = "external_io"
 duration = "5 s"
 [link.lan]
 rate = "1 Gbit/s"
@@ -36,7 +36,7 @@ host = "{host}"
 interface.eth0 = {{ link = "lan", address = "10.0.0.2" }}
 {flow}"#
     );
-    scenario::parse(&text, "doors.toml", &[]).map_err(|e| e.to_string())
+    scenario::parse(&text, "external-io.toml", &[]).map_err(|e| e.to_string())
 }
 
 fn modelled() -> Result<u64, String> {
@@ -51,8 +51,8 @@ fn modelled() -> Result<u64, String> {
     Ok(world.books().packet_account().0.delivered)
 }
 
-fn outside() -> Result<u64, String> {
-    let scenario = network("outside", "")?;
+fn external() -> Result<u64, String> {
+    let scenario = network("external", "")?;
     let mut world = wire(&scenario, Seed { seed: 1, run: 0 }, |recorder| recorder).world;
     let mut bytes = vec![0_u8; BYTES as usize];
     bytes[0] = 0x45;
@@ -104,7 +104,7 @@ fn cost(run: fn() -> Result<u64, String>) -> Result<f64, String> {
 }
 
 fn all() -> Result<(), String> {
-    let (model, doors) = (cost(modelled)?, cost(outside)?);
+    let (model, doors) = (cost(modelled)?, cost(external)?);
     println!("modelled {model:.0} ns a packet, from outside {doors:.0} ns: {:.0} ns more", doors - model);
     Ok(())
 }
@@ -115,8 +115,8 @@ fn main() -> ExitCode {
     let ended = match arguments[..] {
         [] => all(),
         ["--once", "modelled"] => modelled().map(|packets| println!("{packets} packets")),
-        ["--once", "outside"] => outside().map(|packets| println!("{packets} packets")),
-        _ => Err("usage: bench_doors [--once modelled|outside]".to_owned()),
+        ["--once", "external"] => external().map(|packets| println!("{packets} packets")),
+        _ => Err("usage: bench_doors [--once modelled|external]".to_owned()),
     };
     match ended {
         Ok(()) => ExitCode::SUCCESS,

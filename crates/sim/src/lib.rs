@@ -56,7 +56,7 @@
 //!
 //! # Packets from outside
 //!
-//! A node with `host = "outside"` has no sockets. A driver owns time, puts packets in, and takes out packets
+//! A node with `host = "external"` has no sockets. A driver owns time, puts packets in, and takes out packets
 //! that arrive.
 //!
 //! ```
@@ -67,8 +67,8 @@
 //!     name = "external"
 //!     duration = "1 s"
 //!     link.lan = { rate = "10 Mbit/s", delay = "5 ms" }
-//!     node.a = { profile = "linux-6.12", host = "outside", interface.eth0 = { link = "lan", address = "10.0.0.1" } }
-//!     node.b = { profile = "linux-6.12", host = "outside", interface.eth0 = { link = "lan", address = "10.0.0.2" } }
+//!     node.a = { profile = "linux-6.12", host = "external", interface.eth0 = { link = "lan", address = "10.0.0.1" } }
+//!     node.b = { profile = "linux-6.12", host = "external", interface.eth0 = { link = "lan", address = "10.0.0.2" } }
 //! "#;
 //! let scenario = stillair_sim::scenario::parse(text, "external.toml", &[])?;
 //! let mut world = wire(&scenario, Seed { seed: 1, run: 0 }, |recorder| recorder).world;

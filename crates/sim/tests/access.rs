@@ -114,12 +114,12 @@ fn mistakes_are_told() {
         ),
         (
             vec![("node.router.forward", "false")],
-            "home.toml:5: link.wan: found an access line of which nothing says who is the customer, expected customer = \"server\" or \
+            "home.toml:5: link.wan: found an access line of which nothing says who is the customer, expected cpe = \"server\" or \
              \"router\", or forward = true at one of the two alone",
         ),
         (
-            vec![("link.wan.customer", "host")],
-            "--set: link.wan.customer: found \"host\", expected \"server\" or \"router\"",
+            vec![("link.wan.cpe", "host")],
+            "--set: link.wan.cpe: found \"host\", expected \"server\" or \"router\"",
         ),
         (
             vec![("link.wan.buffer", "100")],

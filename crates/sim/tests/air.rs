@@ -21,14 +21,14 @@ fn pings_beside_background(kind: &str, qdisc: &str) -> [f64; 4] {
         + "interface.eth0 = { link = \"lan\", address = \"10.0.0.2\" }\n"
         + "[link.lan]\nrate = \"1 Gbit/s\"\ndelay = \"0.25 ms\"\n";
     text += &station("slow", 9, "rate = \"ht20-mcs0-lgi\"");
-    text += &flow("udp", "server", "slow", "rate = \"40 Mbit/s\"\nburst = 8\nmark = \"CS1\"");
+    text += &flow("udp", "server", "slow", "rate = \"40 Mbit/s\"\nburst = 8\ndscp = \"CS1\"");
     for (n, (name, mark)) in marks.iter().enumerate() {
         text += &station(name, n, "rate = \"ht20-mcs15-sgi\"");
         text += &flow(
             "ping",
             "server",
             name,
-            &format!("interval = \"20 ms\"\nmark = \"{mark}\"\nstart = \"1 s\""),
+            &format!("interval = \"20 ms\"\ndscp = \"{mark}\"\nstart = \"1 s\""),
         );
     }
     let summary = run(&parse(&text, &[]), 0);

@@ -39,8 +39,8 @@ fn background_holds_video_back() {
         let path = format!("rate = \"ht40-mcs7-sgi\", scheme = \"{scheme}\"");
         let text = cell("4 s", QUIET, "scheme = \"fifo\"")
             + &station("s", 0, &path)
-            + &flow("udp", "s", "ap", "rate = \"60 Mbit/s\"\nmark = \"CS1\"\nburst = 32").repeat(4)
-            + &flow("ping", "s", "ap", "interval = \"20 ms\"\nmark = \"CS5\"");
+            + &flow("udp", "s", "ap", "rate = \"60 Mbit/s\"\ndscp = \"CS1\"\nburst = 32").repeat(4)
+            + &flow("ping", "s", "ap", "interval = \"20 ms\"\ndscp = \"CS5\"");
         of(&run(&parse(&text, &[("warm_up", "1 s")]), 0), "s").ping_median_ms.expect("replies")
     };
     let [htc, legacy] = ["ath9k_htc", "fifo"].map(delay);

@@ -351,7 +351,7 @@ fn captured_with(server: &str, station: &str, flows: &str, seed: u64) -> (Vec<u8
 fn udp(from: &str, to: &str, datagrams: u32, payload: u32, mark: u8) -> String {
     format!(
         "[[flow]]\nkind = \"udp\"\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"{} bit/s\"\n\
-         payload = {payload}\nmark = {mark}\n",
+         payload = {payload}\ndscp = {mark}\n",
         datagrams * payload * 8
     )
 }

@@ -9,7 +9,7 @@ use stillair_sim::world::World;
 /// Two stations at these places upload in single frames to an access point at 30 m, 30 m.
 fn run(capture: &str, places: [&str; 2]) -> World<common::Watcher> {
     let channel = format!(
-        "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nlowest_rate = \"ofdm-6\"\n{capture}"
+        "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nbasic_rate = \"ofdm-6\"\n{capture}"
     );
     let mut text = cell("4 s", &channel, "scheme = \"fifo\"");
     (0..2).for_each(|i| {

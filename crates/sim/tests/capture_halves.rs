@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::outside::{
+use common::external::{
     SEED as OUTSIDE_SEED, SERVER, SERVER_IP, STATION, STATION_IP, all_left, at_ms, entering, ip, text,
 };
 use common::parse;
@@ -98,13 +98,13 @@ fn halves_write_what_a_whole_capture_writes() {
 }
 
 #[test]
-fn bytes_of_outside_hosts_are_the_same_in_every_length() {
+fn bytes_of_external_hosts_are_the_same_in_every_length() {
     // Of A-MSDUs too; frames are lost, and so sent again without their packets after an answer was.
-    let amsdus = text("outside", "ath10k", "").replace("20 MHz", "80 MHz").replace(
+    let amsdus = text("external", "ath10k", "").replace("20 MHz", "80 MHz").replace(
         "rate = \"ht20-mcs3-lgi\", retry_chain = [\"mcs3\", \"mcs1\"]",
         "rate = \"vht80-mcs9-nss2-sgi\"",
     );
-    for text in [text("outside", "fq_codel", ""), amsdus] {
+    for text in [text("external", "fq_codel", ""), amsdus] {
         let scenario = parse(&text, &[]);
         for snaplen in [0, 160, 200, 777] {
             let all = selection("all", snaplen);

@@ -12,7 +12,7 @@ fn two_cells(channels: [&str; 2]) -> RunSummary {
         [("one", "5 GHz", "20 MHz"), ("two", "5 GHz", "40 MHz"), ("low", "2.4 GHz", "20 MHz")]
     {
         text +=
-            &format!("[channel.{name}]\nband = \"{band}\"\nwidth = \"{width}\"\nlowest_rate = \"ofdm-6\"\n");
+            &format!("[channel.{name}]\nband = \"{band}\"\nwidth = \"{width}\"\nbasic_rate = \"ofdm-6\"\n");
     }
     for (n, channel) in channels.into_iter().enumerate() {
         text += &format!(

@@ -13,7 +13,7 @@ fn used(band: &str, path: &str) -> [f64; 2] {
     // Voice has no session: each frame goes alone, and is not sent again by software.
     let text = cell("1 s", &channel, "scheme = \"fifo\"")
         + &station("s", 0, path)
-        + &flow("udp", "ap", "s", "rate = \"1 Mbit/s\"\npayload = 1472\nmark = \"CS6\"\nstop = \"0.23 s\"");
+        + &flow("udp", "ap", "s", "rate = \"1 Mbit/s\"\npayload = 1472\ndscp = \"CS6\"\nstop = \"0.23 s\"");
     let summary = serde_json::to_value(run(&parse(&text, &[]), 0)).expect("JSON");
     let air = &summary["air"]["wifi"];
     ["data_us", "protection_us"].map(|part| air[part].as_f64().expect("a number"))
@@ -40,8 +40,8 @@ fn an_entry_costs_rts_and_cts_at_the_control_rate() {
                 [7, mcs].map(|n| lasts(PhyRate::parse(&format!("ht20-mcs{n}-lgi")).unwrap(), 1_538));
             let path = format!(
                 "rate = \"ht20-mcs7-lgi\", retry_chain = [{{ rate = \"mcs7\", tries = 2 }}, \
-                 {{ rate = \"mcs{mcs}\", tries = 3, rts = true }}], error_rate = [{{ rates = \"mcs7\", chance = 1 }}, \
-                 {{ rates = \"mcs{mcs}\", chance = 0 }}]"
+                 {{ rate = \"mcs{mcs}\", tries = 3, rts = true }}], error_rate = [{{ rates = \"mcs7\", probability = 1 }}, \
+                 {{ rates = \"mcs{mcs}\", probability = 0 }}]"
             );
             // spec: ieee80211-2016 10.3.2.7 - RTS, SIFS, CTS, SIFS.
             let control = PhyRate::Ofdm(control);

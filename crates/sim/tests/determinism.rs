@@ -60,7 +60,7 @@ fn busy(scheme: &str, before: &str, after: &str) -> String {
         + after
         + &flow("udp", "ap", "a", "rate = \"20 Mbit/s\"")
         + &flow("udp", "b", "ap", "rate = \"20 Mbit/s\"\nburst = 4")
-        + &flow("ping", "a", "b", "interval = \"10 ms\"\nmark = \"CS6\"")
+        + &flow("ping", "a", "b", "interval = \"10 ms\"\ndscp = \"CS6\"")
 }
 
 /// Hashes of whole traces. They are to be changed with every change of behaviour, and with nothing else: who

@@ -25,7 +25,7 @@ fn drained(text: &str) -> World<Watcher> {
 
 /// Two stations with a flow each from the access point; flow 1 is to the station with `path`.
 fn beside(scheme: &str, path: &str, mbps: u32, mark: &str) -> String {
-    let udp = format!("rate = \"{mbps} Mbit/s\"\nburst = 4\nstop = \"1 s\"\nmark = \"{mark}\"");
+    let udp = format!("rate = \"{mbps} Mbit/s\"\nburst = 4\nstop = \"1 s\"\ndscp = \"{mark}\"");
     cell("2 s", CHANNEL, &format!("scheme = \"{scheme}\""))
         + &station("good", 0, "rate = \"ht20-mcs7-lgi\"")
         + &station("bad", 1, path)
@@ -97,7 +97,7 @@ fn each_kind_of_loss_is_counted_apart() {
     let broken = losses(&format!("{fixed}, error_rate = 0.2"));
     assert!(broken.mpdus_broken > 500, "{broken:?}");
     assert_eq!(broken, Losses { mpdus_broken: broken.mpdus_broken, ..Losses::default() });
-    let unheard = losses(&format!("{fixed}, unheard_rate = 0.2"));
+    let unheard = losses(&format!("{fixed}, preamble_loss_rate = 0.2"));
     assert!(unheard.ppdus_unheard > 50, "{unheard:?}");
     assert_eq!(unheard, Losses { ppdus_unheard: unheard.ppdus_unheard, ..Losses::default() });
     // A PPDU whose Block Ack is lost goes out again, and all that is in it comes twice.
@@ -111,7 +111,8 @@ fn errors_by_rate_follow_the_chain() {
     // The first rate never works, the second always: each PPDU is tried as often as the chain says at the
     // first, and all of its frames are broken there.
     let chain = "rate = \"ht20-mcs7-lgi\", retry_chain = [{ rate = \"mcs7\", tries = 2 }, { rate = \"mcs4\", tries = 1 }]";
-    let table = "error_rate = [{ rates = \"mcs7\", chance = 1 }, { rates = [\"mcs4\"], chance = 0 }]";
+    let table =
+        "error_rate = [{ rates = \"mcs7\", probability = 1 }, { rates = [\"mcs4\"], probability = 0 }]";
     let text = cell("1 s", CHANNEL, "scheme = \"airtime\"")
         + &station("s", 0, &format!("{chain}, {table}"))
         + &flow("udp", "ap", "s", "rate = \"10 Mbit/s\"\nburst = 4\nstop = \"500 ms\"");
@@ -127,14 +128,14 @@ fn a_table_of_chances_changes_at_its_times() {
     // Nothing comes through for a tenth of a second of two, or from then on.
     let lost = |to: &str| {
         let entries = format!(
-            "{{ rates = \"mcs7\", chance = 0 }}, {{ rates = \"mcs7\", chance = 1, at = \"500 ms\" }}, {{ rates = \"mcs7\", chance = {to}, at = \"600 ms\" }}"
+            "{{ rates = \"mcs7\", probability = 0 }}, {{ rates = \"mcs7\", probability = 1, at = \"500 ms\" }}, {{ rates = \"mcs7\", probability = {to}, at = \"600 ms\" }}"
         );
         losses(&format!("rate = \"ht20-mcs7-lgi\", error_rate = [{entries}]")).mpdus_broken
     };
     let (for_a_time, for_good) = (lost("0"), lost("1"));
     assert!(for_a_time > 100 && for_good > 5 * for_a_time, "{for_a_time} {for_good}");
     // What another rate has stays as it was.
-    let other = "rate = \"ht20-mcs7-lgi\", error_rate = [{ rates = [\"mcs7\", \"mcs4\"], chance = 0 }, { rates = \"mcs4\", chance = 1, at = \"1 s\" }]";
+    let other = "rate = \"ht20-mcs7-lgi\", error_rate = [{ rates = [\"mcs7\", \"mcs4\"], probability = 0 }, { rates = \"mcs4\", probability = 1, at = \"1 s\" }]";
     assert_eq!(losses(other), Losses::default());
 }
 
@@ -150,8 +151,8 @@ fn longer_frames_are_broken_more_often() {
     };
     // A full frame of 1,538 bytes has the chance of 30 %; one of 800 bytes that of 1 - 0.7^(800/1538), 169 in
     // a thousand.
-    let scaled = "{ rates = \"mcs7\", chance = 0.3, bytes = 1538 }";
-    let plain = "{ rates = \"mcs7\", chance = 0.3 }";
+    let scaled = "{ rates = \"mcs7\", probability = 0.3, bytes = 1538 }";
+    let plain = "{ rates = \"mcs7\", probability = 0.3 }";
     let all = [lost(1472, scaled), lost(734, scaled), lost(1472, plain), lost(734, plain)];
     for (permille, want) in all.into_iter().zip([300, 169, 300, 300]) {
         assert!(permille.abs_diff(want) < 25, "{all:?}");
@@ -216,11 +217,11 @@ fn without_a_cts_nothing_is_sent() {
     // The station is out of reach. Where all hear each other, and where two idle ones do not.
     let path = "rate = \"ht20-mcs7-lgi\", snr = \"-10 dB\"";
     let idle = [1, 2].map(|n| station(&format!("idle{n}"), n, "rate = \"ht20-mcs7-lgi\"")).concat();
-    for deaf in ["", "\ndeaf = [[\"idle1\", \"idle2\"]]"] {
+    for hidden in ["", "\nhidden = [[\"idle1\", \"idle2\"]]"] {
         let used = |rts: u32| {
             let text = cell(
                 "2 s",
-                &format!("{CHANNEL}{deaf}"),
+                &format!("{CHANNEL}{hidden}"),
                 &format!("scheme = \"airtime\", rts_threshold = {rts}"),
             ) + &station("bad", 0, path)
                 + &idle
@@ -230,10 +231,10 @@ fn without_a_cts_nothing_is_sent() {
             ["data_us", "protection_us"].map(|part| air[part].as_f64().expect("a number"))
         };
         let [data, protection] = used(0);
-        assert!(data == 0.0 && protection > 2_000.0, "{deaf}: {data} {protection}");
+        assert!(data == 0.0 && protection > 2_000.0, "{hidden}: {data} {protection}");
         let [data, protection] = used(65_535);
         // Frames are sent until the Block Ack session is negotiated, and held as no response arrives.
-        assert!(data > 2_000.0 && protection == 0.0, "{deaf}: {data} {protection}");
+        assert!(data > 2_000.0 && protection == 0.0, "{hidden}: {data} {protection}");
     }
 }
 
@@ -242,13 +243,13 @@ fn a_frame_that_noise_took_costs_no_time_at_the_lowest_rate() {
     // Nothing is sent at the lowest rate: no beacons, no session at 54 Mbit/s of 802.11g.
     let goodput = |lowest: &str| {
         let channel = format!(
-            "band = \"2.4 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nlowest_rate = \"{lowest}\""
+            "band = \"2.4 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nbasic_rate = \"{lowest}\""
         );
         let text = cell("3 s", &channel, "scheme = \"airtime\"")
             + &station(
                 "bad",
                 0,
-                "rate = \"ofdm-54\", retry_chain = [{ rate = \"ofdm-54\", tries = 8 }], unheard_rate = 0.2",
+                "rate = \"ofdm-54\", retry_chain = [{ rate = \"ofdm-54\", tries = 8 }], preamble_loss_rate = 0.2",
             )
             + &flow("udp", "ap", "bad", "rate = \"80 Mbit/s\"\npayload = 1472");
         run(&parse(&text, &[]), 0).goodput_total_mbps

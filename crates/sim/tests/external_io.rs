@@ -1,9 +1,9 @@
-//! Packets of outside hosts: they take the way that modelled ones take, their bytes come out, and nothing of
+//! Packets of external hosts: they take the way that modelled ones take, their bytes come out, and nothing of
 //! them is lost.
 
 mod common;
 
-use common::outside::{
+use common::external::{
     FLOWS, SEED, SERVER, SERVER_IP, STATION, STATION_IP, all_ended, all_left, at_ms, entering, ip, recorded,
     text,
 };
@@ -90,8 +90,8 @@ fn what_comes_from_outside_goes_the_way_of_what_is_modelled() {
         sent.sort();
         sent.dedup();
 
-        let outside = parse(&text("outside", scheme, ""), &[]);
-        let mut world = wire(&outside, SEED, |recorder| Tee(recorder, Log::default())).world;
+        let external = parse(&text("external", scheme, ""), &[]);
+        let mut world = wire(&external, SEED, |recorder| Tee(recorder, Log::default())).world;
         let (mut left, mut ended) = (Vec::new(), Vec::new());
         let mut first = 0;
         for all in sent.chunk_by(|a, b| a.at == b.at) {
@@ -136,7 +136,7 @@ fn what_comes_from_outside_goes_the_way_of_what_is_modelled() {
 
 #[test]
 fn bytes_come_out_with_their_marks_and_hops() {
-    let mut world = recorded(&text("outside", "fq_codel", ""));
+    let mut world = recorded(&text("external", "fq_codel", ""));
     let (mut marked, mut plain) = (0, 0);
     for n in 0..2_000 {
         world.advance(Instant::ZERO + Duration::from_micros(u64::from(n) * 400));
@@ -153,7 +153,7 @@ fn bytes_come_out_with_their_marks_and_hops() {
     }
     assert!(marked > 10 && plain > 100, "{marked} {plain}");
     // UDP: 28 bytes of each packet are headers. Each packet counts at both hosts, and once in the total.
-    let (payload, bytes) = (world.books().outside_payload(), (marked + plain) * (1_500 - 28));
+    let (payload, bytes) = (world.books().external_payload(), (marked + plain) * (1_500 - 28));
     assert_eq!((&payload.by_host[..], payload.total), (&[bytes, bytes][..], bytes));
     world.close(world.now()).expect("accounts close");
 }
@@ -161,7 +161,7 @@ fn bytes_come_out_with_their_marks_and_hops() {
 #[test]
 fn a_drop_and_a_duplicate_end_a_token_once() {
     let netem = ", qdisc = { kind = \"netem\", delay = \"2 ms\", loss = 0.2, duplicate = 0.3 }";
-    let mut world = recorded(&text("outside", "fq_codel", netem));
+    let mut world = recorded(&text("external", "fq_codel", netem));
     let (mut ended, mut left) = (Vec::new(), 0);
     for token in 0..500 {
         world.advance(at_ms(u64::from(token)));
@@ -190,7 +190,7 @@ fn a_drop_and_a_duplicate_end_a_token_once() {
 
 #[test]
 fn tokens_are_told_in_the_order_of_their_ends() {
-    let mut world = recorded(&text("outside", "fq_codel", ""));
+    let mut world = recorded(&text("external", "fq_codel", ""));
     for token in [5, 9, 1, 7] {
         let bytes = ip(1_000, token, 0, [SERVER_IP, STATION_IP]);
         let _ = world.enter(&entering(&bytes, SERVER, Addr(STATION.0), Some(token))).expect("a good packet");
@@ -246,7 +246,7 @@ proptest! {
         batches in prop::collection::vec((0_u64..3_000, prop::collection::vec((any::<bool>(), 28_u32..2_000, 0_u8..4, any::<bool>()), 0..40)), 1..60),
     ) {
         let qdisc = ", qdisc = { kind = \"netem\", delay = \"1 ms\", jitter = \"1 ms\", loss = 0.05, duplicate = 0.05, limit = 60 }";
-        let mut world = recorded(&text("outside", scheme, qdisc));
+        let mut world = recorded(&text("external", scheme, qdisc));
         let (mut sent, mut held, mut ended, mut left) = (Vec::new(), 0, Vec::new(), Vec::new());
         for (later, packets) in batches {
             world.advance(world.now() + Duration::from_micros(later));

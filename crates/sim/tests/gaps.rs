@@ -76,7 +76,7 @@ fn a_transmit_opportunity_goes_on_with_what_is_in_the_hardware() {
     for (scheme, gap) in [("fifo", 10 + 38 + 10), ("ath9k_htc", 10 + 38 + 10 + 2 * 9)] {
         let text = cell("1 s", QUIET, "scheme = \"fifo\"")
             + &station("s", 0, &format!("{RATE}, scheme = \"{scheme}\""))
-            + &flow("udp", "s", "ap", "rate = \"20 Mbit/s\"\npayload = 200\nburst = 32\nmark = \"CS5\"")
+            + &flow("udp", "s", "ap", "rate = \"20 Mbit/s\"\npayload = 200\nburst = 32\ndscp = \"CS5\"")
                 .repeat(4);
         assert_eq!(gaps(&text).answered, Some(Duration::from_micros(gap)), "{scheme}");
     }

@@ -11,7 +11,7 @@ use stillair_sim::run::run_once;
 use stillair_sim::world::World;
 
 const QUIET: &str =
-    "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nlowest_rate = \"ofdm-6\"";
+    "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nbasic_rate = \"ofdm-6\"";
 
 /// Stations that upload without end to one access point, and what more there is on the channel.
 fn upload(stations: usize, channel: &str, path: &str) -> String {
@@ -45,10 +45,14 @@ fn frame_by_frame_as_by_exchanges() {
         // Of aggregates that collide the shorter one's sender learns of it before the longer is over.
         (3, "rate = \"ht20-mcs7-lgi\"", false),
         // Others keep silent only for the answer that a frame lost to noise announced, and not for EIFS.
-        (2, "rate = \"ht20-mcs7-lgi\", error_rate = 0.2, ack_error_rate = 0.1, unheard_rate = 0.1", false),
+        (
+            2,
+            "rate = \"ht20-mcs7-lgi\", error_rate = 0.2, ack_error_rate = 0.1, preamble_loss_rate = 0.1",
+            false,
+        ),
     ] {
         let whole = |seed| run(&(upload(n, "", path) + &bystanders), seed);
-        let by_frames = |seed| run(&(upload(n, "deaf = [[\"x\", \"y\"]]", path) + &bystanders), seed);
+        let by_frames = |seed| run(&(upload(n, "hidden = [[\"x\", \"y\"]]", path) + &bystanders), seed);
         let seen = |w: &World<common::Watcher>| {
             (
                 w.trace().delivered.clone(),
@@ -90,9 +94,9 @@ interface.wlan0 = {{ channel = "wifi", role = "station", ap = "ap{n}.wlan0", add
 }
 
 /// What a run of `seconds` with these cells delivers by flow, and its tries of data frames.
-fn senders(seconds: u64, deaf: &str, cells: &[String]) -> (Vec<u64>, u64) {
+fn senders(seconds: u64, hidden: &str, cells: &[String]) -> (Vec<u64>, u64) {
     let text = format!(
-        "name = \"cells\"\nduration = \"{seconds} s\"\n[channel.wifi]\n{QUIET}\ndeaf = {deaf}\n{}",
+        "name = \"cells\"\nduration = \"{seconds} s\"\n[channel.wifi]\n{QUIET}\nhidden = {hidden}\n{}",
         cells.concat()
     );
     let mut world = watched(&parse(&text, &[]), 0).world;
@@ -117,9 +121,9 @@ fn parts(rate: &str) -> (f64, f64) {
 fn what_only_its_cts_met_comes_through_by_frames_and_by_exchanges() {
     // A CTS at 1 Mbit/s takes 304 us, a short frame of 802.11b 254: where both begin at once, the PPDU that
     // follows meets nobody.
-    let low = "band = \"2.4 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nlowest_rate = \"dsss-1\"";
-    let text = |deaf: &str| {
-        cell("4 s", &format!("{low}\n{deaf}"), "scheme = \"fifo\"")
+    let low = "band = \"2.4 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nbasic_rate = \"dsss-1\"";
+    let text = |hidden: &str| {
+        cell("4 s", &format!("{low}\n{hidden}"), "scheme = \"fifo\"")
             + &station("b", 0, "rate = \"cck-11\"")
             + &station("n", 1, "rate = \"ht20-mcs15-sgi\"")
             + &station("x", 98, "rate = \"ofdm-54\"")
@@ -127,7 +131,7 @@ fn what_only_its_cts_met_comes_through_by_frames_and_by_exchanges() {
             + &flow("udp", "b", "ap", "rate = \"20 Mbit/s\"\npayload = 20")
             + &flow("udp", "n", "ap", "rate = \"100 Mbit/s\"\nburst = 8")
     };
-    let (whole, by_frames) = (run(&text(""), 0), run(&text("deaf = [[\"x\", \"y\"]]"), 0));
+    let (whole, by_frames) = (run(&text(""), 0), run(&text("hidden = [[\"x\", \"y\"]]"), 0));
     let seen =
         |w: &World<common::Watcher>| (w.trace().delivered.clone(), w.trace().tries, w.trace().collided);
     let ((a, tries, collided), (b, frames_tries, frames_collided)) = (seen(&whole), seen(&by_frames));
@@ -148,7 +152,7 @@ fn a_receiver_between_two_that_do_not_hear_each_other() {
     // renewal theory has the chance that a frame of length T meets the second in a gap and that this lasts
     // for another T: the mean of what the gap is longer than T, by the mean of gap and frame (Cox, Renewal
     // Theory, 1962; hidden stations: Garetto, Salonidis and Knightly, IEEE/ACM ToN 16(4), 2008).
-    let deaf = "[[\"ap0\", \"ap1\"], [\"ap0\", \"s1\"], [\"s0\", \"s1\"]]";
+    let hidden = "[[\"ap0\", \"ap1\"], [\"ap0\", \"s1\"], [\"s0\", \"s1\"]]";
     for (window, other) in [(1023, "ofdm-6"), (1023, "ofdm-9"), (511, "ofdm-9"), (511, "ofdm-12")] {
         let (data, after) = parts("ofdm-6");
         let (its, gap) = parts(other);
@@ -159,7 +163,7 @@ fn a_receiver_between_two_that_do_not_hear_each_other() {
         let cycle = data + after + 9.0 * f64::from(window) / 2.0;
         let seconds = 40;
         let cells = [sender(0, "ofdm-6", window, false), sender(1, other, window, false)];
-        let (delivered, _) = senders(seconds, deaf, &cells);
+        let (delivered, _) = senders(seconds, hidden, &cells);
         let expected = chance * seconds as f64 * 1e6 / cycle;
         let got = delivered[0] as f64;
         assert!((got / expected - 1.0).abs() < 0.05, "{window} {other}: {got}, expected {expected}");
@@ -177,7 +181,7 @@ fn the_flow_in_the_middle_of_three() {
     // on the air is proportional to the ratio of frame to back-off to the power of its size (Boorstyn,
     // Kershenbaum, Maglaris and Sahin, IEEE Trans. Comm. 35(3), 1987; Liew, Kai, Leung and Wong, IEEE Trans.
     // Mobile Computing 9(9), 2010).
-    let deaf = "[[\"ap0\", \"ap2\"], [\"s0\", \"s1\", \"s2\"], [\"s0\", \"ap1\", \"s2\"], [\"s0\", \"ap2\"], [\"s1\", \"ap0\"], [\"s1\", \"ap2\"], [\"s2\", \"ap0\"]]";
+    let hidden = "[[\"ap0\", \"ap2\"], [\"s0\", \"s1\", \"s2\"], [\"s0\", \"ap1\", \"s2\"], [\"s0\", \"ap2\"], [\"s1\", \"ap0\"], [\"s1\", \"ap2\"], [\"s2\", \"ap0\"]]";
     for (window, rate) in [(127, "ofdm-6"), (255, "ofdm-12"), (511, "ofdm-6")] {
         let (data, after) = parts(rate);
         let ratio = (data + after) / (9.0 * f64::from(window) / 2.0);
@@ -185,7 +189,7 @@ fn the_flow_in_the_middle_of_three() {
         let (side, middle) = ((ratio + ratio * ratio) / all, ratio / all);
         let seconds = 40;
         let cells = [0, 1, 2].map(|n| sender(n, rate, window, false));
-        let (delivered, tries) = senders(seconds, deaf, &cells);
+        let (delivered, tries) = senders(seconds, hidden, &cells);
         let share = |n: usize| delivered[n] as f64 * (data + after) / (seconds as f64 * 1e6);
         for (n, expected) in [(0, side), (1, middle), (2, side)] {
             assert!(
@@ -216,7 +220,7 @@ fn hidden_stations_and_rts() {
     ] {
         let part = |rts: &str| {
             let path = format!("rate = \"{rate}\"{rts}");
-            total("deaf = [[\"s0\", \"s1\"]]", &path) / total("", &path)
+            total("hidden = [[\"s0\", \"s1\"]]", &path) / total("", &path)
         };
         let (plain, guarded) = (part(""), part(", rts_threshold = 0"));
         assert!(without.contains(&plain) && with.contains(&guarded), "{rate}: {plain}, with RTS {guarded}");
@@ -289,14 +293,14 @@ fn two_cells_of_two_hundred() {
 #[test]
 fn who_begins_amid_a_frame_that_it_does_not_hear_is_counted() {
     let bystanders = station("x", 98, "rate = \"ofdm-54\"") + &station("y", 99, "rate = \"ofdm-54\"");
-    let begun = |deaf: &str| {
-        let text = upload(2, deaf, "rate = \"ofdm-54\"") + &bystanders;
+    let begun = |hidden: &str| {
+        let text = upload(2, hidden, "rate = \"ofdm-54\"") + &bystanders;
         let summary = run_once(&parse(&text, &[]), Seed { seed: 1, run: 0 }).expect("accounts close");
         summary.losses.values().map(|losses| losses.begun_amid).sum::<u64>()
     };
     // Worked out frame by frame, and the two that send hear each other.
-    assert_eq!(begun("deaf = [[\"x\", \"y\"]]"), 0);
-    assert!(begun("deaf = [[\"s0\", \"s1\"]]") > 1_000);
+    assert_eq!(begun("hidden = [[\"x\", \"y\"]]"), 0);
+    assert!(begun("hidden = [[\"s0\", \"s1\"]]") > 1_000);
 }
 
 #[test]
@@ -313,12 +317,12 @@ fn what_comes_over_another_channel_as_a_start_is_due_does_not_take_it_away() {
         )
     };
     let once = |from: &str, mark: &str, start: &str| {
-        let keys = format!("mark = \"{mark}\"\nstart = \"{start}\"\nstop = \"100 ms\"");
+        let keys = format!("dscp = \"{mark}\"\nstart = \"{start}\"\nstop = \"100 ms\"");
         flow("udp", from, "far", &format!("rate = \"46 kbit/s\"\npayload = 460\ngap = \"periodic\"\n{keys}"))
     };
     let text = "name = \"relay\"\nduration = \"1 s\"\n".to_owned()
         + &channel("a", "")
-        + &channel("b", "deaf = [[\"far\", \"other\"]]")
+        + &channel("b", "hidden = [[\"far\", \"other\"]]")
         + "[node.relay]\nprofile = \"linux-4.4\"\nforward = true\n\
            interface.a = { channel = \"a\", role = \"ap\", scheme = \"fifo\", address = \"10.0.1.1\" }\n\
            interface.b = { channel = \"b\", role = \"ap\", scheme = \"fifo\", address = \"10.0.2.1\" }\n"

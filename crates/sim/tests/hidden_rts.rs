@@ -68,7 +68,7 @@ fn measured(n: usize, rate: &str, least: u32, most: u32) -> f64 {
     const SECONDS: u64 = 10;
     let names: Vec<String> = (0..n).map(|i| format!("\"s{i}\"")).collect();
     let channel = format!(
-        "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nlowest_rate = \"ofdm-6\"\ndeaf = [[{}]]",
+        "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nbasic_rate = \"ofdm-6\"\nhidden = [[{}]]",
         names.join(", ")
     );
     let exponent = |window: u32| (window + 1).trailing_zeros();

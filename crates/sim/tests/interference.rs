@@ -9,7 +9,7 @@ use stillair_sim::scenario::parts::Parts;
 use stillair_sim::scenario::{Memory, Reader, Scenario};
 
 const QUIET: &str =
-    "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nlowest_rate = \"ofdm-6\"";
+    "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nbasic_rate = \"ofdm-6\"";
 
 /// A source with this table on the channel.
 fn source(name: &str, keys: &str) -> String {

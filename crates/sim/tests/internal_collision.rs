@@ -52,7 +52,7 @@ fn only_answers_are_booked_as_answers() {
     let flow = |mark: &str| {
         format!(
             "[[flow]]\nkind = \"udp\"\nfrom = \"sta\"\nto = [\"server\"]\nrate = \"40 Mbit/s\"\n\
-             payload = 1470\nstop = \"1.5 s\"\nmark = \"{mark}\"\n"
+             payload = 1470\nstop = \"1.5 s\"\ndscp = \"{mark}\"\n"
         )
     };
     let flows: String = ["EF", "CS5", "CS0", "CS1"].map(flow).concat();

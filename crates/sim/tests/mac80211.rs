@@ -72,17 +72,17 @@ fn queues_are_those_of_the_kernel_unless_told_otherwise() {
         ("{ kind = \"airtime\" }", given(12), 2, 1),
         ("mac80211", each(6), 0, 1),
         ("{ kind = \"mac80211\" }", each(6), 0, 1),
-        ("{ kind = \"mac80211\", since = \"linux-5.1\" }", each(6), 0, 1),
-        ("{ kind = \"mac80211\", since = \"linux-5.14\" }", each(6), 0, 32),
-        ("{ kind = \"mac80211\", since = \"linux-6.0\" }", each(6), 0, 32),
-        ("{ kind = \"mac80211\", since = \"linux-6.16\" }", given(0), 0, 32),
+        ("{ kind = \"mac80211\", kernel = \"linux-5.1\" }", each(6), 0, 1),
+        ("{ kind = \"mac80211\", kernel = \"linux-5.14\" }", each(6), 0, 32),
+        ("{ kind = \"mac80211\", kernel = \"linux-6.0\" }", each(6), 0, 32),
+        ("{ kind = \"mac80211\", kernel = \"linux-6.16\" }", given(0), 0, 32),
         (
-            "{ kind = \"mac80211\", since = \"linux-6.16\", slow_below = \"12 Mbit/s\", hysteresis = \"2 s\" }",
+            "{ kind = \"mac80211\", kernel = \"linux-6.16\", slow_below = \"12 Mbit/s\", hysteresis = \"2 s\" }",
             given(12),
             2,
             32,
         ),
-        ("{ kind = \"mac80211\", since = \"linux-6.0\", drop_batch = 1 }", each(6), 0, 1),
+        ("{ kind = \"mac80211\", kernel = \"linux-6.0\", drop_batch = 1 }", each(6), 0, 1),
     ] {
         let q = queues(&parse(ANOMALY, &[(SCHEME, scheme)]));
         let found = (q.slow_below, q.hysteresis, q.drop_batch);

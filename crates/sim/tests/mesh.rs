@@ -24,7 +24,7 @@ fn throughput_over_hops_on_one_channel() {
     // Where all hear each other, each packet takes the air once for each hop: a half over two hops, a third
     // over three (Jun and Sichitiu, The nominal capacity of wireless mesh networks, IEEE Wireless
     // Communications 10(5), 2003).
-    let all = [("channel.one.deaf", "[]")];
+    let all = [("channel.one.hidden", "[]")];
     let mbps = saturated(&["relay1.up", "relay2.up", "far.up"], &all);
     assert!((15.0..19.0).contains(&mbps[0]), "{mbps:?}");
     for (hops, tolerance) in [(2, 0.08), (3, 0.12)] {

@@ -11,7 +11,7 @@ use stillair_sim::scenario::{Memory, Reader};
 use stillair_sim::world;
 
 const QUIET: &str =
-    "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nlowest_rate = \"ofdm-6\"";
+    "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nbasic_rate = \"ofdm-6\"";
 
 /// A frame of 1538 bytes at 54 Mbit/s.
 const FRAME: &str = "252 us";

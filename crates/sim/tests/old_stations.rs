@@ -66,7 +66,7 @@ fn beacons_go_at_the_lowest_basic_rate() {
         air(&(cell("2 s", channel, "scheme = \"fifo\"") + &station("s", 0, "rate = \"ofdm-6\"")))
     };
     assert_eq!(quiet(LOW)(AirUse::Beacon), 13);
-    assert_eq!(quiet(&format!("{LOW}\nlowest_rate = \"ofdm-6\""))(AirUse::Beacon), 2);
+    assert_eq!(quiet(&format!("{LOW}\nbasic_rate = \"ofdm-6\""))(AirUse::Beacon), 2);
 }
 
 #[test]

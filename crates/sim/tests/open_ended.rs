@@ -2,21 +2,21 @@
 
 mod common;
 
-use common::outside::{SEED, SERVER, SERVER_IP, STATION, STATION_IP, at_ms, entering, ip, text};
+use common::external::{SEED, SERVER, SERVER_IP, STATION, STATION_IP, at_ms, entering, ip, text};
 use common::parse;
 use serde_json::Value;
 use stillair_model::types::Addr;
 use stillair_sim::run::Session;
 use stillair_sim::scenario::{self, Scenario};
 
-/// The network of outside hosts, without a length.
+/// The network of external hosts, without a length.
 fn open_ended() -> Scenario {
-    let text = text("outside", "fq_codel", "").replace("duration = \"1 s\"\n", "warm_up = \"100 ms\"\n");
+    let text = text("external", "fq_codel", "").replace("duration = \"1 s\"\n", "warm_up = \"100 ms\"\n");
     parse(&text, &[("channel.wifi.beacon_interval", "off")])
 }
 
 #[test]
-fn the_length_of_a_run_with_outside_hosts_may_be_left_open() {
+fn the_length_of_a_run_with_external_hosts_may_be_left_open() {
     assert!(open_ended().is_open_ended());
     let text = text("model", "fq_codel", "").replace("duration = \"1 s\"\n", "");
     let modelled = scenario::parse(&text, "model.toml", &[]).expect("a good scenario");

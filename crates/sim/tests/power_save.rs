@@ -149,7 +149,7 @@ fn a_scan_is_a_gap_of_its_own_length() {
 /// no beacon.
 #[test]
 fn a_call_with_uapsd_waits_for_its_own_packets() {
-    let call = |from: &str, to: &str| flow("voip", from, to, "mark = \"CS6\"\nstart = \"0.5 s\"");
+    let call = |from: &str, to: &str| flow("voip", from, to, "dscp = \"CS6\"\nstart = \"0.5 s\"");
     let text = |keys: &str| {
         cell("20 s", CHANNEL, "scheme = \"mac80211\"")
             + &station(
@@ -183,7 +183,7 @@ fn the_same_seed_gives_the_same_trace() {
     let text = pinged(
         "mac80211",
         "",
-        ", error_rate = 0.3, power_save = \"mac80211\", scan = { kind = \"iwlwifi\", every = \"5 s\" }",
+        ", error_rate = 0.3, power_save = \"mac80211\", scan = { kind = \"iwlwifi\", interval = \"5 s\" }",
         "331 ms",
     );
     let scenario = parse(&text, &[]);
@@ -379,7 +379,7 @@ fn a_backlog_for_a_sleeper_holds_up_nobody() {
             report.flows.iter().find(|(name, _)| name.starts_with("own")).map_or(0.0, |(_, f)| f.goodput_mbps)
         };
         // Away for all of it but the first second, on channel after channel.
-        let away = ", scan = { kind = \"ath10k\", start = \"1 s\", active_channels = 100, passive_channels = 0, dwell_active = \"100 ms\", away = \"20 s\" }";
+        let away = ", scan = { kind = \"ath10k\", start = \"1 s\", active_channels = 100, passive_channels = 0, dwell_active = \"100 ms\", max_off_channel = \"20 s\" }";
         let [alone, beside] = [("", ""), (away, "load")].map(|(keys, more)| rate(keys, more));
         eprintln!("{scheme}: {alone} Mbit/s alone, {beside} beside a sleeper's backlog");
         assert!((alone - beside).abs() < 0.03 * alone, "{scheme}: {alone} {beside}");
@@ -420,9 +420,10 @@ fn an_access_point_looks_at_other_channels() {
     // once 60 and 16 times 111.
     for scheme in ["fifo", "fq_mac", "mac80211", "mt76"] {
         let mut lost = Vec::new();
-        for (scan, p99, trips) in
-            [("\"mac80211\"", 2_796.0, 1), ("{ kind = \"mac80211\", away = \"125 ms\" }", 109.4, 26)]
-        {
+        for (scan, p99, trips) in [
+            ("\"mac80211\"", 2_796.0, 1),
+            ("{ kind = \"mac80211\", max_off_channel = \"125 ms\" }", 109.4, 26),
+        ] {
             let text = |from: &str, to: &str| {
                 cell("12 s", CHANNEL, &format!("scheme = \"{scheme}\", scan = {scan}"))
                     + &station("s", 0, RATE)
@@ -452,7 +453,7 @@ fn an_access_point_looks_at_other_channels() {
 #[test]
 fn what_nobody_fetches_expires() {
     for scheme in ["fifo", "fq_mac", "mac80211"] {
-        let away = ", scan = { kind = \"ath10k\", start = \"1 s\", active_channels = 100, passive_channels = 0, dwell_active = \"400 ms\", away = \"100 s\" }";
+        let away = ", scan = { kind = \"ath10k\", start = \"1 s\", active_channels = 100, passive_channels = 0, dwell_active = \"400 ms\", max_off_channel = \"100 s\" }";
         let text = cell("25 s", CHANNEL, &format!("scheme = \"{scheme}\""))
             + &station("s", 0, &format!("{RATE}{away}"))
             + &flow(

@@ -92,8 +92,11 @@ fn losses_in_the_senders_own_queue() {
 /// Work for each datagram sets the gaps between them, where no pacer does.
 #[test]
 fn a_hosts_work_spaces_its_datagrams() {
-    let bursts =
-        [("flow.0.preset", "bquic39"), ("flow.0.send_cost", "30 us"), ("flow.0.timer_grain", "1 ms")];
+    let bursts = [
+        ("flow.0.preset", "bquic39"),
+        ("flow.0.tx_cpu_per_packet", "30 us"),
+        ("flow.0.timer_granularity", "1 ms"),
+    ];
     let q = with(&bursts);
     let q = one(&q);
     assert!(q.gaps[..3].iter().all(|&n| n == 0), "nothing below 30 us: {:?}", &q.gaps[..6]);
@@ -110,8 +113,8 @@ fn a_receivers_work_is_the_bottleneck() {
             ("flow.0.preset", preset),
             // Ten datagrams come in less than a round trip, so that no delay ends before.
             ("flow.0.ack_fraction", "1"),
-            ("flow.0.peer_receive_cost", "300 us"),
-            ("flow.0.peer_send_cost", "300 us"),
+            ("flow.0.peer_rx_cpu_per_packet", "300 us"),
+            ("flow.0.peer_tx_cpu_per_packet", "300 us"),
             ("duration", "30 s"),
         ];
         let summary = with(&costs);

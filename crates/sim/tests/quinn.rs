@@ -215,9 +215,11 @@ mod with_it {
         for stack in ["\"quinn\"", "\"model\""] {
             // The server works longer for a datagram than acknowledgements are apart, so many are in line
             // when a page is there.
-            for cost in
-                ["", "receive_cost = \"1 ms\"", "receive_cost = \"1 ms\"\npeer_receive_cost = \"300 us\""]
-            {
+            for cost in [
+                "",
+                "rx_cpu_per_packet = \"1 ms\"",
+                "rx_cpu_per_packet = \"1 ms\"\npeer_rx_cpu_per_packet = \"300 us\"",
+            ] {
                 let page =
                     "page = { list = 4000, objects = [{ count = 10, size = 20000 }] }\ninterval = \"50 ms\"";
                 let more = format!("stack = {stack}\n{cost}\nstop = \"2 s\"\n{page}");

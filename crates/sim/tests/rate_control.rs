@@ -83,7 +83,7 @@ fn with_given_errors_it_finds_the_rate_that_carries_most() {
     // Two streams do not work at all, and of one only MCS 0 to 4: what a table by noise would never say.
     let rates = |mcs: std::ops::Range<u32>| mcs.map(|n| format!("\"mcs{n}\"")).collect::<Vec<_>>().join(", ");
     let table = format!(
-        "error_rate = [{{ rates = [{}], chance = 0.02, bytes = 1538 }}, {{ rates = [{}], chance = 1 }}]",
+        "error_rate = [{{ rates = [{}], probability = 0.02, bytes = 1538 }}, {{ rates = [{}], probability = 1 }}]",
         rates(0..5),
         rates(5..16)
     );
@@ -167,7 +167,8 @@ fn a_station_may_send_at_rates_of_its_own() {
         (broken, summary.rc_stats.keys().cloned().collect::<Vec<_>>())
     };
     // MCS 0 is lost and MCS 15 is not: who sends at which is who loses frames.
-    let lost = "error_rate = [{ rates = \"mcs0\", chance = 1.0 }, { rates = \"mcs15\", chance = 0.0 }]";
+    let lost =
+        "error_rate = [{ rates = \"mcs0\", probability = 1.0 }, { rates = \"mcs15\", probability = 0.0 }]";
     for (down, up) in [(0, 15), (15, 0)] {
         let path = format!("rate = \"ht20-mcs{down}-sgi\", uplink_rate = \"ht20-mcs{up}-sgi\", {lost}");
         let (broken, controlled) = both(&path);

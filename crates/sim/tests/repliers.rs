@@ -74,9 +74,9 @@ fn measured(n: usize, hidden: bool) -> (f64, f64) {
 }
 
 fn measured_on(more: &str, n: usize, hidden: bool) -> (f64, f64) {
-    let deaf = if hidden { "\ndeaf = [[\"x\", \"y\"]]" } else { "" };
+    let hidden = if hidden { "\nhidden = [[\"x\", \"y\"]]" } else { "" };
     let channel = format!(
-        "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nlowest_rate = \"ofdm-24\"{deaf}\n{more}"
+        "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nbasic_rate = \"ofdm-24\"{hidden}\n{more}"
     );
     let seconds = PINGS * INTERVAL_MS / 1000;
     // An opportunity for all requests: the longest there is instead of 47 units.
@@ -85,7 +85,7 @@ fn measured_on(more: &str, n: usize, hidden: bool) -> (f64, f64) {
     for i in 0..n {
         let name = format!("s{i}");
         text += &station(&name, i, "rate = \"ofdm-54\"");
-        text += &flow("udp_ping", "ap", &name, &format!("mark = \"CS6\"\ninterval = \"{INTERVAL_MS} ms\""));
+        text += &flow("udp_ping", "ap", &name, &format!("dscp = \"CS6\"\ninterval = \"{INTERVAL_MS} ms\""));
     }
     text += &(station("x", 98, "rate = \"ofdm-54\"") + &station("y", 99, "rate = \"ofdm-54\""));
     let scenario = parse(&text, &[]);

@@ -39,7 +39,7 @@ fn durations(band: Band) -> SlotDurations {
 /// arrive.
 fn upload(n: usize, band: &str) -> String {
     let channel =
-        format!("band = \"{band}\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nlowest_rate = \"ofdm-6\"");
+        format!("band = \"{band}\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nbasic_rate = \"ofdm-6\"");
     let tries = "{ rate = \"ofdm-54\", tries = 15 }";
     let path = format!("rate = \"ofdm-54\", retry_chain = [{tries}, {tries}, {tries}, {tries}]");
     let mut text = cell(&format!("{SECONDS} s"), &channel, "scheme = \"fifo\"");

@@ -152,7 +152,7 @@ fn overrides_act_as_edits() {
     let s = with(&[
         ("flow.0.rate", "[\"60 Mbit/s\", \"60 Mbit/s\", \"20 Mbit/s\"]"),
         ("flow.0.gap", "uniform 0.5..1.5"),
-        ("flow.1.mark", "EF"),
+        ("flow.1.dscp", "EF"),
         ("channel.wifi.beacon_interval", "off"),
         ("node.server.sysctl.net.core.wmem_default", "1 MiB"),
         ("node.server.interface.eth0.qdisc", "{ kind = \"fq_codel\", target = \"20 ms\", ecn = false }"),

@@ -16,7 +16,7 @@ fn run(text: &str) -> RunSummary {
 /// 22 calls over Wi-Fi.
 fn calls(keys: &str) -> String {
     NETWORK.replace("[node.sta]", "[node.sta]\ncount = 22").replace(", address = \"10.0.1.10\"", "")
-        + "[[flow]]\nkind = \"voip\"\nfrom = \"server\"\nto = \"sta\"\nboth_ways = true\n"
+        + "[[flow]]\nkind = \"voip\"\nfrom = \"server\"\nto = \"sta\"\nbidirectional = true\n"
         + keys
 }
 
@@ -70,7 +70,7 @@ fn flows_that_start_together_are_reported() {
 fn calls_of_many_stations_work_once_their_starts_are_spread() {
     // Without frames that collide in Block Ack requests, 22 calls take a third of the air.
     let summary =
-        run(&calls("mark = \"EF\"").replace("\"6 s\"", "\"9 s\"").replace("ht20-mcs7-lgi", "ht20-mcs15-sgi"));
+        run(&calls("dscp = \"EF\"").replace("\"6 s\"", "\"9 s\"").replace("ht20-mcs7-lgi", "ht20-mcs15-sgi"));
     let worst = summary.voip.values().map(|call| call.loss).fold(0.0, f64::max);
     assert!(worst < 0.01, "{worst}");
 }

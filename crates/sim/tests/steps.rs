@@ -301,7 +301,7 @@ fn rates(steps: &[(&str, &str)]) -> String {
 
 const ETHERNET: &str = "rate = \"1 Mbit/s\"";
 const BQL: &str = "rate = \"1 Mbit/s\"\nbql = true";
-const MODEM: &str = "kind = \"access\"\nrate = \"1 Mbit/s\"\nbuffer = \"1 MB\"\ncustomer = \"s\"";
+const MODEM: &str = "kind = \"access\"\nrate = \"1 Mbit/s\"\nbuffer = \"1 MB\"\ncpe = \"s\"";
 
 #[test]
 fn what_waits_before_a_wire_leaves_at_the_new_rate() {

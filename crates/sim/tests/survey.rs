@@ -54,11 +54,11 @@ fn who_hears_whom_and_how_loud() {
     assert_eq!([snr(0, 1), snr(0, 2), snr(2, 0), snr(2, 3)], [54.269, 15.238, 15.238, 6.207].map(Some));
     assert_eq!((snr(1, 1), &channel["hearing"][1][1]), (None, &Value::Null));
     let hearing = |level: &str| {
-        let found = survey(ROW, &[("channel.wifi.sensed_from", level)]).expect("a good scenario");
+        let found = survey(ROW, &[("channel.wifi.cca_sensitivity", level)]).expect("a good scenario");
         let hears = |a: usize, b: usize| found["channels"][0]["hearing"][a][b].as_str().map(str::to_owned);
         [hears(0, 1), hears(2, 3), hears(3, 2)].map(|how| how.expect("a word"))
     };
-    assert_eq!(hearing("-89 dBm"), ["clear", "faint", "faint"]);
+    assert_eq!(hearing("-89 dBm"), ["clear", "sense_only", "sense_only"]);
     assert_eq!(hearing("-87 dBm"), ["clear", "nothing", "nothing"]);
 }
 
@@ -81,7 +81,7 @@ fn rates_that_work_at_the_signal_of_a_path() {
         GOOD,
         &[
             ("node.slow.interface.wlan0.error_rate", "0.25"),
-            ("node.slow.interface.wlan0.unheard_rate", "0.2"),
+            ("node.slow.interface.wlan0.preamble_loss_rate", "0.2"),
         ],
     );
     let given = given.expect("a good scenario");

@@ -73,7 +73,7 @@ fn bianchi(n: u32, tries: u32, on_air: f64, answer: f64, bits: f64) -> (f64, f64
 
 /// Stations that upload without end. `path` has their rate.
 fn upload(n: usize, seconds: u64, path: &str, more: &str) -> String {
-    let channel = "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nlowest_rate = \"ofdm-6\"";
+    let channel = "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nbasic_rate = \"ofdm-6\"";
     let mut text = cell(&format!("{seconds} s"), channel, "scheme = \"fifo\"");
     // A send buffer of the usual size has fewer datagrams than two aggregates in the hardware and one that is
     // to follow.

@@ -28,7 +28,7 @@ impl Sink for Frames {
 
 #[test]
 fn the_reply_bears_the_mark_of_the_request() {
-    let scenario = parse(&pinged(&flow("udp_ping", "ap", "s", "mark = \"EF\"\ninterval = \"0.1 s\"")), &[]);
+    let scenario = parse(&pinged(&flow("udp_ping", "ap", "s", "dscp = \"EF\"\ninterval = \"0.1 s\"")), &[]);
     let mut world = wire(&scenario, Seed { seed: 1, run: 0 }, |_| Frames::default()).world;
     let end = Instant::ZERO + scenario.duration;
     world.run_until(end);

@@ -69,7 +69,7 @@ fn what_a_network_does_to_it_shows() {
 fn the_warm_up_is_left_out() {
     let text = cell("3 s", CHANNEL, "scheme = \"fifo\"")
         + &station("s", 0, "rate = \"ht20-mcs7-lgi\"")
-        + &flow("voip", "ap", "s", "mark = \"CS6\"");
+        + &flow("voip", "ap", "s", "dscp = \"CS6\"");
     let all = run(&parse(&text, &[]), 0);
     let text = text.replacen("duration", "warm_up = \"1 s\"\nduration", 1);
     let part = run(&parse(&text, &[]), 0);

@@ -95,7 +95,7 @@ impl Plan {
                     one.routes = routes(scenario, n);
                     guests.push(one);
                 }
-                (Host::Outside | Host::Live, _) => {
+                (Host::External | Host::Live, _) => {
                     return Err(format!(
                         "node.{}.host: found a host that somebody else drives, expected \"model\" or a guest beside guests",
                         node.name

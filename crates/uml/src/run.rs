@@ -171,7 +171,7 @@ fn inside(
         });
         (of.name.clone(), about)
     });
-    json["guests"] = json!({ "doors": counts, "packets_hash": format!("{hash:016x}"), "turns": made, "hosts": hosts.collect::<serde_json::Map<_, _>>() });
+    json["guests"] = json!({ "external_io": counts, "packets_hash": format!("{hash:016x}"), "turns": made, "hosts": hosts.collect::<serde_json::Map<_, _>>() });
     let code = i32::from(!faults.is_empty());
     notes.extend(faults);
     let mut all = json!({ "version": VERSION, "scenario": scenario.name, "runs": [json] });

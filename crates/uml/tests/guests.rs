@@ -130,7 +130,7 @@ fn small_queues_follow_the_modelled_radio() {
     assert!(srtt(&on) < 0.5 * srtt(&off), "{} {}", srtt(&on), srtt(&off));
     assert!(frames(&on) < 5.0 && frames(&off) > 8.0, "{} {}", frames(&on), frames(&off));
     for run in [&on, &off] {
-        assert_eq!(run["guests"]["doors"]["answered"], 40);
+        assert_eq!(run["guests"]["external_io"]["answered"], 40);
         assert_eq!(run["pings"]["near.ap"]["lost"], 0);
     }
     std::fs::remove_dir_all(at).expect("it was there");
@@ -189,7 +189,7 @@ fn a_connection_over_ipv6_is_like_one_over_ipv4_and_its_kernel_is_sampled() {
     // Its pings; nothing went over IPv4, and no neighbour was asked for.
     assert_eq!(list(&counters["Icmp6OutEchos"]["value"]).last(), Some(&20.0));
     assert!(!counters.contains_key("IpOutRequests"), "{counters:?}");
-    assert_eq!(six["guests"]["doors"]["no_route"], 0);
+    assert_eq!(six["guests"]["external_io"]["no_route"], 0);
     std::fs::remove_dir_all(at).expect("it was there");
 }
 

@@ -9,7 +9,7 @@ fn orders(node: &str) -> String {
     let text = format!(
         "name = \"pair\"\nduration = \"2 s\"\nlink.lan = {{ rate = \"50 Mbit/s\", delay = \"5 ms\" }}\n\
          [node.a]\nprofile = \"linux-6.12\"\nhost = {{ kind = \"uml\", kernel = \"6.12\" }}\n{node}\ninterface.eth0.link = \"lan\"\n\
-         [node.b]\nlike = \"a\"\n[[flow]]\nkind = \"tcp\"\nfrom = \"a\"\nto = \"b\"\n"
+         [node.b]\ninherits = \"a\"\n[[flow]]\nkind = \"tcp\"\nfrom = \"a\"\nto = \"b\"\n"
     );
     let scenario = scenario::parse(&text, "pair.toml", &[]).expect("a scenario");
     Plan::new(&scenario).expect("a plan").guests[0].orders()

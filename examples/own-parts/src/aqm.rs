@@ -1,5 +1,5 @@
-//! A AQM algorithm: the chance that a packet is marked, or dropped if it cannot be, rises with the time that it
-//! has waited.
+//! An AQM algorithm: the chance that a packet is marked, or dropped if it cannot be, rises with the time that
+//! it has waited.
 
 use stillair_cli::model::aqm::algorithm::{AqmAlgorithm, Seen, Verdict};
 use stillair_cli::model::types::{Duration, RandomStream};

@@ -160,7 +160,7 @@ def _turns(finding: Finding, resolved: Resolved) -> Iterator[Change]:
     words = f"{place}: scheme airtime, Linux 4.11's airtime fairness"
     yield Change(words, _scheme(place, "airtime", _medium(place, resolved)), action=_NEWER)
     words = f"{place}: round robin of Linux 4.11, in which stations keep their turns"
-    table = '{kind="fq_mac",since="linux-4.11"}'
+    table = '{kind="fq_mac",kernel="linux-4.11"}'
     yield Change(words, [(_key(place, "scheme"), table)], action=_NEWER)
 
 
@@ -181,7 +181,7 @@ def _rates(finding: Finding, resolved: Resolved) -> Iterator[Change]:
         yield _protected(resolved)
 
 
-_LOSSES = ("error_rate", "ack_error_rate", "unheard_rate")
+_LOSSES = ("error_rate", "ack_error_rate", "preamble_loss_rate")
 """Keys of a station's interface that give losses as probabilities."""
 
 
@@ -224,13 +224,13 @@ def _protected(resolved: Resolved) -> Change:
 
 def _rts(_: Finding, resolved: Resolved) -> Iterator[Change]:
     yield _protected(resolved)
-    deaf = [(f"channel.{channel['name']}.deaf", "[]") for channel in resolved["channels"] if channel["deaf"]]
-    yield Change("all hear each other", deaf, real=False)
+    hidden = [(f"channel.{channel['name']}.hidden", "[]") for channel in resolved["channels"] if channel["hidden"]]
+    yield Change("all hear each other", hidden, real=False)
 
 
 def _beacons(_: Finding, resolved: Resolved) -> Iterator[Change]:
     names = [channel["name"] for channel in resolved["channels"]]
-    sets = [(f"channel.{name}.lowest_rate", "ofdm-6") for name in names]
+    sets = [(f"channel.{name}.basic_rate", "ofdm-6") for name in names]
     action = (
         "OpenWrt: option legacy_rates '0' of the wifi-device; hostapd.conf: supported_rates and basic_rates from 60"
     )
@@ -261,7 +261,7 @@ def _ordinal(n: int) -> str:
 def _scan(finding: Finding, resolved: Resolved) -> Iterator[Change]:
     for place in _wlans(resolved, "station"):
         if place.split(".")[0] == finding.place:
-            yield Change(f"{place}: a scan each 300 s", [(_key(place, "scan.every"), "300 s")], action=_RARER)
+            yield Change(f"{place}: a scan each 300 s", [(_key(place, "scan.interval"), "300 s")], action=_RARER)
 
 
 _RARER = (
@@ -271,7 +271,7 @@ _RARER = (
 
 
 def _ap_scan(finding: Finding, _: Resolved) -> Iterator[Change]:
-    table = '{ kind = "mac80211", away = "125 ms" }'
+    table = '{ kind = "mac80211", max_off_channel = "125 ms" }'
     yield Change(f"{finding.place}: back after each 125 ms of a scan", [(_key(finding.place, "scan"), table)])
 
 

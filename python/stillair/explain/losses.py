@@ -23,7 +23,7 @@ _REASONS = {
     "overlimit": "queue full",
     "codel": "CoDel",
     "pie": "PIE",
-    "law": "AQM",
+    "aqm": "AQM",
     "retry_limit": "Wi-Fi retry limit",
     "retry_out": "Wi-Fi retry timeout",
     "old_or_duplicate": "behind the Block Ack window",

@@ -118,16 +118,16 @@ def applications(mine: Mine, resolved: Resolved, scenario: str) -> Iterator[tupl
             half = f"{float(found[1]) / 2:g} {found[2]}"
             words = f"application of {host}: {name} at half its bit rate, {half}"
             yield host, Change(words, [(f"flow.{at}.rate", f'"{half}"')], action="in the application: a lower bit rate")
-        if kind in _MARKED and "mark" not in flow:
+        if kind in _MARKED and "dscp" not in flow:
             words = f"application of {host}: {name} marked {_DSCP} (DSCP 46)"
             action = "in the application: setsockopt(IP_TOS, 0xb8)"
-            yield host, Change(words, [(f"flow.{at}.mark", f'"{_DSCP}"')], action=action)
+            yield host, Change(words, [(f"flow.{at}.dscp", f'"{_DSCP}"')], action=action)
 
 
 def _sender(flow: Mapping[str, Any], mine: Mine, resolved: Resolved) -> str:
     """Returns the first of the user's nodes that sends a flow; empty without such a node."""
     ends = [flow.get("from", "")]
-    if flow.get("both_ways"):
+    if flow.get("bidirectional"):
         to = flow.get("to", ())
         ends += [to] if isinstance(to, str) else list(to)
     names = (one for end in ends for one in sorted(owners(f"node.{str(end).partition('.')[0]}", resolved)))

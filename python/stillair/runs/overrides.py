@@ -56,7 +56,7 @@ def mistake(key: str, says: str) -> InputError:
 
 
 def as_written(overrides: Sequence[tuple[str, str]], scenario: str) -> list[tuple[str, str]]:
-    """Overrides by the names in the scenario's text, without tables of nodes by `count` or interfaces by `like`."""
+    """Overrides by the names in the scenario's text, without tables of nodes by `count` or interfaces by `inherits`."""
     nodes = tomllib.loads(scenario).get("node", {})
 
     def written(key: str) -> str:
@@ -74,6 +74,6 @@ def written_node(node: str, interface: str, nodes: Mapping[str, Any]) -> str:
     counted = node.rstrip("0123456789")
     name = counted if node not in nodes and counted in nodes else node
     table: Mapping[str, Any] = nodes.get(name, {})
-    if interface and interface not in table.get("interface", {}) and table.get("like") in nodes:
-        return written_node(table["like"], interface, nodes)
+    if interface and interface not in table.get("interface", {}) and table.get("inherits") in nodes:
+        return written_node(table["inherits"], interface, nodes)
     return name

@@ -146,7 +146,7 @@ class Scenario:
         return json.dumps(whole | {"runs": found})
 
     def resolve(self, overrides: Overrides = ()) -> str:
-        """The scenario with `like`, defaults and overrides put in, as JSON."""
+        """The scenario with `inherits`, defaults and overrides put in, as JSON."""
         return _native.resolve(self.text, self.file, pairs(overrides))
 
     def describe(self, overrides: Overrides = ()) -> "Described":

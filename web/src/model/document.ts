@@ -20,12 +20,12 @@ export function table(of: Value | undefined): Tree {
   return isTree(of) ? of : {};
 }
 
-// With what nodes have from others by `like`: a node's own keys go first, table by table.
+// With what nodes have from others by `inherits`: a node's own keys go first, table by table.
 export function inherited(document: Tree): Tree {
   const nodes = table(document["node"]);
   const whole = (name: string, deep: number): Tree => {
     const own = table(nodes[name]);
-    const like = own["like"];
+    const like = own["inherits"];
     return typeof like === "string" && deep < 8 ? merged(whole(like, deep + 1), own) : own;
   };
   return { ...document, node: Object.fromEntries(Object.keys(nodes).map((name) => [name, whole(name, 0)])) };

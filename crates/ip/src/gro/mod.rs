@@ -1,7 +1,7 @@
 //! Generic receive offload (GRO) on bytes: consecutive TCP segments that arrive at once are merged into one
 //! packet.
 //!
-//! For an outside host whose modelled interface has GRO. The merged packet is what its kernel would have
+//! For an external host whose modelled interface has GRO. The merged packet is what its kernel would have
 //! made, with the segment size for `virtio_net_hdr`. [`gso::split`](crate::gso::split) is the inverse.
 
 mod held;

@@ -146,7 +146,7 @@ impl Driven<'_> {
             Asked::Status => {
                 let mut now = status.clone();
                 now["elapsed_s"] = json!(engine.now() as f64 / 1e9);
-                now["doors"] = json!(engine.counts());
+                now["external_io"] = json!(engine.counts());
                 Ok(now)
             }
             Asked::Set { key, value } => {

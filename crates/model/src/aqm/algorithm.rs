@@ -1,7 +1,7 @@
 //! The trait of a user-defined AQM algorithm (AQM).
 //!
-//! An AQM decides on each packet of one queue, at enqueue and at dequeue. It sees numbers only, so an AQM works
-//! as a qdisc with one queue ([`crate::qdisc::AQM`]), on each flow of fair queueing
+//! An AQM decides on each packet of one queue, at enqueue and at dequeue. It sees numbers only, so an AQM
+//! works as a qdisc with one queue ([`crate::qdisc::AQM`]), on each flow of fair queueing
 //! ([`crate::qdisc::fq_aqm`]), and in the flow queues of the MAC ([`crate::wifi::config::MacFqParams::AQM`]).
 //! Built-in AQMs are not called through this trait in the per-packet path.
 

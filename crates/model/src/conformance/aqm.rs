@@ -14,10 +14,10 @@ use crate::qdisc::aqm::AqmParams;
 use crate::qdisc::fq_aqm::FqAqmParams;
 use crate::types::{Duration, Instant, RandomStream};
 
-/// Checks the requirements of an AQM ([`AqmAlgorithm`]): the same calls give the same results, queues share no state,
-/// packets pass an almost empty queue, and accounts close on one queue, on the flows of fair queueing, and in
-/// the MAC. In every second script some packets have several segments, except in the MAC, where each frame is
-/// one segment.
+/// Checks the requirements of an AQM ([`AqmAlgorithm`]): the same calls give the same results, queues share
+/// no state, packets pass an almost empty queue, and accounts close on one queue, on the flows of fair
+/// queueing, and in the MAC. In every second script some packets have several segments, except in the MAC,
+/// where each frame is one segment.
 pub fn aqm(aqm: &AqmFactory) -> Result<(), String> {
     try_all(|script, step| {
         let mut fed = Fed::new(aqm, script);

@@ -11,8 +11,8 @@ use crate::types::{Ctx, Instant, PacketKind, Packets, Pkt, Sink, Step, TcpFlags,
 // socket. Senders whose device never splits are charged for them from the beginning.
 pub fn split(packets: &mut Packets, p: Pkt, mut each: impl FnMut(&mut Packets, Pkt)) {
     let whole = packets.get(p);
-    if whole.kind == PacketKind::Outside {
-        return split_outside(packets, p, each);
+    if whole.kind == PacketKind::External {
+        return split_external(packets, p, each);
     }
     let (segs, len, seq, kind) = (u32::from(whole.segs), whole.len, whole.seq, whole.kind);
     let truesize = whole.truesize;
@@ -55,7 +55,7 @@ pub fn split(packets: &mut Packets, p: Pkt, mut each: impl FnMut(&mut Packets, P
 // deviation: the driver's token is on the last alone - where a discipline splits and then drops that, the
 // token ends while others still wait.
 #[cold]
-fn split_outside(packets: &mut Packets, p: Pkt, mut each: impl FnMut(&mut Packets, Pkt)) {
+fn split_external(packets: &mut Packets, p: Pkt, mut each: impl FnMut(&mut Packets, Pkt)) {
     while packets.get(p).segs > 1 {
         let segment = packets.split_off(p);
         let hot = packets.get_mut(segment);
@@ -95,7 +95,7 @@ pub fn full_segment(packets: &Packets, p: Pkt) -> u32 {
     let whole = packets.get(p);
     let (payload, mss) = match whole.kind {
         PacketKind::Tcp => (packets.tcp(p).payload, u32::from(packets.tcp(p).mss)),
-        PacketKind::Outside => return packets.bytes(p).len() as u32,
+        PacketKind::External => return packets.bytes(p).len() as u32,
         _ => (0, 0),
     };
     headers(whole.len, u32::from(whole.segs), payload) + mss

@@ -5,7 +5,7 @@ use super::Instant;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// Maximum length in bytes of an outside host's packet, or of one of its segments, from the IP header on.
+/// Maximum length in bytes of an external host's packet, or of one of its segments, from the IP header on.
 // deviation: a device may have a larger MTU - no path over Wi-Fi does (2,304 bytes with the LLC header);
 // larger cells would cost memory for each packet.
 pub const LONGEST_PACKET: usize = 2048;

@@ -6,8 +6,8 @@ use core::fmt;
 
 /// A user-defined part: its name, its options, and a function that makes one.
 ///
-/// `T` is the part's trait, such as `dyn AqmAlgorithm`. `A` is the argument of the function; the options are already
-/// in `make`.
+/// `T` is the part's trait, such as `dyn AqmAlgorithm`. `A` is the argument of the function; the options are
+/// already in `make`.
 pub struct PartFactory<T: ?Sized, A = ()> {
     name: Arc<str>,
     options: Arc<str>,

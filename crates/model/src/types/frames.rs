@@ -74,7 +74,7 @@ pub struct Headers<'a> {
     packet: &'a Packet,
     /// The TCP header, if there is one.
     pub tcp: Option<&'a TcpHeader>,
-    /// The received bytes of an outside host's packet, from the IP header on.
+    /// The received bytes of an external host's packet, from the IP header on.
     pub bytes: Option<&'a [u8]>,
 }
 
@@ -92,7 +92,7 @@ impl<'a> Headers<'a> {
         Self {
             packet,
             tcp: (packet.kind == PacketKind::Tcp).then(|| packets.tcp(p)),
-            bytes: (packet.kind == PacketKind::Outside).then(|| packets.bytes(p)),
+            bytes: (packet.kind == PacketKind::External).then(|| packets.bytes(p)),
         }
     }
 

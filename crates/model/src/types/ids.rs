@@ -47,20 +47,20 @@ impl SockId {
     /// No socket is charged: forwarded packets, acknowledgements, replies of the kernel.
     pub const NONE: Self = Self(u32::MAX);
 
-    /// From here on ids are tokens of outside hosts, but for [`SockId::NONE`].
+    /// From here on ids are tokens of external hosts, but for [`SockId::NONE`].
     const TOKENS: u32 = 1 << 31;
 
     /// Maximum number of tokens.
     pub const MAX_TOKENS: u32 = u32::MAX - Self::TOKENS;
 
-    /// Charge of an outside host's packet: a token by which the host's driver identifies the packet. Panics
+    /// Charge of an external host's packet: a token by which the host's driver identifies the packet. Panics
     /// at [`SockId::MAX_TOKENS`].
-    pub const fn outside(token: u32) -> Self {
+    pub const fn external(token: u32) -> Self {
         assert!(token < Self::MAX_TOKENS, "more than 2^31 - 1 tokens");
         Self(Self::TOKENS | token)
     }
 
-    /// The token of an outside host's packet, if it is one.
+    /// The token of an external host's packet, if it is one.
     #[inline]
     pub const fn token(self) -> Option<u32> {
         if self.0 >= Self::TOKENS && self.0 != u32::MAX { Some(self.0 - Self::TOKENS) } else { None }

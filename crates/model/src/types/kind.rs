@@ -26,8 +26,8 @@ pub enum PacketKind {
     Query,
     /// A DNS answer.
     Answer,
-    /// A packet of an outside host, with its bytes. No modelled host answers it.
-    Outside,
+    /// A packet of an external host, with its bytes. No modelled host answers it.
+    External,
 }
 
 impl PacketKind {
@@ -45,7 +45,7 @@ impl PacketKind {
             | Self::Quic
             | Self::Voip
             | Self::Answer
-            | Self::Outside => None,
+            | Self::External => None,
         }
     }
 

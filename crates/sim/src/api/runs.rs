@@ -263,10 +263,10 @@ mod tests {
             panic!("it was run")
         };
         assert_eq!((says.key.as_str(), says.line, says.found.as_str()), ("duration", None, "\"soon\""));
-        let outside = run(&request(1, &[("node.server.host", "outside"), ("flow", "[]")]), &|_, _| true);
-        let Err(ApiError::Input(says)) = outside else { panic!("it was run") };
+        let external = run(&request(1, &[("node.server.host", "external"), ("flow", "[]")]), &|_, _| true);
+        let Err(ApiError::Input(says)) = external else { panic!("it was run") };
         assert!(
-            says.starts_with("good.toml: node.server.host: found \"outside\", and a driver must"),
+            says.starts_with("good.toml: node.server.host: found \"external\", and a driver must"),
             "{says}"
         );
         let Err(ApiError::Scenario(says)) = resolve("\nname = 1\nnode = {}", "x.toml", &[]) else {

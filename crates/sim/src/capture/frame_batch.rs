@@ -143,7 +143,7 @@ impl FrameBatch {
         self.begun.push(p.keep());
     }
 
-    /// A packet on a wire, or at one end of it. Of the bytes of an outside host at most `shown` are copied.
+    /// A packet on a wire, or at one end of it. Of the bytes of an external host at most `shown` are copied.
     pub(super) fn put_packet(
         &mut self,
         now: Instant,
@@ -231,7 +231,7 @@ impl FrameBatch {
         let TakenPacket { packet, at, len } = &self.packets[n];
         let (at, len) = (*at as usize, *len as usize);
         let tcp = (packet.kind == PacketKind::Tcp).then(|| &self.segments[at]);
-        let bytes = (packet.kind == PacketKind::Outside).then(|| &self.bytes[at..at + len]);
+        let bytes = (packet.kind == PacketKind::External).then(|| &self.bytes[at..at + len]);
         Headers::new(packet, tcp, bytes)
     }
 

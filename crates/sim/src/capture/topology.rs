@@ -176,7 +176,7 @@ impl Topology {
         self.wires[wire.index()].map(Mac::of)
     }
     /// Source and destination address of a packet. An address that no interface has is unspecified; only the
-    /// bytes of an outside host's packet contain it.
+    /// bytes of an external host's packet contain it.
     pub fn addresses(&self, p: &Headers) -> [IpAddr; 2] {
         let of = |addr: Addr| {
             let (v4, v6) = match addr.index().checked_sub(self.addresses.len()) {

@@ -1,4 +1,4 @@
-//! Packets sent and received by outside hosts.
+//! Packets sent and received by external hosts.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use stillair_model::types::{Duration, FlowId};
 
 use super::Delays;
 
-/// Flow numbers of outside hosts' packets. These flows come after the flows of the scenario, one for each
+/// Flow numbers of external hosts' packets. These flows come after the flows of the scenario, one for each
 /// pair of hosts. All modelled hosts together count as one host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct HostFlows {
@@ -15,11 +15,11 @@ pub struct HostFlows {
     hosts: u32,
 }
 
-/// Most outside hosts whose flows are told one by one, as there is one for each pair.
+/// Most external hosts whose flows are told one by one, as there is one for each pair.
 const NAMED: usize = 64;
 
 impl HostFlows {
-    /// Flow numbers for this many outside hosts, after this many flows of the scenario.
+    /// Flow numbers for this many external hosts, after this many flows of the scenario.
     pub fn new(flows: usize, hosts: usize) -> Self {
         Self { first: flows as u32, hosts: hosts as u32 }
     }
@@ -31,7 +31,7 @@ impl HostFlows {
     }
 
     /// Names of all these flows in order, such as `a to b`; `model` stands for any modelled host. Empty if
-    /// there are more than 64 outside hosts.
+    /// there are more than 64 external hosts.
     pub fn names(hosts: &[String]) -> Vec<String> {
         if hosts.is_empty() || hosts.len() > NAMED {
             return Vec::new();
@@ -48,7 +48,7 @@ impl HostFlows {
     }
 }
 
-/// What was seen of an outside host in one direction, in the time that is measured.
+/// What was seen of an external host in one direction, in the time that is measured.
 #[derive(Clone, Debug, Default)]
 struct HostRecord {
     packets: u64,
@@ -57,7 +57,7 @@ struct HostRecord {
     delays: Delays,
 }
 
-/// Records of all outside hosts.
+/// Records of all external hosts.
 #[derive(Clone, Debug, Default)]
 pub struct HostRecords {
     flows: HostFlows,
@@ -103,7 +103,7 @@ impl HostRecords {
     }
 }
 
-/// TCP and UDP payload of delivered packets of outside hosts in the measured time, in bytes. Data that TCP
+/// TCP and UDP payload of delivered packets of external hosts in the measured time, in bytes. Data that TCP
 /// delivers twice counts twice.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Payload {
@@ -113,7 +113,7 @@ pub struct Payload {
     pub total: u64,
 }
 
-/// The summary of an outside host.
+/// The summary of an external host.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct HostSummary {
     /// Packets sent by the host.
@@ -122,7 +122,7 @@ pub struct HostSummary {
     pub to: HostTraffic,
 }
 
-/// Packets of an outside host in one direction, in the measured time.
+/// Packets of an external host in one direction, in the measured time.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct HostTraffic {
     /// Packets delivered within the model.

@@ -149,7 +149,7 @@ pub struct Recorder {
     pub flows: Vec<FlowRecord>,
     /// Records by station, in the order of the scenario.
     pub stations: Vec<StationRecord>,
-    /// Records of outside hosts.
+    /// Records of external hosts.
     pub hosts: HostRecords,
     /// By device and peer: the station that the airtime is charged to, and the direction.
     pub links: Vec<Vec<(usize, Direction)>>,
@@ -180,7 +180,7 @@ impl Recorder {
     }
 
     /// Takes note of what happens after the time that is measured to requests that were sent in it.
-    fn outside(&mut self, what: &TraceEvent) {
+    fn external(&mut self, what: &TraceEvent) {
         if let TraceEvent::Delivered {
             flow, kind: PacketKind::EchoReply | PacketKind::UdpReply, seq, ..
         } = what
@@ -254,9 +254,9 @@ impl Sink for Recorder {
             }
             TraceEvent::Skipped { flow, datagrams } => self.skips(now, *flow, *datagrams),
             TraceEvent::Doubled { flow, kind, seq } => self.doubles(*flow, *kind, *seq),
-            _ if !self.measured.contains(&now) => self.outside(what),
+            _ if !self.measured.contains(&now) => self.external(what),
             TraceEvent::Asked { flow, seq } => self.flows[flow.index()].ping.asked(*seq),
-            TraceEvent::Delivered { flow, kind: PacketKind::Outside, len, delay, .. } => {
+            TraceEvent::Delivered { flow, kind: PacketKind::External, len, delay, .. } => {
                 self.hosts.delivered(*flow, *len, *delay);
             }
             TraceEvent::Delivered { flow, kind, seq, delay, src, .. } => {
@@ -276,7 +276,7 @@ impl Sink for Recorder {
                     | PacketKind::UdpRequest
                     | PacketKind::Query
                     | PacketKind::Answer
-                    | PacketKind::Outside => {}
+                    | PacketKind::External => {}
                 }
             }
             TraceEvent::Read { flow, bytes, .. } => self.flows[flow.index()].bytes += u64::from(*bytes),
@@ -439,14 +439,14 @@ mod tests {
         recorder.stations.extend([StationRecord::default(), StationRecord::default()]);
         recorder.flows.push(FlowRecord { station: Some(3), lost: 9, ..FlowRecord::default() });
         let payload = Payload { by_host: vec![125_000], total: 125_000 };
-        let outside = names(&["d"]);
-        let end = AtEnd { hosts: (&outside, &payload), ..end };
+        let external = names(&["d"]);
+        let end = AtEnd { hosts: (&external, &payload), ..end };
         let s =
             summarise((7, 3), &recorder, Duration::from_secs(1), &names(&["a", "b", "c", "d"]), &places, end);
         assert_eq!((s.seed, s.run), (7, 3));
         // 5,000 bytes in a second.
         assert_eq!((s.goodput_total_mbps, s.jain_airtime), (1.04, jain(&[1500.0, 500.0, 0.0])));
-        // The payload of an outside host is the goodput of its station.
+        // The payload of an external host is the goodput of its station.
         assert_eq!((s.stations["c"].goodput_mbps, s.stations["d"].goodput_mbps), (0.0, 1.0));
         let a = &s.stations["a"];
         assert_eq!((a.goodput_mbps, a.airtime_share, a.mean_aggregate), (0.04, Some(0.75), Some(4.5)));

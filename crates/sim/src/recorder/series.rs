@@ -140,7 +140,7 @@ impl Series {
                     | PacketKind::Quic
                     | PacketKind::Query
                     | PacketKind::Answer
-                    | PacketKind::Outside,
+                    | PacketKind::External,
                 ..
             }
             | TraceEvent::Asked { .. }

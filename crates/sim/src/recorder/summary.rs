@@ -29,7 +29,7 @@ pub struct RunSummary {
     pub seed: u64,
     /// Hash of the trace, in hexadecimal.
     pub trace_hash: String,
-    /// UDP payload delivered and TCP streams read over all flows, in Mbit/s, with the payload of outside
+    /// UDP payload delivered and TCP streams read over all flows, in Mbit/s, with the payload of external
     /// hosts' packets.
     pub goodput_total_mbps: f64,
     /// Jain's fairness index of the airtime of the stations that had traffic.
@@ -63,7 +63,7 @@ pub struct RunSummary {
     /// Summaries by ping.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub pings: BTreeMap<String, PingSummary>,
-    /// Summaries by outside host.
+    /// Summaries by external host.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub hosts: BTreeMap<String, HostSummary>,
     /// Samples of the sender's socket by TCP flow, if the scenario asks for them.
@@ -151,7 +151,7 @@ pub struct QdiscSummary {
 #[derive(Clone, Debug, Serialize)]
 pub struct StationSummary {
     /// Goodput of all flows to and from the station in Mbit/s: UDP payload and bytes of TCP streams. For an
-    /// outside host: TCP and UDP payload of the packets delivered to it and from it.
+    /// external host: TCP and UDP payload of the packets delivered to it and from it.
     pub goodput_mbps: f64,
     /// Share of the airtime of all stations, 0 to 1.
     pub airtime_share: Option<f64>,
@@ -228,7 +228,7 @@ pub struct AtEnd<'a> {
     pub tcp: Vec<(String, FlowId, TcpInfo, SocketSeries)>,
     /// State of both ends of each QUIC flow at the end of the run, and the time of that end.
     pub quic: (Vec<QuicEnds>, Instant),
-    /// Names of the outside hosts, in order, and the payload of their packets.
+    /// Names of the external hosts, in order, and the payload of their packets.
     pub hosts: (&'a [String], &'a Payload),
     /// All flows, in order.
     pub flows: &'a [FlowAbout],
@@ -282,7 +282,7 @@ fn station_summaries(
     for flow in &recorder.flows {
         flow.station.into_iter().for_each(|station| flows_of[station].push(flow));
     }
-    let outside = |name: &String| {
+    let external = |name: &String| {
         let host = hosts.iter().position(|host| host == name);
         host.map_or(0, |host| payload.by_host[host])
     };
@@ -297,7 +297,7 @@ fn station_summaries(
         };
         let (tries, rates) = record.tries[Direction::Up as usize];
         StationSummary {
-            goodput_mbps: mbps(flows().map(|f| f.bytes).sum::<u64>() + outside(&names[i]), seconds),
+            goodput_mbps: mbps(flows().map(|f| f.bytes).sum::<u64>() + external(&names[i]), seconds),
             airtime_share: (total > 0.0).then(|| used[i] / total),
             mean_aggregate: mean(Direction::Down).or(mean(Direction::Up)),
             mean_aggregate_up: mean(Direction::Up),

@@ -1,4 +1,4 @@
-//! A run with a driver: between events, packets of outside hosts enter and leave.
+//! A run with a driver: between events, packets of external hosts enter and leave.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::scenario::Scenario;
 use crate::world::{Accounts, Entering, Left, Refused};
 
 impl<'a, S: Records> Session<'a, S> {
-    /// A new run of a scenario that may have outside hosts. Methods named like those of
+    /// A new run of a scenario that may have external hosts. Methods named like those of
     /// [`World`](crate::world::World) do the same. Unlike a world, a session ends with its scenario, and
     /// takes the samples that the scenario records.
     pub fn driven(
@@ -60,7 +60,7 @@ impl<'a, S: Records> Session<'a, S> {
         (self.now < self.end()).then(|| next.min(self.end()))
     }
 
-    /// Passes in a packet from an outside host at the current time.
+    /// Passes in a packet from an external host at the current time.
     pub fn enter(&mut self, packet: &Entering<'_>) -> Result<Enqueue, Refused> {
         self.world.enter(packet)
     }

@@ -1,4 +1,4 @@
-//! Entry and exit of real packets in a session with outside hosts: addresses of the modelled interfaces,
+//! Entry and exit of real packets in a session with external hosts: addresses of the modelled interfaces,
 //! conversion of entering packets, ping replies of modelled hosts, and packet counters.
 
 use std::net::IpAddr;
@@ -17,7 +17,7 @@ use crate::world::Entering;
 pub struct ExternalIoCounts {
     /// Packets that entered the model.
     pub entered: u64,
-    /// Packets that left the model for an outside host.
+    /// Packets that left the model for an external host.
     pub left: u64,
     /// Packets without a destination in the scenario: broadcast, multicast, and addresses that no interface
     /// has. Of guests also frames that carry neither IPv4 nor IPv6, such as ARP.

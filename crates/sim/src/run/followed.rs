@@ -22,12 +22,12 @@ pub fn follow(scenario: &Scenario) -> impl FnOnce(Recorder) -> Followed + use<> 
     }
     let channels = layout.devs.iter().map(|dev| dev.channel).collect();
     let every = scenario.record.sojourn.unwrap_or(1);
-    let outside = HostFlows::names(&scenario.outside_hosts()).len();
+    let external = HostFlows::names(&scenario.external_hosts()).len();
     move |recorder| {
         let of_flows = recorder.flows.iter().map(|flow| flow.station);
         let world = SojournWorld {
             measured: recorder.measured.clone(),
-            stations: of_flows.chain(core::iter::repeat_n(None, outside)).collect(),
+            stations: of_flows.chain(core::iter::repeat_n(None, external)).collect(),
             senders: recorder.flows.iter().map(|f| f.quic.as_ref().map(|quic| quic.sender())).collect(),
             by_due: recorder
                 .flows

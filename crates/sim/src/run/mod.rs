@@ -96,7 +96,7 @@ pub struct Session<'a, S> {
 impl<'a, S: Records> Session<'a, S> {
     /// A new run. `sink` turns the recorder into the reader of the trace: the recorder itself, or a reader
     /// that passes events on to the recorder. An error if the world's timers do not reach the end of the
-    /// scenario, or if the scenario has outside hosts, which need a driver ([`Session::driven`]).
+    /// scenario, or if the scenario has external hosts, which need a driver ([`Session::driven`]).
     pub fn new(scenario: &'a Scenario, seed: Seed, sink: impl FnOnce(Recorder) -> S) -> Result<Self, String> {
         scenario.needs_no_driver().map_err(|says| format!("run {}: {says}", seed.run))?;
         Self::wired(Held::Lent(scenario), seed, sink)

@@ -76,9 +76,9 @@ impl<S: Records> Session<'_, S> {
         if let Some(problem) = sojourn.problem() {
             return Err(format!("run {}: accounts do not close: sojourn {problem}", self.seed.run));
         }
-        let of_outside = HostFlows::names(&self.scenario.outside_hosts());
+        let of_external = HostFlows::names(&self.scenario.external_hosts());
         let flows: Vec<String> =
-            FlowAbout::all(&self.scenario).into_iter().map(|about| about.name).chain(of_outside).collect();
+            FlowAbout::all(&self.scenario).into_iter().map(|about| about.name).chain(of_external).collect();
         let interfaces = self.scenario.interface_names();
         Ok(Some(sojourn.report(&flows, &self.stations, &interfaces, &self.places)))
     }
@@ -89,7 +89,7 @@ impl<S: Records> Session<'_, S> {
         let range = &world.trace().recorder().measured;
         let measured = range.end.min(end).saturating_since(range.start);
         let flows = FlowAbout::all(scenario);
-        let hosts = scenario.outside_hosts();
+        let hosts = scenario.external_hosts();
         let tcp = world
             .books()
             .tcp_senders()
@@ -105,7 +105,7 @@ impl<S: Records> Session<'_, S> {
             power: power(scenario, world),
             tcp: tcp.collect(),
             quic: (world.books().quic_ends().collect(), end),
-            hosts: (&hosts, world.books().outside_payload()),
+            hosts: (&hosts, world.books().external_payload()),
             flows: &flows,
             under_way: world.books().loads_under_way().map(since).collect(),
             tests: world.books().tests(end).collect(),

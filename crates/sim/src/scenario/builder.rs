@@ -353,7 +353,7 @@ mod tests {
                     .sysctl("net.ipv4.tcp_ecn", 1)
                     .interface("eth0", InterfaceBuilder::wired("wan-1", AT[1])),
             )
-            .flow(FlowBuilder::udp("a", "b", Rate::from_mbps(5)).set("mark", "EF"))
+            .flow(FlowBuilder::udp("a", "b", Rate::from_mbps(5)).set("dscp", "EF"))
             .flow(FlowBuilder::ping("b", "a", Duration::from_millis(100)))
     }
 
@@ -373,7 +373,7 @@ kind = "udp"
 from = "a"
 to = "b"
 rate = "5 Mbit/s"
-mark = "EF"
+dscp = "EF"
 [[flow]]
 kind = "ping"
 from = "b"

@@ -3,6 +3,8 @@
 use core::cmp::Reverse;
 use core::fmt;
 
+use super::renamed::renamed;
+
 /// An error in a scenario, for its author.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ScenarioError {
@@ -150,7 +152,7 @@ impl Diagnostic {
     }
 
     /// Whether another says the same of the same key in the same line, or of the same key of another thing of
-    /// its kind, which has it by `like`.
+    /// its kind, which has it by `inherits`.
     fn is_said_by(&self, other: &Self) -> bool {
         let below = |fault: &Self| fault.key.splitn(3, '.').nth(2).map(str::to_owned);
         let same = if matches!(self.origin, Origin::Line(_)) {
@@ -261,6 +263,9 @@ pub(super) fn suggest(found: &str, known: &[&str]) -> String {
     const SHOWN: usize = 8;
     // With fewer letters in common than these, names are no kin.
     const KIN: usize = 4;
+    if let Some(new) = renamed(found, known) {
+        return format!("{new:?}, the new name of {found:?}");
+    }
     let near = nearest(found, known);
     let mut known = known.to_vec();
     if known.len() > SHOWN {
@@ -281,8 +286,11 @@ pub(super) fn suggest(found: &str, known: &[&str]) -> String {
     }
 }
 
-/// The name of `known` that `found` most likely misspells.
+/// The name of `known` that `found` most likely misspells, or was before.
 pub(super) fn nearest<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
+    if let Some(new) = renamed(found, known) {
+        return Some(new);
+    }
     // Of one letter nothing is left to tell it by.
     let limit = match found.chars().count() {
         0 | 1 => 0,

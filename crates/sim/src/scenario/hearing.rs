@@ -9,9 +9,9 @@ use super::InterfaceRef;
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Audible {
     /// Groups in which nobody hears anybody else.
-    pub deaf: Vec<Vec<InterfaceRef>>,
+    pub hidden: Vec<Vec<InterfaceRef>>,
     /// Groups in which each radio senses the energy of the others but cannot decode their frames.
-    pub faint: Vec<Vec<InterfaceRef>>,
+    pub sense_only: Vec<Vec<InterfaceRef>>,
     /// Pairs that cannot hear or cannot decode each other over their distance, sorted, the earlier interface
     /// first.
     pub apart: Vec<(InterfaceRef, InterfaceRef, Hearing)>,
@@ -37,7 +37,7 @@ impl CaptureLevels {
 impl Audible {
     /// Whether every radio hears every other.
     pub fn is_full(&self) -> bool {
-        self.deaf.is_empty() && self.faint.is_empty() && self.apart.is_empty()
+        self.hidden.is_empty() && self.sense_only.is_empty() && self.apart.is_empty()
     }
 
     /// The same as pairs of radios.
@@ -48,13 +48,16 @@ impl Audible {
             add_pairs(groups, &mut all);
             all
         };
-        AudiblePairs { deaf: all(&self.deaf, Hearing::Nothing), faint: all(&self.faint, Hearing::Faint) }
+        AudiblePairs {
+            hidden: all(&self.hidden, Hearing::Nothing),
+            sense_only: all(&self.sense_only, Hearing::Faint),
+        }
     }
 
     /// The groups that do not hear each other, or that cannot decode each other. Pairs apart by distance are
     /// a group each.
     pub fn groups(&self, how: Hearing) -> impl Iterator<Item = Vec<InterfaceRef>> {
-        let groups = if how == Hearing::Nothing { &self.deaf } else { &self.faint };
+        let groups = if how == Hearing::Nothing { &self.hidden } else { &self.sense_only };
         let apart = self.apart.iter().filter(move |&&(_, _, hearing)| hearing == how);
         groups.iter().cloned().chain(apart.map(|&(a, b, _)| vec![a, b]))
     }
@@ -63,22 +66,22 @@ impl Audible {
 /// Pairs of radios that hear each other less well than the others do, sorted, the earlier radio first.
 #[derive(Debug)]
 pub struct AudiblePairs {
-    deaf: Vec<(InterfaceRef, InterfaceRef)>,
-    faint: Vec<(InterfaceRef, InterfaceRef)>,
+    hidden: Vec<(InterfaceRef, InterfaceRef)>,
+    sense_only: Vec<(InterfaceRef, InterfaceRef)>,
 }
 
 impl AudiblePairs {
     /// All pairs, those that do not hear each other last. Pairs of radios in one node are included, although
     /// those hear each other.
     pub fn all(&self) -> impl Iterator<Item = (InterfaceRef, InterfaceRef, Hearing)> {
-        let faint = self.faint.iter().map(|&(a, b)| (a, b, Hearing::Faint));
-        faint.chain(self.deaf.iter().map(|&(a, b)| (a, b, Hearing::Nothing)))
+        let sense_only = self.sense_only.iter().map(|&(a, b)| (a, b, Hearing::Faint));
+        sense_only.chain(self.hidden.iter().map(|&(a, b)| (a, b, Hearing::Nothing)))
     }
 
     /// How one radio hears another. Radios in one node always hear each other.
     pub fn between(&self, a: InterfaceRef, b: InterfaceRef) -> Hearing {
         let among = |pairs: &[_]| a.node != b.node && pairs.binary_search(&pair(a, b)).is_ok();
-        match (among(&self.deaf), among(&self.faint)) {
+        match (among(&self.hidden), among(&self.sense_only)) {
             (true, _) => Hearing::Nothing,
             (false, true) => Hearing::Faint,
             (false, false) => Hearing::Clear,
@@ -116,24 +119,24 @@ mod tests {
         /// As the groups say it, looked through one by one.
         #[test]
         fn pairs_are_those_within_groups(
-            deaf in prop::collection::vec(prop::collection::vec(0..8_usize, 2..5), 0..4),
-            faint in prop::collection::vec(prop::collection::vec(0..8_usize, 2..5), 0..4),
+            hidden in prop::collection::vec(prop::collection::vec(0..8_usize, 2..5), 0..4),
+            sense_only in prop::collection::vec(prop::collection::vec(0..8_usize, 2..5), 0..4),
             far in prop::collection::vec((0..8_usize, 0..8_usize, any::<bool>()), 0..4),
         ) {
             let groups = |all: &[Vec<usize>]| -> Vec<Vec<_>> {
                 all.iter().map(|group| group.iter().map(|&n| radio(n)).collect()).collect()
             };
-            let apart = far.iter().filter(|&&(a, b, _)| a / 2 != b / 2).map(|&(a, b, deaf)| {
+            let apart = far.iter().filter(|&&(a, b, _)| a / 2 != b / 2).map(|&(a, b, hidden)| {
                 let (a, b) = pair(radio(a), radio(b));
-                (a, b, if deaf { Hearing::Nothing } else { Hearing::Faint })
+                (a, b, if hidden { Hearing::Nothing } else { Hearing::Faint })
             });
-            let pairs = Audible { deaf: groups(&deaf), faint: groups(&faint), apart: apart.collect() }.pairs();
+            let pairs = Audible { hidden: groups(&hidden), sense_only: groups(&sense_only), apart: apart.collect() }.pairs();
             for (a, b) in (0..8).flat_map(|a| (0..8).map(move |b| (a, b))) {
                 let both = |all: &[Vec<usize>], no: bool| {
-                    let far = far.iter().any(|&(c, d, deaf)| deaf == no && [(a, b), (b, a)].contains(&(c, d)));
+                    let far = far.iter().any(|&(c, d, hidden)| hidden == no && [(a, b), (b, a)].contains(&(c, d)));
                     a / 2 != b / 2 && (far || all.iter().any(|group| group.contains(&a) && group.contains(&b)))
                 };
-                let expected = match (both(&deaf, true), both(&faint, false)) {
+                let expected = match (both(&hidden, true), both(&sense_only, false)) {
                     (true, _) => Hearing::Nothing,
                     (false, true) => Hearing::Faint,
                     (false, false) => Hearing::Clear,

@@ -1,7 +1,7 @@
 //! Nodes with a `count`: one table becomes as many nodes, before anything else is read.
 //!
 //! What names the group names all of them: the ends of flows, and lists of who does not hear whom. A node
-//! that is `like` the group is like its first member.
+//! that inherits from the group inherits from its first member.
 
 use std::borrow::Cow;
 use std::net::Ipv4Addr;
@@ -19,7 +19,7 @@ pub(super) const MOST: i64 = 16_000;
 pub(super) const COUNT: &str = "count";
 
 /// Keys of channels whose lists name nodes.
-const HEARING: [&str; 2] = ["deaf", "faint"];
+const HEARING: [&str; 2] = ["hidden", "sense_only"];
 
 /// The tree with each group written out; without groups it is not copied.
 pub(super) fn written_out(tree: &Table) -> Result<Cow<'_, Table>, Diagnostic> {
@@ -79,7 +79,7 @@ fn members(nodes: &Table, groups: &[Group]) -> Table {
         let mut item = item.clone();
         if let Value::Table(node) = &mut item.value {
             for (key, like) in &mut node.0 {
-                if key == "like"
+                if key == "inherits"
                     && let Value::String(base) = &like.value
                     && let Some([first, ..]) = members_of(groups, base)
                 {
@@ -180,7 +180,7 @@ name = "many"
 [channel.wifi]
 band = "5 GHz"
 width = "20 MHz"
-deaf = [["sta", "other"]]
+hidden = [["sta", "other"]]
 [node.ap]
 profile = "linux-6.1"
 interface.wlan0 = { channel = "wifi", role = "ap" }
@@ -189,7 +189,7 @@ count = 11
 profile = "linux-6.1"
 interface.wlan0 = { channel = "wifi", role = "station", ap = "ap.wlan0", rate = "ht20-mcs7-lgi" }
 [node.other]
-like = "sta"
+inherits = "sta"
 [[flow]]
 kind = "udp"
 from = "ap"
@@ -213,7 +213,7 @@ to = "ap"
         assert_eq!(names.join(" "), expected);
         let addresses: Vec<String> = s.nodes.iter().map(|n| n.interfaces[0].address.to_string()).collect();
         assert_eq!((addresses[0].as_str(), addresses[12].as_str()), ("10.128.0.1", "10.128.0.13"));
-        assert_eq!(s.channels[0].audible.deaf[0].len(), 12);
+        assert_eq!(s.channels[0].audible.hidden[0].len(), 12);
         // One flow to all eleven, and one from each that the pattern meets.
         let flows: Vec<(&str, usize)> = s.flows.iter().map(|f| (f.name.as_str(), f.to.len())).collect();
         assert_eq!(flows, [("udp-0", 11), ("tcp-1-sta1", 1), ("tcp-1-sta10", 1), ("tcp-1-sta11", 1)]);
@@ -222,7 +222,8 @@ to = "ap"
 
     #[test]
     fn addresses_count_on_from_the_first() {
-        let text = TEXT.replace("like = \"sta\"", "like = \"sta\"\ninterface.wlan0.address = \"10.0.0.1\"");
+        let text =
+            TEXT.replace("inherits = \"sta\"", "inherits = \"sta\"\ninterface.wlan0.address = \"10.0.0.1\"");
         let set = ("node.sta.interface.wlan0.address".to_owned(), "10.0.0.250".to_owned());
         let s = parse(&text, "many.toml", &[set]).expect("a good scenario");
         let last = |n: usize| s.nodes[n].interfaces[0].address.to_string();

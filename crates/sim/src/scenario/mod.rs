@@ -1,8 +1,8 @@
 //! Scenarios: TOML text becomes a resolved and fully checked structure, from which the world is built.
 //!
-//! In a [`Scenario`] references are indices into its lists, defaults are filled in, and `like` and overrides
-//! are applied. An error in the text is a [`ScenarioError`] with the place, what was found, and what is
-//! expected.
+//! In a [`Scenario`] references are indices into its lists, defaults are filled in, and `inherits` and
+//! overrides are applied. An error in the text is a [`ScenarioError`] with the place, what was found, and
+//! what is expected.
 //!
 //! ```text
 //! text --document--> tree with lines --set, like--> tree --reader, decode--> Scenario --topology--> checked
@@ -19,6 +19,7 @@ mod document;
 mod ends;
 mod error;
 mod error_tables;
+mod external;
 mod files;
 mod flow;
 mod foreign;
@@ -29,7 +30,6 @@ mod mtu;
 mod network;
 mod notes;
 mod notes_time;
-mod outside;
 pub mod parts;
 mod path;
 pub mod paths;
@@ -39,6 +39,7 @@ mod quinn;
 mod read;
 mod reader;
 mod record;
+mod renamed;
 mod resolve;
 mod resolved;
 mod scheme;
@@ -59,6 +60,7 @@ pub use ends::{FlowEnd, Ways};
 pub use error::ScenarioError;
 use error::{Diagnostic, Diagnostics, gather};
 pub use error_tables::ErrorTables;
+pub use external::{Host, OPEN};
 pub use files::{Files, Folder, Memory, NoFiles};
 pub use flow::{FlentTest, Flow, FlowKind, Gap};
 pub use foreign::{Interferer, NeighbourLoad, ShareFormat, ShareOfTime, SourceLevel, SwitchPattern};
@@ -68,7 +70,6 @@ pub use mtu::Mtus;
 pub use network::{
     Attachment, Channel, EdcaOverride, Interface, InterfaceRef, Link, Nic, Node, QdiscSpec, Role, Wifi,
 };
-pub use outside::{Host, OPEN};
 use parts::Parts;
 pub use path::{Errors, GivenErrors, Rates, SnrSteps, Station};
 pub use profile::{MTU, Profile, SocketMemory};
@@ -205,11 +206,11 @@ fn decoded(tree: &Table, parts: &Parts) -> Result<Scenario, Diagnostic> {
     wrong.unless(sweep::check(tree, parts));
     let scenario = match scenario {
         Some(scenario) => {
-            let ends = outside::check(&scenario, whole);
+            let ends = external::check(&scenario, whole);
             if wrong.unless(ends.and_then(|()| topology::check(&scenario, whole))).is_some() {
                 wrong.unless(mtu::check(&scenario, whole));
             }
-            Some(outside::apart(scenario))
+            Some(external::apart(scenario))
         }
         None => None,
     };

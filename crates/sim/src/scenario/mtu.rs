@@ -83,7 +83,7 @@ impl<'a> Mtus<'a> {
 
 /// Refuses flows with packets that are longer than the least MTU of their path.
 pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Diagnostic> {
-    outside(scenario, tree)?;
+    external(scenario, tree)?;
     let mut wrong = Diagnostics::default();
     let len = |flow: &Flow, payload| payload + UDP_HEADER + flow.ip.header();
     let is_long = |flow: &Flow| longest(&flow.kind).is_some_and(|(_, most)| len(flow, most) > ETHERNET);
@@ -143,8 +143,8 @@ fn longest(kind: &FlowKind) -> Option<(&'static str, u32)> {
     }
 }
 
-/// Refuses an MTU beside outside hosts.
-fn outside(scenario: &Scenario, tree: &Table) -> Result<(), Diagnostic> {
+/// Refuses an MTU beside external hosts.
+fn external(scenario: &Scenario, tree: &Table) -> Result<(), Diagnostic> {
     if scenario.nodes.iter().all(|node| node.host == Host::Model) {
         return Ok(());
     }
@@ -155,8 +155,8 @@ fn outside(scenario: &Scenario, tree: &Table) -> Result<(), Diagnostic> {
         Some((kind, name, mtu)) => Err(Diagnostic::new(
             tree.origin_of(&[kind, name, "mtu"]),
             format!("{kind}.{name}.mtu"),
-            format!("{mtu} in a scenario with an outside host, whose packets are not measured against it"),
-            "1500, or no outside host",
+            format!("{mtu} in a scenario with an external host, whose packets are not measured against it"),
+            "1500, or no external host",
         )),
     }
 }

@@ -131,7 +131,7 @@ impl Scenario {
             ));
         }
         if let Some(scan) = wifi.scan
-            && let Some(every) = scan.every
+            && let Some(every) = scan.interval
         {
             notes.push(format!(
                 "{key}.scan: not known: how often devices scan; each {} s is this scenario's choice",

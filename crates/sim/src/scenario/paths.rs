@@ -1,4 +1,4 @@
-//! Network paths for testing a transport protocol: scenarios with the outside hosts `client` and `server`.
+//! Network paths for testing a transport protocol: scenarios with the external hosts `client` and `server`.
 //! Each states the sources of its numbers and what it must not be used for.
 
 use super::error::suggest;
@@ -99,7 +99,7 @@ mod tests {
                 let nodes = scenario.nodes.iter().filter(move |node| node.host == host);
                 nodes.map(|node| node.name.as_str()).collect::<Vec<_>>()
             };
-            assert_eq!(of(Host::Outside), ["server", "client"], "{name}");
+            assert_eq!(of(Host::External), ["server", "client"], "{name}");
             for rival in ["rival", "rival-server"] {
                 assert!(of(Host::Model).contains(&rival), "{name} has no {rival}");
             }

@@ -7,9 +7,10 @@ use stillair_model::wire::{EthernetParams, LineBuffer, WireParams};
 
 use super::description::{Key, TableSchema, ValueType};
 use super::document::{self, Table, unquoted};
-use super::error::{Diagnostic, Origin};
+use super::error::{Diagnostic, Origin, suggest};
 use super::parts::Parts;
 use super::reader::Field;
+use super::renamed::renamed;
 use super::{Attachment, InterfaceRef, QdiscSpec, Role, Scenario, Station, decoded};
 
 /// A change of the network at a given time.
@@ -42,7 +43,7 @@ static SCHEMA: TableSchema = TableSchema {
             "set",
             ValueType::List(&ValueType::Written {
                 words: "`KEY=VALUE`, the key dotted as for `--set`: of a link `rate` or `delay`, of a node `position`, of an interface `qdisc`, of a \
-                        station's interface `rate`, `uplink_rate`, `snr`, `distance`, `error_rate`, `ack_error_rate` or `unheard_rate`",
+                        station's interface `rate`, `uplink_rate`, `snr`, `distance`, `error_rate`, `ack_error_rate` or `preamble_loss_rate`",
                 pattern: r"^[^=]+=.+$",
                 examples: &["link.lan.rate=10 Mbit/s", "node.sta.position=10 m, 0 m"],
             }),
@@ -59,23 +60,27 @@ static SCHEMA: TableSchema = TableSchema {
 pub(super) const TYPE: ValueType = ValueType::List(&ValueType::Table(&SCHEMA));
 
 const EXPECTED: &str = "a key that can change: rate or delay of a link, position of a node, qdisc of an interface, or of the interface of a station \
-                        rate, uplink_rate, snr, distance, error_rate, ack_error_rate or unheard_rate";
+                        rate, uplink_rate, snr, distance, error_rate, ack_error_rate or preamble_loss_rate";
+
+/// Keys of an interface that can change.
+const OF_INTERFACE: [&str; 8] =
+    ["rate", "uplink_rate", "snr", "distance", "error_rate", "ack_error_rate", "preamble_loss_rate", "qdisc"];
+
+/// What is expected in place of `key`, which cannot change.
+fn expected_for(key: &str) -> String {
+    match key.split('.').collect::<Vec<_>>()[..] {
+        ["node", _, "interface", _, of, ..] if renamed(of, &OF_INTERFACE).is_some() => {
+            suggest(of, &OF_INTERFACE)
+        }
+        _ => EXPECTED.to_owned(),
+    }
+}
 
 /// Whether a key can change while a run goes on.
 fn can_change(key: &str) -> bool {
     match key.split('.').collect::<Vec<_>>()[..] {
         ["link", _, "rate" | "delay", ..] | ["node", _, "position"] => true,
-        ["node", _, "interface", _, of, ..] => matches!(
-            of,
-            "rate"
-                | "uplink_rate"
-                | "snr"
-                | "distance"
-                | "error_rate"
-                | "ack_error_rate"
-                | "unheard_rate"
-                | "qdisc"
-        ),
+        ["node", _, "interface", _, of, ..] => OF_INTERFACE.contains(&of),
         _ => false,
     }
 }
@@ -86,7 +91,7 @@ pub fn changeable(key: &str) -> Result<(), String> {
     if can_change(&key) {
         Ok(())
     } else {
-        Err(format!("{key}: cannot change while a run goes on; expected {EXPECTED}"))
+        Err(format!("{key}: cannot change while a run goes on; expected {}", expected_for(&key)))
     }
 }
 
@@ -112,7 +117,10 @@ pub(super) fn read(tree: &Table, scenario: &Scenario, parts: &Parts) -> Result<V
             let (key, value) = set.text(expected)?.split_once('=').ok_or_else(|| set.wrong(expected))?;
             let key = key.trim();
             if !can_change(&unquoted(key)) {
-                return Err(set.found(format!("{key}, which cannot change while a run goes on"), EXPECTED));
+                return Err(set.found(
+                    format!("{key}, which cannot change while a run goes on"),
+                    expected_for(&unquoted(key)),
+                ));
             }
             now.set(key, value.trim()).map_err(|fault| here(set.item.origin, fault))?;
         }

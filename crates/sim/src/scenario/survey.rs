@@ -135,7 +135,7 @@ impl Scenario {
         };
         let hearing = |a, b| match pairs.between(a, b) {
             Hearing::Clear => json!("clear"),
-            Hearing::Faint => json!("faint"),
+            Hearing::Faint => json!("sense_only"),
             Hearing::Nothing => json!("nothing"),
         };
         let mut found = json!({
@@ -155,7 +155,7 @@ impl Scenario {
 
     /// Groups of radios that do not hear each other clearly, the first [`MOST_GROUPS`] of each kind.
     fn worse(&self, audible: &Audible) -> Vec<Value> {
-        let kinds = [(Hearing::Faint, "faint"), (Hearing::Nothing, "nothing")];
+        let kinds = [(Hearing::Faint, "sense_only"), (Hearing::Nothing, "hidden")];
         let of = |(how, name): (Hearing, &'static str)| {
             audible.groups(how).take(MOST_GROUPS).map(move |group| {
                 let radios = group.into_iter().map(|at| self.interface_name(at)).collect::<Vec<_>>();

@@ -95,8 +95,9 @@ fn search(
     before[from] = Some(from);
     let mut open = VecDeque::from([from]);
     while let Some(node) = open.pop_front() {
-        // What an outside host passes on has bytes, which packets of flows have not.
-        let passes = !scenario.nodes[node].host.is_outside() && (all_forward || scenario.nodes[node].forward);
+        // What an external host passes on has bytes, which packets of flows have not.
+        let passes =
+            !scenario.nodes[node].host.is_external() && (all_forward || scenario.nodes[node].forward);
         if node != from && !passes {
             continue;
         }

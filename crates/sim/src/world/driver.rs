@@ -1,4 +1,4 @@
-//! The interface of the world for a driver: time, and packets of outside hosts.
+//! The interface of the world for a driver: time, and packets of external hosts.
 //!
 //! The driver owns time. It advances the world to an instant, enters the packets that have arrived by then,
 //! and processes them. Then it takes the packets that have left and the charges that have ended, and waits
@@ -36,9 +36,9 @@ impl<S: Sink> World<S> {
         (self.core.now, self.core.passed) = (at, u32::MAX);
     }
 
-    /// Enters a packet from an outside host at the current time. The packet is queued at the interface of its
-    /// host, and the result of the queue is returned. Call [`World::put_through`] after all packets of this
-    /// instant.
+    /// Enters a packet from an external host at the current time. The packet is queued at the interface of
+    /// its host, and the result of the queue is returned. Call [`World::put_through`] after all packets of
+    /// this instant.
     pub fn enter(&mut self, packet: &Entering<'_>) -> Result<Enqueue, Refused> {
         self.enter_segments(packet, packet.bytes.len())
     }
@@ -71,11 +71,11 @@ impl<S: Sink> World<S> {
 
     /// Whether packets that left, or ended charges, have not been read yet.
     pub fn has_news(&self) -> bool {
-        self.hosts.outside().waiting() > 0 || self.core.packets.has_ended()
+        self.hosts.external().waiting() > 0 || self.core.packets.has_ended()
     }
 
     /// The address that stands for all addresses outside the scenario.
     pub fn elsewhere(&self) -> Addr {
-        self.hosts.outside().elsewhere()
+        self.hosts.external().elsewhere()
     }
 }

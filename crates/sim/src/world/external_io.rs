@@ -1,4 +1,4 @@
-//! Packets of outside hosts that enter and leave a world.
+//! Packets of external hosts that enter and leave a world.
 
 use core::fmt;
 
@@ -33,7 +33,7 @@ pub struct Entering<'a> {
 /// A packet that has left the model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Left {
-    /// The interface of the outside host that received the packet; for a modelled host, the interface with
+    /// The interface of the external host that received the packet; for a modelled host, the interface with
     /// the destination address.
     pub at: IfId,
     /// Time of reception.

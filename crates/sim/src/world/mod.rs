@@ -4,7 +4,7 @@
 //! A packet's path through this folder: an application in `hosts` makes it; `network` routes it and queues it
 //! at an interface, whose device is a wire or a Wi-Fi device; `air` carries it over the channel and hands it
 //! up at the other end. The world does not depend on its driver: in virtual time the next event is handled at
-//! once, and a driver of outside hosts advances from instant to instant (`driver.rs`).
+//! once, and a driver of external hosts advances from instant to instant (`driver.rs`).
 
 mod accounting;
 mod air;

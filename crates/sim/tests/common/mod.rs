@@ -4,7 +4,7 @@
 #![allow(dead_code, reason = "each test that includes this file uses a part of it")]
 
 pub mod drain;
-pub mod outside;
+pub mod external;
 pub mod random;
 pub mod stacks;
 

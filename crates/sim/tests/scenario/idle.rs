@@ -7,15 +7,15 @@ const WLAN: &str = "node.fast1.interface.wlan0";
 const SLOW: &str = "while no station is slow, expected none of them, or slow_below beside it";
 const AQL: &str = "while aql = false, expected none of the limits, or aql = true";
 const UNCHARGED: &str = "while nothing is charged, expected no quantum, or charge_tx or charge_rx = true";
-const VIRTUAL: &str = "under the rules of 5.14 to 5.19, which serve by virtual time, expected no quantum, or `since` of another kernel";
+const VIRTUAL: &str = "under the rules of 5.14 to 5.19, which serve by virtual time, expected no quantum, or `kernel` of another kernel";
 
 /// Kernel and scheme, a key of the scheme with a value, and what is said; nothing if the key has an effect.
 const SCHEMES: [(&str, &str, &str, &str, &str); 33] = [
     ("linux-5.10", "mac80211", "quantum", "\"1 ms\"", ""),
     ("linux-5.15", "mac80211", "quantum", "\"1 ms\"", VIRTUAL),
-    ("linux-5.15", "mac80211\", since = \"linux-6.0", "quantum", "\"1 ms\"", ""),
+    ("linux-5.15", "mac80211\", kernel = \"linux-6.0", "quantum", "\"1 ms\"", ""),
     ("linux-6.6", "mac80211", "quantum", "\"1 ms\"", ""),
-    ("linux-6.6", "mac80211\", since = \"linux-5.14", "quantum", "\"1 ms\"", VIRTUAL),
+    ("linux-6.6", "mac80211\", kernel = \"linux-5.14", "quantum", "\"1 ms\"", VIRTUAL),
     (
         "linux-5.10",
         "mac80211\", charge_tx = false, charge_rx = false, x = \"",
@@ -66,7 +66,7 @@ const SCHEMES: [(&str, &str, &str, &str, &str); 33] = [
     ("linux-4.6", "ath9k_htc", "qlen", "10", "unknown"),
     ("linux-5.10", "mac80211", "sparse", "true", "unknown"),
     ("linux-4.6", "airtime", "aql", "true", "unknown"),
-    ("linux-4.6", "airtime", "since", "\"linux-4.10\"", "unknown"),
+    ("linux-4.6", "airtime", "kernel", "\"linux-4.10\"", "unknown"),
     ("linux-4.6", "airtime", "drop_batch", "32", "unknown"),
 ];
 
@@ -129,7 +129,7 @@ fn other_keys() {
         ("flow.1".to_owned(), quic("client = \"sender\", request = 10"), "where the sender is the client"),
         ("record.quic".to_owned(), "true".to_owned(), "without a flow of kind quic"),
         ("channel.wifi.tx_power".to_owned(), "10 dBm".to_owned(), "without a distance or a position"),
-        ("channel.wifi.sensed_from".to_owned(), "-80 dBm".to_owned(), "without a position"),
+        ("channel.wifi.cca_sensitivity".to_owned(), "-80 dBm".to_owned(), "without a position"),
         (format!("{WLAN}.uplink_retry_chain"), "[\"mcs7\"]".to_owned(), "expected both, or neither"),
         (format!("{WLAN}.rate"), "minstrel_ht".to_owned(), "expected one of them"),
     ] {
@@ -399,7 +399,8 @@ fn what_another_host_or_stack_would_look_at_is_noted() {
     let limit = "has no effect under a discipline that takes no limit from it; say the `limit` of the qdisc";
     let (server, slow) = ("node.server.interface.eth0", "node.slow.interface.wlan0");
     let steps = "[\"40 dB\", { at = \"30 s\", snr = \"39 dB\" }]";
-    let times = "[{ rates = \"mcs0\", chance = 0.1 }, { rates = \"mcs0\", chance = 0.2, at = \"29 s\" }]";
+    let times =
+        "[{ rates = \"mcs0\", probability = 0.1 }, { rates = \"mcs0\", probability = 0.2, at = \"29 s\" }]";
     for (sets, says) in [
         (vec![("node.ap.wake", "50 us")], vec![format!("node.ap.wake: \"50 us\" {no_sockets}")]),
         (vec![("node.slow.wake", "50 us"), ("flow.1", &tcp("reno"))], vec![]),
@@ -499,14 +500,14 @@ fn places_and_hearing_that_say_nothing() {
     );
     refused(&[ap, slow, ("node.server.position", "1 m, 0 m")], "has no effect without a Wi-Fi interface");
     assert!(with(&[ap, slow]).is_ok());
-    let deaf = ("channel.wifi.deaf", "[[\"fast1\", \"fast2\", \"slow\"]]");
+    let hidden = ("channel.wifi.hidden", "[[\"fast1\", \"fast2\", \"slow\"]]");
     refused(
-        &[deaf, ("channel.wifi.faint", "[[\"slow\", \"fast1\"]]")],
-        "channel.wifi.faint.0: found \"slow\" and \"fast1\", which are deaf to each other, expected each pair in one of deaf and faint",
+        &[hidden, ("channel.wifi.sense_only", "[[\"slow\", \"fast1\"]]")],
+        "channel.wifi.sense_only.0: found \"slow\" and \"fast1\", which are hidden from each other, expected each pair in one of hidden and sense_only",
     );
 }
 
-/// What a node has of another by `like` is undone by an empty list, beside a fixed rate too.
+/// What a node has of another by `inherits` is undone by an empty list, beside a fixed rate too.
 #[test]
 fn a_chain_that_was_inherited_is_undone() {
     let fast2 = "node.fast2.interface.wlan0";

@@ -96,7 +96,7 @@ fn a_scheme_is_the_kernels_unless_said() {
     assert_eq!(said("linux-6.1", &scheme("fifo")), (Scheme::Fifo, None));
     assert_eq!(said("linux-4.6", &scheme("mac80211")), rounds);
     assert_eq!(said("linux-6.1", &scheme("{ kind = \"mac80211\", aql = false }")), pending);
-    assert_eq!(said("linux-6.1", &scheme("{ kind = \"mac80211\", since = \"linux-5.1\" }")), rounds);
+    assert_eq!(said("linux-6.1", &scheme("{ kind = \"mac80211\", kernel = \"linux-5.1\" }")), rounds);
 }
 
 /// Each scheme by name under each kernel: what it leaves unsaid is the kernel's, and the paper's in what has

@@ -6,7 +6,7 @@ use super::*;
 #[test]
 fn a_shaper_faster_than_its_line() {
     let notes = |down: &str, up: &str| {
-        let line = "{ kind = \"access\", rate = { down = \"50 Mbit/s\", up = \"10 Mbit/s\" }, buffer = \"100 ms\", delay = \"5 ms\", customer = \"ap\" }";
+        let line = "{ kind = \"access\", rate = { down = \"50 Mbit/s\", up = \"10 Mbit/s\" }, buffer = \"100 ms\", delay = \"5 ms\", cpe = \"ap\" }";
         let shaper = format!("{{ down = \"{down}\", up = \"{up}\" }}");
         let sets = [("link.lan", line), ("node.ap.interface.eth0.shaper", &shaper)];
         with(&sets).unwrap_or_else(|e| panic!("{e}")).notes()
@@ -33,7 +33,7 @@ fn a_shaper_faster_than_its_line() {
 #[test]
 fn a_line_that_is_shaped_one_way() {
     let told = |shaper: &str, qdisc: &str| -> Vec<String> {
-        let line = "{ kind = \"access\", rate = { down = \"50 Mbit/s\", up = \"10 Mbit/s\" }, buffer = \"100 ms\", delay = \"5 ms\", customer = \"ap\" }";
+        let line = "{ kind = \"access\", rate = { down = \"50 Mbit/s\", up = \"10 Mbit/s\" }, buffer = \"100 ms\", delay = \"5 ms\", cpe = \"ap\" }";
         let sets = [
             ("link.lan", line),
             ("node.ap.interface.eth0.shaper", shaper),
@@ -89,7 +89,10 @@ fn airtime_without_charges() {
             with(&[("node.ap.interface.wlan0.scheme", scheme)]).unwrap_or_else(|e| panic!("{e}")).notes();
         all.iter().filter(|note| note.contains("airtime_flags 0")).count()
     };
-    assert_eq!(of("{ kind = \"mac80211\", since = \"linux-6.0\", charge_tx = false, charge_rx = false }"), 1);
-    assert_eq!(of("{ kind = \"mac80211\", since = \"linux-6.0\", charge_rx = false }"), 0);
+    assert_eq!(
+        of("{ kind = \"mac80211\", kernel = \"linux-6.0\", charge_tx = false, charge_rx = false }"),
+        1
+    );
+    assert_eq!(of("{ kind = \"mac80211\", kernel = \"linux-6.0\", charge_rx = false }"), 0);
     assert_eq!(of("fq_mac"), 0);
 }

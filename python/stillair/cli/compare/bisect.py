@@ -225,7 +225,7 @@ def _key(written: dict[str, Any], name: str, key: str) -> Any:  # noqa: ANN401 -
         seen.add(name)
         if key in written[name]:
             return written[name][key]
-        name = str(written[name].get("like", ""))
+        name = str(written[name].get("inherits", ""))
     return None
 
 

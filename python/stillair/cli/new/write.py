@@ -134,7 +134,7 @@ def _flows(home: Home) -> list[str]:
         flows.append(_flow(f"{name} has a call: G.711, both ways.", "voip", '"server"', json.dumps(name), hears))
         flows.append(_flow("", "voip", json.dumps(name), '"server"', speaks))
     for name, video in _named(home, "video", "video"):
-        keys = f'{video}\nrate = "2 Mbit/s"\nboth_ways = true'
+        keys = f'{video}\nrate = "2 Mbit/s"\nbidirectional = true'
         said = f"{name} has the picture of a call, both ways."
         flows.append(_flow(said, "video", '"server"', json.dumps(name), keys))
     for name, film in _named(home, "streaming", "film"):

@@ -179,7 +179,7 @@ def _hearing(channel: Survey) -> str:
             for a, name in enumerate(radios)
         ]
         lines.append(_table(("SNR in dB", *radios), cells, words=1))
-        marks = {"faint": "~ sensed, not understood", "nothing": "! not heard at all"}
+        marks = {"sense_only": "~ sensed, not understood", "hidden": "! not heard at all"}
         legend = [text for how, text in marks.items() if any(how == found for *_, found in worse)]
         if any(snr[a][b] is None for a, b in pairs):
             legend.append("? heard; nothing says how loud")
@@ -204,12 +204,12 @@ def _groups(radios: Sequence[str], worse: Sequence[Survey]) -> Iterator[str]:
         yield "  ... and more; --json has the first 1,000 groups"
 
 
-_WORDS = {"faint": "sense each other without understanding", "nothing": "do not hear each other"}
+_WORDS = {"sense_only": "sense each other without understanding", "hidden": "do not hear each other"}
 
 
 def _heard(how: str, snr: float | None) -> str:
     loud = "" if snr is None else f"{snr:.1f}"
-    return {"clear": loud or "?", "faint": f"~{loud}", "nothing": f"!{loud}"}[how]
+    return {"clear": loud or "?", "sense_only": f"~{loud}", "hidden": f"!{loud}"}[how]
 
 
 def _rates(paths: Sequence[Survey]) -> str:

@@ -65,7 +65,7 @@ class Node(NamedTuple):
 
     def has(self, interface: str) -> bool:
         """Whether the interface has keys here: those of a node that it is like are set there."""
-        return "like" not in self.table or interface in self.table.get("interface", {})
+        return "inherits" not in self.table or interface in self.table.get("interface", {})
 
     def wlans(self, role: str) -> Iterator[Mapping[str, Any]]:
         """Its Wi-Fi interfaces of that role."""
@@ -164,7 +164,7 @@ def network(text: Mapping[str, Any], resolved: Mapping[str, Any]) -> Network:
     nodes = []
     for name, table in text.get("node", {}).items():
         whole = _with_likes(table, text["node"])
-        one = Node(name, {**whole, **({"like": table["like"]} if "like" in table else {})}, {})
+        one = Node(name, {**whole, **({"inherits": table["inherits"]} if "inherits" in table else {})}, {})
         found = next((n for n in resolved["nodes"] if n["name"] == name or _of_count(n["name"], one)), None)
         if found is not None:
             nodes.append(Node(name, {**table, "profile": whole.get("profile", "")}, found))
@@ -172,7 +172,7 @@ def network(text: Mapping[str, Any], resolved: Mapping[str, Any]) -> Network:
 
 
 def _with_likes(table: Mapping[str, Any], nodes: Mapping[str, Any]) -> Mapping[str, Any]:
-    base = nodes.get(table.get("like", ""))
+    base = nodes.get(table.get("inherits", ""))
     return {**_with_likes(base, nodes), **table} if isinstance(base, Mapping) else table
 
 

@@ -199,12 +199,12 @@ def _saves(node: Node, name: str) -> bool:
 
 def _lowest(net: Network, aps: Sequence[Place]) -> Iterator[Setting]:
     for channel in (one for one in net.resolved["channels"] if _at(aps, one["name"])):
-        if str(channel["lowest_rate"]).startswith("dsss") and aps:
+        if str(channel["basic_rate"]).startswith("dsss") and aps:
             radio = net.radio(channel["name"])
             commands = (
                 "# hostapd.conf: supported_rates=60 90 120 180 240 360 480 540, basic_rates=60 120 240",
                 f"uci set wireless.{radio}.legacy_rates='0' && {_UCI}",
             )
-            sets = ((f"channel.{channel['name']}.lowest_rate", "ofdm-6"),)
+            sets = ((f"channel.{channel['name']}.basic_rate", "ofdm-6"),)
             option = Option("beacons at 6 Mbit/s", sets, commands, "", (radio,))
-            yield Setting("lowest_rate", channel["name"], (AS_IT_IS, option), _at(aps, channel["name"]))
+            yield Setting("basic_rate", channel["name"], (AS_IT_IS, option), _at(aps, channel["name"]))

@@ -74,7 +74,7 @@ def tcp(net: Network) -> Iterator[Setting]:
 
 
 def _sysctl(nodes: list[Node], name: str, values: Any) -> Setting:  # noqa: ANN401 - texts, in whatever they come
-    own = [node for node in nodes if "like" not in node.table or "sysctl" in node.table] or nodes
+    own = [node for node in nodes if "inherits" not in node.table or "sysctl" in node.table] or nodes
     made = (
         Option(f"{name.rpartition('.')[2]} {value}", _all(own, name, value), (f"sysctl -w {name}={value}",))
         for value in values

@@ -68,8 +68,8 @@ def of(found: Sequence[facts.Fact], interface: str | None = None, line: Line | N
         if one is not None:
             made.left += [f"{one.where}: {what}" for what in one.said]
     made.ap_keys, made.beacon_tu = _ap_keys(radio, made.left)
-    if radio and "lowest_rate" in made.ap_keys:
-        made.lowest_rate = Told(made.ap_keys.pop("lowest_rate"), f"{radio.where}: lowest basic rate")
+    if radio and "basic_rate" in made.ap_keys:
+        made.basic_rate = Told(made.ap_keys.pop("basic_rate"), f"{radio.where}: lowest basic rate")
     _dtim(made, here)
     _of_interface(made, own, radio, found)
     made.sysctl = every(found, facts.Setting)
@@ -261,7 +261,7 @@ def _ap_keys(radio: facts.Radio | None, left: list[str]) -> tuple[dict[str, str]
         else:
             # hostapd has the burst in ms, without a unit.
             made[key] = f'"{value} ms"' if key.endswith("_burst") else value
-    lowest = {key: made.pop(key) for key in ("lowest_rate",) if key in made}
+    lowest = {key: made.pop(key) for key in ("basic_rate",) if key in made}
     taken, refused = probe.access_point(made)
     left += [
         f"{radio.where}: {key} {value.partition('  #')[0]}: outside the modelled range"

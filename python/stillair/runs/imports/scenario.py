@@ -111,8 +111,8 @@ def _channel(network: Network) -> str:
     lines.append(f'width = "{network.width.value} MHz"  # {network.width.why}')
     if network.tx_power is not None:
         lines.append(f'tx_power = "{network.tx_power.value} dBm"  # {network.tx_power.why}')
-    if network.lowest_rate is not None:
-        lines.append(f'lowest_rate = "{network.lowest_rate.value}"  # {network.lowest_rate.why}')
+    if network.basic_rate is not None:
+        lines.append(f'basic_rate = "{network.basic_rate.value}"  # {network.basic_rate.why}')
     if network.beacon_tu is not None:
         ms = f"{int(network.beacon_tu.value) * _TU_MS:g}"
         lines.append(f'beacon_interval = "{ms} ms"  # {network.beacon_tu.why}')

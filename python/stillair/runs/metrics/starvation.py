@@ -14,7 +14,7 @@ _STARVED = 0.5
 def is_starved(station: str, ap: str, run: Run, resolved: Resolved) -> bool:
     """Returns true if an access point's round robin skips a station, which gets little airtime for it.
 
-    That is ath9k of Linux 4.10 (`fq_mac` with `since = "linux-4.10"`): a station whose turn finds the hardware queue
+    That is ath9k of Linux 4.10 (`fq_mac` with `kernel = "linux-4.10"`): a station whose turn finds the hardware queue
     full loses its turn. A fast station fills the queue again and again.
     """
     return station in short_of_air(_shares(run)) and loses_turn(ap, resolved)

@@ -146,10 +146,10 @@ def _losses(setup: Setup, number: int) -> float | list[dict[str, object]]:
         return first[mcs]
     if not any(any(chances) for chances in (first, *later)):
         return 0.0
-    made: list[dict[str, object]] = [{"rates": f"mcs{rate}", "chance": first[rate]} for rate in used]
+    made: list[dict[str, object]] = [{"rates": f"mcs{rate}", "probability": first[rate]} for rate in used]
     for step, chances in zip(setup.config.steps, later, strict=True):
         at = units.of_seconds(LEAD_S + step.at_s)
-        made += [{"rates": f"mcs{rate}", "chance": chances[rate], "at": at} for rate in used]
+        made += [{"rates": f"mcs{rate}", "probability": chances[rate], "at": at} for rate in used]
     return made
 
 

@@ -120,7 +120,7 @@ impl Source {
 /// fairness = { at_least = 0.3 }
 ///
 /// [path.my-line]
-/// scenario = "my-line.toml"           # a scenario of your own with two hosts of `host = "outside"`, relative to the budget's folder
+/// scenario = "my-line.toml"           # a scenario of your own with two hosts of `host = "external"`, relative to the budget's folder
 /// delay_p99_ms = { at_most = 100 }
 /// ```
 ///

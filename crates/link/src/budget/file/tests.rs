@@ -62,9 +62,9 @@ fn a_scenario_file_is_found_from_the_folder_of_the_budget() {
     let folder = std::env::temp_dir().join(format!("stillair-budget-{}", std::process::id()));
     std::fs::create_dir_all(folder.join("nets")).expect("a folder");
     let mine = "name = \"mine\"\nduration = \"20 s\"\n\
-        link.l = { kind = \"access\", rate = \"20 Mbit/s\", buffer = \"256 KiB\", delay = \"10 ms\", customer = \"client\" }\n\
-        node.server = { profile = \"linux-6.12\", host = \"outside\", interface.eth0.link = \"l\" }\n\
-        node.client = { profile = \"linux-6.12\", host = \"outside\", interface.eth0.link = \"l\" }\n";
+        link.l = { kind = \"access\", rate = \"20 Mbit/s\", buffer = \"256 KiB\", delay = \"10 ms\", cpe = \"client\" }\n\
+        node.server = { profile = \"linux-6.12\", host = \"external\", interface.eth0.link = \"l\" }\n\
+        node.client = { profile = \"linux-6.12\", host = \"external\", interface.eth0.link = \"l\" }\n";
     std::fs::write(folder.join("nets/mine.toml"), mine).expect("a file");
     std::fs::write(folder.join("nets/wrong.toml"), mine.replace("20 Mbit", "20 Mbyte")).expect("a file");
     let file = folder.join("own.toml").display().to_string();

@@ -1,4 +1,5 @@
-//! CoDel through the trait of user-defined AQMs ([`crate::aqm::algorithm`]): the same decisions, packet by packet.
+//! CoDel through the trait of user-defined AQMs ([`crate::aqm::algorithm`]): the same decisions, packet by
+//! packet.
 
 use super::{CodelParams, CodelState};
 use crate::aqm::algorithm::{AqmAlgorithm, Seen, Verdict};

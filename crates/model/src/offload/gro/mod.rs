@@ -59,7 +59,7 @@ fn poll(packets: &mut Packets, batch: &mut [Pkt], from: usize, to: usize, mut ke
                 }
                 may_grow(packets, p).then_some((sock, None))
             }
-            PacketKind::Outside => {
+            PacketKind::External => {
                 let known =
                     held[..count].iter().position(|h| bytes::is_of_flow(packets, batch[h.at], h.last, p));
                 if let Some(i) = known {

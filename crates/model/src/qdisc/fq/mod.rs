@@ -136,7 +136,7 @@ const MAX_GAP: u64 = 1_000_000_000;
 /// The socket that it came from is on this node, hence it bears a departure time.
 // linux: include/linux/skbuff.h (6.1) - a packet that is passed on has lost both; a datagram has no stamp.
 // deviation: a SYN's answer counts among them, which belongs to no socket yet in Linux. A packet of an
-// outside host bears none: what paces it is in the kernel that it comes from, and here it is told by its
+// external host bears none: what paces it is in the kernel that it comes from, and here it is told by its
 // hash.
 #[inline]
 fn is_stamped(p: &Packet) -> bool {

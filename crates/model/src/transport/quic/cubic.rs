@@ -215,7 +215,8 @@ mod tests {
             if now % 1_000 == 0 {
                 seen.push(cwnd / M);
             }
-            // An acknowledgement for two packets, twenty a round: enough that the control is never short of them.
+            // An acknowledgement for two packets, twenty a round: enough that the control is never short of
+            // them.
             for part in 0..20 {
                 let now = Instant::from_nanos(now * 1_000_000 + part * 500_000);
                 cwnd = c.after_ack(cwnd / 20, cwnd, Duration::from_millis(10), now);

@@ -15,16 +15,16 @@ pub struct HostCost {
     pub receive: Duration,
     /// Timer granularity: a timer fires after a whole number of these, at least one. Zero: timers are exact.
     // spec: tools/epoll_server/epoll_server.cc (Chromium 62) - waits are whole milliseconds, at least one.
-    pub timer_grain: Duration,
+    pub timer_granularity: Duration,
 }
 
 impl HostCost {
     /// When a timer that is set at `now` for `at` fires.
     pub fn fires(&self, now: Instant, at: Instant) -> Instant {
-        if self.timer_grain == Duration::ZERO {
+        if self.timer_granularity == Duration::ZERO {
             return at.max(now);
         }
-        now + self.timer_grain * at.saturating_since(now).div_ceil(self.timer_grain).max(1)
+        now + self.timer_granularity * at.saturating_since(now).div_ceil(self.timer_granularity).max(1)
     }
 }
 
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn timers_come_after_whole_milliseconds() {
         let us = |n| Instant::ZERO + Duration::from_micros(n);
-        let cost = HostCost { timer_grain: Duration::from_millis(1), ..HostCost::default() };
+        let cost = HostCost { timer_granularity: Duration::from_millis(1), ..HostCost::default() };
         let seen = [10_000, 10_001, 11_000, 11_001, 9_000].map(|at| cost.fires(us(10_000), us(at)));
         assert_eq!(seen, [11_000, 11_000, 11_000, 12_000, 11_000].map(us));
         let exact = HostCost::default();

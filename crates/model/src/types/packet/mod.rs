@@ -5,7 +5,7 @@
 //! [`Fate`]. So no layer needs to know sockets, and each drop ends its socket's charge.
 
 mod amsdu;
-mod outside;
+mod external;
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -185,8 +185,8 @@ pub struct Packets {
     tcp: Vec<TcpHeader>,
     /// By slot: the QUIC datagram, as far as there were any.
     quic: Vec<Datagram>,
-    /// By slot: the bytes of a packet of an outside host, as far as there were any.
-    outside: Vec<BytesId>,
+    /// By slot: the bytes of a packet of an external host, as far as there were any.
+    external: Vec<BytesId>,
     buffers: Buffers,
     free: Vec<u32>,
     account: PacketAccount,
@@ -195,7 +195,7 @@ pub struct Packets {
     /// Packets have been joined into A-MSDUs in this run.
     joins: bool,
     uncharged: Vec<(SockId, u32)>,
-    /// Tokens of outside hosts whose charge has ended, the first one first.
+    /// Tokens of external hosts whose charge has ended, the first one first.
     ended: VecDeque<u32>,
 }
 
@@ -288,7 +288,7 @@ impl Packets {
                 let mut datagram = self.quic(p).clone();
                 self.create_quic(new, &mut datagram)
             }
-            PacketKind::Outside => self.share_bytes(new, p),
+            PacketKind::External => self.share_bytes(new, p),
             _ => self.create(new),
         };
         self.copy_path(copy, p);
@@ -356,7 +356,7 @@ impl Packets {
     // Who frees a packet mostly knows its fate.
     #[inline(always)]
     pub fn free(&mut self, p: Pkt, fate: Fate) {
-        if self.get(p).kind == PacketKind::Outside {
+        if self.get(p).kind == PacketKind::External {
             self.release_bytes(p);
         }
         let hot = self.get_mut(p);

@@ -125,7 +125,7 @@ impl WifiDev {
         let hot = ctx.packets.get(p);
         let tid = TidIndex::new(hot.peer, hot.tid);
         if self.closed[tid.peer().index()] >> tid.tid() & 1 == 1 {
-            return self.push_outside(now, p, tid, hw, ctx);
+            return self.push_external(now, p, tid, hw, ctx);
         }
         self.driver.take(now, p, tid, &mut self.tx, hw, ctx);
     }
@@ -137,7 +137,7 @@ impl WifiDev {
     // deviation: the work starts right after this packet; packets of the same softirq would pass as well.
     // Where a driver holds the frames, the packet itself waits too.
     #[inline(never)]
-    fn push_outside<S: Sink>(
+    fn push_external<S: Sink>(
         &mut self,
         now: Instant,
         p: Pkt,

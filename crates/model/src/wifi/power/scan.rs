@@ -9,20 +9,21 @@ pub struct ScanParams {
     /// Start of the first scan.
     pub start: Duration,
     /// Interval between the starts of scans. `None`: one scan only.
-    pub every: Option<Duration>,
+    pub interval: Option<Duration>,
     /// Active scan: number of channels, and the time on each.
     pub active: (u32, Duration),
     /// Passive scan: number of channels, and the time on each.
     pub passive: (u32, Duration),
     /// Longest time away: the station goes on to another channel without returning only if the total stays
     /// within this time.
-    pub away: Duration,
+    pub max_off_channel: Duration,
     /// Time on the own channel between visits.
-    pub home: Duration,
-    /// Longest time on the own channel between visits if frames wait to be sent or received. At least `home`.
-    pub home_busy: Duration,
+    pub home_dwell: Duration,
+    /// Longest time on the own channel between visits if frames wait to be sent or received. At least
+    /// `home_dwell`.
+    pub home_dwell_busy: Duration,
     /// Time from when the access point knows of the absence until the station leaves. Counts as time away.
-    pub settle: Duration,
+    pub leave_delay: Duration,
 }
 
 /// Progress of a scan.
@@ -54,8 +55,8 @@ impl Scan {
     // linux: net/mac80211/scan.c ieee80211_scan_state_decision (6.12) - the next channel without coming back
     // if the time since leaving and that on the next channel are at most HZ / 8; one channel always.
     pub fn leave(&mut self) -> Duration {
-        let ScanParams { active, passive, away, settle, .. } = self.params;
-        let mut gone = settle;
+        let ScanParams { active, passive, max_off_channel, leave_delay, .. } = self.params;
+        let mut gone = leave_delay;
         let mut first = true;
         loop {
             let (left, dwell) = if self.left.0 > 0 {
@@ -65,7 +66,7 @@ impl Scan {
             } else {
                 break;
             };
-            if !first && gone + dwell > away {
+            if !first && gone + dwell > max_off_channel {
                 break;
             }
             *left -= 1;
@@ -79,16 +80,16 @@ impl Scan {
     // linux: drivers/net/wireless/ath/ath10k/wmi.c ath10k_wmi_start_scan_init (6.12) - back for the least
     // time if it is idle, for the longest otherwise.
     pub fn back(&mut self, now: Instant, busy: bool) {
-        let ScanParams { active, passive, every, home, home_busy, .. } = self.params;
+        let ScanParams { active, passive, interval, home_dwell, home_dwell_busy, .. } = self.params;
         if self.left != (0, 0) {
-            self.next = now + if busy { home_busy } else { home };
+            self.next = now + if busy { home_dwell_busy } else { home_dwell };
             return;
         }
         self.left = (active.0, passive.0);
         self.next = Instant::NEVER;
-        if let Some(every) = every {
+        if let Some(interval) = interval {
             // A scan that takes longer than its period puts off the next one.
-            self.began = (self.began + every).max(now + home);
+            self.began = (self.began + interval).max(now + home_dwell);
             self.next = self.began;
         }
     }
@@ -117,13 +118,13 @@ mod tests {
 
     const MAC80211: ScanParams = ScanParams {
         start: ms(1_000),
-        every: None,
+        interval: None,
         active: (3, ms(60)),
         passive: (2, ms(111)),
-        away: ms(125),
-        home: ms(200),
-        home_busy: ms(200),
-        settle: ms(0),
+        max_off_channel: ms(125),
+        home_dwell: ms(200),
+        home_dwell_busy: ms(200),
+        leave_delay: ms(0),
     };
 
     #[test]
@@ -132,18 +133,18 @@ mod tests {
         // each time.
         assert_eq!(trips(MAC80211), [(1_000, 120), (1_320, 60), (1_580, 111), (1_891, 111)]);
         // Without flush 100 ms pass before: one channel at a time.
-        let slow = ScanParams { settle: ms(100), passive: (0, ms(111)), ..MAC80211 };
+        let slow = ScanParams { leave_delay: ms(100), passive: (0, ms(111)), ..MAC80211 };
         assert_eq!(trips(slow), [(1_000, 160), (1_360, 160), (1_720, 160)]);
     }
 
     #[test]
     fn again_and_again() {
         let params =
-            ScanParams { every: Some(ms(8_000)), active: (1, ms(50)), passive: (0, ms(0)), ..MAC80211 };
+            ScanParams { interval: Some(ms(8_000)), active: (1, ms(50)), passive: (0, ms(0)), ..MAC80211 };
         assert_eq!(trips(params), [(1_000, 50), (9_000, 50), (17_000, 50)]);
         // A scan that is longer than its period: the next begins when the station has been back.
         let dense =
-            ScanParams { every: Some(ms(10)), active: (1, ms(9_000)), passive: (0, ms(0)), ..MAC80211 };
+            ScanParams { interval: Some(ms(10)), active: (1, ms(9_000)), passive: (0, ms(0)), ..MAC80211 };
         assert_eq!(trips(dense), [(1_000, 9_000), (10_200, 9_000), (19_400, 9_000)]);
     }
 }

@@ -101,13 +101,13 @@ mod tests {
         let at = |n| Instant::ZERO + ms(n);
         let scan = ScanParams {
             start: ms(100),
-            every: None,
+            interval: None,
             active: (2, ms(60)),
             passive: (1, ms(111)),
-            away: ms(10_000),
-            home: ms(200),
-            home_busy: ms(200),
-            settle: ms(0),
+            max_off_channel: ms(10_000),
+            home_dwell: ms(200),
+            home_dwell_busy: ms(200),
+            leave_delay: ms(0),
         };
         let mut trips = Trips::new(scan);
         assert_eq!((trips.on_timer(at(99), false), trips.holds()), (Act::Nothing, false));

@@ -30,7 +30,7 @@ const ETHERTYPE_IPV6: u16 = 0x86dd;
 
 /// EtherType of a packet.
 pub fn ethertype(p: &Headers) -> u16 {
-    // What the bytes of an outside host are they say themselves.
+    // What the bytes of an external host are they say themselves.
     let version = p.bytes.and_then(|bytes| bytes.first()).map_or(p.dst.ip().version(), |first| first >> 4);
     if version == 6 { ETHERTYPE_IPV6 } else { ETHERTYPE_IPV4 }
 }
@@ -72,20 +72,20 @@ pub fn packet(out: &mut Body<'_>, p: &Headers, addresses: [IpAddr; 2], connectio
             let header = p.tcp.expect("a TCP segment has its header");
             tcp(out, CapturedSegment::new(p, header, connections, ports), pseudo, p.seq as u8);
         }
-        PacketKind::Outside => outside(out, p),
+        PacketKind::External => external(out, p),
     }
 }
 
-/// Appends the bytes of an outside host, with the mark and the hops that they have by now. What a batch does
+/// Appends the bytes of an external host, with the mark and the hops that they have by now. What a batch does
 /// not have of them is behind all that a frame keeps.
-fn outside(out: &mut Body<'_>, p: &Headers) {
-    let bytes = p.bytes.expect("a packet of an outside host has its bytes");
+fn external(out: &mut Body<'_>, p: &Headers) {
+    let bytes = p.bytes.expect("a packet of an external host has its bytes");
     let (head, rest) = bytes.split_at(bytes.len().min(IPV6));
     let mut written = [0; IPV6];
     let written = &mut written[..head.len()];
     written.copy_from_slice(head);
     write_back(written, p.tos, p.ttl);
-    let total = outside_length(p, bytes);
+    let total = external_length(p, bytes);
     if p.segs > 1 {
         write_length(written, total);
     }
@@ -94,11 +94,11 @@ fn outside(out: &mut Body<'_>, p: &Headers) {
     out.leave_out(total.saturating_sub(bytes.len()));
 }
 
-/// Length of an outside host's packet as it is written: with one header for all its segments, as hosts see
+/// Length of an external host's packet as it is written: with one header for all its segments, as hosts see
 /// it.
 // deviation: of several segments only the first is kept, as by a snap length - its flags and checksum are its
 // own.
-fn outside_length(p: &Headers, bytes: &[u8]) -> usize {
+fn external_length(p: &Headers, bytes: &[u8]) -> usize {
     let further = usize::from(p.segs).saturating_sub(1);
     (p.len as usize).saturating_sub(further * tcp_headers(bytes).unwrap_or(0))
 }
@@ -337,7 +337,7 @@ mod tests {
         let right = finish(sum(&segment[..20])).to_be_bytes();
         segment[10..12].copy_from_slice(&right);
         let sent = [&segment[..], &segment, &segment[..102]].concat();
-        let new = NewPacket { len: 406, kind: PacketKind::Outside, ..NewPacket::PLAIN };
+        let new = NewPacket { len: 406, kind: PacketKind::External, ..NewPacket::PLAIN };
         let mut packets = Packets::default();
         let p = packets.create_segments(new, 9, &sent, 152);
         let kept = Headers::of(&packets, p).keep();
@@ -353,12 +353,12 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_an_outside_host_are_shown_as_they_are_by_now() {
+    fn bytes_of_an_external_host_are_shown_as_they_are_by_now() {
         let mut sent: Vec<u8> = (0..100).collect();
         sent[0] = 0x60;
-        let new = NewPacket { len: 100, tos: 3, kind: PacketKind::Outside, ..NewPacket::PLAIN };
+        let new = NewPacket { len: 100, tos: 3, kind: PacketKind::External, ..NewPacket::PLAIN };
         let mut packets = Packets::default();
-        let p = packets.create_outside(new, 9, &sent);
+        let p = packets.create_external(new, 9, &sent);
         let kept = Headers::of(&packets, p).keep();
         let mut bytes = Buffer::default();
         let mut register = PayloadRegister::default();

@@ -98,7 +98,7 @@ fn table(
             from: *from,
             to,
             ip,
-            tos: common.mark.or(0),
+            tos: common.dscp.or(0),
             start,
             start_spread,
             stop,
@@ -113,7 +113,7 @@ fn table(
             to: vec![flow.from],
             ..flow.clone()
         };
-        let backs: Vec<Flow> = flow.to.iter().filter(|_| own.both_ways()).map(back).collect();
+        let backs: Vec<Flow> = flow.to.iter().filter(|_| own.bidirectional()).map(back).collect();
         flows.push(flow);
         flows.extend(backs);
     }

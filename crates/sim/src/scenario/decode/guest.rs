@@ -73,7 +73,7 @@ static PROGRAM: TableSchema = TableSchema {
 
 pub(super) fn read(field: &Field<'_>) -> Result<Guest, Diagnostic> {
     let (_, mut section) =
-        field.kind_table("\"model\", \"outside\", \"live\", or a table with kind = \"uml\"")?;
+        field.kind_table("\"model\", \"external\", \"live\", or a table with kind = \"uml\"")?;
     section.get("kind");
     let kernel =
         section.need("kernel", "a kernel such as \"6.12\"")?.label("a kernel such as \"6.12\"")?.to_owned();

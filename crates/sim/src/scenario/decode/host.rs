@@ -1,4 +1,4 @@
-//! Whether a host is modelled or outside, and the consequences for its other keys.
+//! Whether a host is modelled or external, and the consequences for its other keys.
 
 use super::super::description::{Key, ValueType};
 use super::super::document::Value;
@@ -8,7 +8,7 @@ use super::super::{Guest, Host, profile};
 use super::guest;
 
 const TYPE: ValueType = ValueType::Either(&[
-    ValueType::Choice(&["model", "outside", "live"]),
+    ValueType::Choice(&["model", "external", "live"]),
     ValueType::Kinds { shapes: &[&guest::SCHEMA], bare: false },
 ]);
 
@@ -17,7 +17,7 @@ pub(super) const KEY: Key = Key::or(
     "host",
     TYPE,
     "model",
-    "who makes and receives its packets. `model`: the modelled kernel and the flows of the scenario. `outside`: a host \
+    "who makes and receives its packets. `model`: the modelled kernel and the flows of the scenario. `external`: a host \
      outside the model, whose packets a driver lets in and out with their bytes; its interfaces are modelled, no flow begins or ends there, \
      and `stillair run` and `stillair sweep` cannot run it. `live`: a real Linux host, a network namespace of `stillair live`; real tools \
      make the flows between two live hosts. A table: a real Linux kernel in virtual time",
@@ -28,8 +28,8 @@ const IN_NAMESPACE: &str = "net.ipv4.";
 /// Bytes that a guest's kernel leaves before TCP's data (MAX_TCP_HEADER without Wi-Fi and tunnels, and
 /// alignment).
 const OWN_ROOM: u32 = 192;
-const WHY: &str = "at an outside host, whose kernel is not the model's";
-const RIGHT: &str = "host = \"model\", or the setting at the outside host itself";
+const WHY: &str = "at an external host, whose kernel is not the model's";
+const RIGHT: &str = "host = \"model\", or the setting at the external host itself";
 
 /// Who a node's host is, its kernel if that is a guest's, and the settings that it is to have.
 type Kept = (Host, Option<Guest>, Vec<(String, String)>);
@@ -39,12 +39,12 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<Kept, Diagnostic> {
     let (host, mut guest) = section.or_by("host", (Host::Model, None), |field| match field.item.value {
         Value::Table(_) => Ok((Host::Uml, Some(guest::read(field)?))),
         _ => {
-            let host = [("model", Host::Model), ("outside", Host::Outside), ("live", Host::Live)];
+            let host = [("model", Host::Model), ("external", Host::External), ("live", Host::Live)];
             Ok((field.choice(&host)?, None))
         }
     })?;
     let mut kept = Vec::new();
-    if host.is_outside() {
+    if host.is_external() {
         for key in ["wake", "module"] {
             section.idle(key, WHY, RIGHT)?;
         }
@@ -69,7 +69,7 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<Kept, Diagnostic> {
         for (name, setting) in
             settings.into_iter().flatten().filter(|(name, _)| name != "net.core.default_qdisc")
         {
-            if host == Host::Outside {
+            if host == Host::External {
                 return Err(setting.idle(WHY, RIGHT));
             }
             if host == Host::Live && !name.starts_with(IN_NAMESPACE) {

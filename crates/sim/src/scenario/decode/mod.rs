@@ -22,14 +22,14 @@ use stillair_model::types::Ip;
 use super::description::{Key, TableSchema, ValueType};
 use super::document::{Table, inherit};
 use super::error::{Diagnostic, Diagnostics, Origin, gather};
+use super::external;
 use super::many::COUNT;
-use super::outside;
 use super::parts::Parts;
 use super::reader::{Field, Section};
 use super::resolve;
 use super::spec::channel::Channel;
 use super::spec::domain::{Entry, Inner, Map, Thing};
-use super::spec::flow::mark::IpVersion;
+use super::spec::flow::dscp::IpVersion;
 use super::spec::interference::Interference;
 use super::spec::link::Link;
 use super::spec::neighbour::Neighbour;
@@ -49,7 +49,7 @@ pub(super) static SCHEMA: TableSchema = TableSchema {
         Key::open(
             "duration",
             ValueType::Period,
-            "`30 s`; with a `test` what that takes; with an outside host `1000000 s`, which its driver may end at any time",
+            "`30 s`; with a `test` what that takes; with an external host `1000000 s`, which its driver may end at any time",
             "length of the run",
         ),
         Key::open(
@@ -131,9 +131,9 @@ fn read(tree: &Table, parts: &Parts, wrong: &mut Diagnostics) -> Result<Option<S
     let name = root.need("name", "the scenario's name")?;
     let text = name.label("a name of at least one letter")?;
     let test = root.get("test").map(|field| Ok((flent::times(&field)?, field))).transpose()?;
-    let outside = outside::has_hosts(tree);
+    let external = external::has_hosts(tree);
     let (duration, warm_up, cool_down) =
-        times::read(&mut root, test.as_ref().map(|(times, _)| *times), outside)?;
+        times::read(&mut root, test.as_ref().map(|(times, _)| *times), external)?;
     let seed = root.or("seed", 1)?;
     let ip = root.or_by("ip", Ip::V4, |field| IpVersion::read(field, &mut Diagnostics::default()))?;
 

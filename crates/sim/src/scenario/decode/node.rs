@@ -40,7 +40,7 @@ pub(super) static SCHEMA: TableSchema = TableSchema {
             OfNode::KEYS[0],
             position::OfNode::KEYS[0],
             Key::open(
-                "like",
+                "inherits",
                 ValueType::Name("node"),
                 "like none",
                 "another node whose keys this node copies, except those that it has itself; tables are merged key by key",
@@ -49,7 +49,7 @@ pub(super) static SCHEMA: TableSchema = TableSchema {
                 "count",
                 ValueType::Integer(1, many::MOST),
                 "one node of that name",
-                "number of nodes made from this table: `NAME1`, `NAME2` and so on. Flows, `deaf` and `faint` may name all of them as \
+                "number of nodes made from this table: `NAME1`, `NAME2` and so on. Flows, `hidden` and `sense_only` may name all of them as \
                  `NAME`. Addresses given here are the first node's, and count up",
             ),
             Key::need("interface", Map::<Interface>::TYPE, "its interfaces, at least one"),
@@ -97,7 +97,7 @@ fn node(
     let position = spec::read::<position::OfNode>(&mut section)?.position;
     wiring.positions.extend(position.place().map(|place| (index, place.clone())));
     // They have done their work; asking for them puts them among the suggestions.
-    section.get("like");
+    section.get("inherits");
     section.get("count");
     let field = section.need("interface", "at least one interface")?;
     let mut faults = Diagnostics::default();

@@ -97,7 +97,7 @@ pub(in super::super) fn audible(channel: &mut Channel, index: usize, nodes: &[No
     // are many.
     let extent = |axis: usize| placed.iter().map(|(_, place)| place[axis]).max().unwrap_or(0);
     let most = extent(0).saturating_add(extent(1)).saturating_add(1);
-    let [unheard, unclear] = [channel.sensed_from, channel.understood_from]
+    let [unheard, unclear] = [channel.cca_sensitivity, channel.preamble_detection_threshold]
         .map(|level| least_below(channel.path_loss, level, most));
     for (n, &(a, from)) in placed.iter().enumerate() {
         for &(b, to) in &placed[n + 1..] {

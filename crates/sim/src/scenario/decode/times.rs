@@ -4,18 +4,18 @@ use stillair_model::types::Duration;
 
 use super::super::error::Diagnostic;
 use super::super::reader::Section;
+use super::external;
 use super::flent::Times;
-use super::outside;
 
 /// Duration, warm-up and cool-down of a run; defaults are those of one of Flent's tests, if it is one, and
-/// without end where hosts are `outside`.
+/// without end where hosts are `external`.
 pub(super) fn read(
     root: &mut Section<'_>,
     times: Option<Times>,
-    outside: bool,
+    external: bool,
 ) -> Result<(Duration, Duration, Duration), Diagnostic> {
     let delay = times.map_or(Duration::ZERO, |times| times.delay);
-    let length = if outside { outside::OPEN } else { Duration::from_secs(30) };
+    let length = if external { external::OPEN } else { Duration::from_secs(30) };
     let duration = root.or_by("duration", times.map_or(length, Times::total), |field| {
         let duration = field.value()?;
         match times {

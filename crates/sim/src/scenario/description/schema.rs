@@ -29,7 +29,7 @@ pub(in super::super) fn schema(
 enum Presence {
     /// Those without which there is no default.
     Whole,
-    /// None: the rest is inherited by `like`.
+    /// None: the rest is inherited by `inherits`.
     Part,
 }
 
@@ -42,7 +42,7 @@ impl Writer<'_> {
     fn table(&mut self, shape: &'static TableSchema, presence: Presence) -> Map<String, Value> {
         let (mut properties, mut required) = (Map::new(), Vec::new());
         for key in shape.keys() {
-            let inherits = key.name == "like";
+            let inherits = key.name == "inherits";
             if inherits && presence == Presence::Whole {
                 continue;
             }
@@ -94,7 +94,7 @@ impl Writer<'_> {
 
     /// A table by itself, or one that inherits.
     fn inheriting(&mut self, shape: &'static TableSchema, presence: Presence) -> Value {
-        if shape.key("like").is_none() {
+        if shape.key("inherits").is_none() {
             return self.shape(shape, presence);
         }
         json!({ "anyOf": [self.shape(shape, Presence::Whole), self.shape(shape, Presence::Part)] })

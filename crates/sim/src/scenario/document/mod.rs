@@ -1,5 +1,5 @@
-//! The TOML text as a tree in which every value knows its place in the file. Overrides and `like` change the
-//! tree.
+//! The TOML text as a tree in which every value knows its place in the file. Overrides and `inherits` change
+//! the tree.
 
 use std::borrow::Cow;
 
@@ -414,10 +414,10 @@ fn names_a_thing(keys: &[&str], depth: usize) -> bool {
     }
 }
 
-/// The table at position `at` of `tables` with what it inherits; `like` says from whom, and means nothing
+/// The table at position `at` of `tables` with what it inherits; `inherits` says from whom, and means nothing
 /// afterwards.
 ///
-/// A node that is like none is not copied.
+/// A node that inherits nothing is not copied.
 pub(super) fn inherit<'a>(tables: &'a Table, path: &str, at: usize) -> Result<Cow<'a, Table>, Diagnostic> {
     let (name, item) = &tables.0[at];
     let mut chain = vec![name];
@@ -427,14 +427,19 @@ pub(super) fn inherit<'a>(tables: &'a Table, path: &str, at: usize) -> Result<Co
     while let Some(Item { value: Value::Table(table), .. }) = next {
         own.push(table);
         let name = chain[chain.len() - 1];
-        let Some(like) = table.get("like") else { break };
-        let key = join(&join(path, name), "like");
+        let Some(like) = table.get("inherits") else { break };
+        let key = join(&join(path, name), "inherits");
         let Value::String(base) = &like.value else {
             return Err(Diagnostic::new(like.origin, key, like.value.describe(), "the name of another node"));
         };
         if chain.contains(&base) {
-            let found = format!("{base:?}, which is like {name:?} itself");
-            return Err(Diagnostic::new(like.origin, key, found, "a node that is not like this one"));
+            let found = format!("{base:?}, which inherits from {name:?} itself");
+            return Err(Diagnostic::new(
+                like.origin,
+                key,
+                found,
+                "a node that does not inherit from this one",
+            ));
         }
         next = tables.get(base);
         if next.is_none() {

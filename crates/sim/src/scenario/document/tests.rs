@@ -119,21 +119,21 @@ fn override_text_means_the_value_again() {
 }
 
 #[test]
-fn like_merges_in_chains_and_refuses_cycles() {
+fn inheritance_in_chains_and_refused_cycles() {
     let t = tree(
-        "[a]\nx = 1\ni.w = { r = 1, s = 2 }\nscheme = { kind = \"k\", o = 1 }\n[b]\nlike = \"a\"\ni.w.r = 5\n[c]\nlike = \"b\"\nx = 2\nscheme = { kind = \"l\" }\n[d]\nlike = \"e\"\n[e]\nlike = \"d\"\n",
+        "[a]\nx = 1\ni.w = { r = 1, s = 2 }\nscheme = { kind = \"k\", o = 1 }\n[b]\ninherits = \"a\"\ni.w.r = 5\n[c]\ninherits = \"b\"\nx = 2\nscheme = { kind = \"l\" }\n[d]\ninherits = \"e\"\n[e]\ninherits = \"d\"\n",
     );
     assert_eq!(
         shown(&inherit(&t, "node", 1).unwrap()),
-        "{ x = 1, i = { w = { r = 5, s = 2 } }, scheme = { kind = k, o = 1 }, like = a }"
+        "{ x = 1, i = { w = { r = 5, s = 2 } }, scheme = { kind = k, o = 1 }, inherits = a }"
     );
     assert_eq!(
         shown(&inherit(&t, "node", 2).unwrap()),
-        "{ x = 2, i = { w = { r = 5, s = 2 } }, scheme = { kind = l }, like = b }"
+        "{ x = 2, i = { w = { r = 5, s = 2 } }, scheme = { kind = l }, inherits = b }"
     );
     let error = inherit(&t, "node", 3).unwrap_err();
     assert_eq!(
         error.in_file("f").to_string(),
-        "f:15: node.e.like: found \"d\", which is like \"e\" itself, expected a node that is not like this one"
+        "f:15: node.e.inherits: found \"d\", which inherits from \"e\" itself, expected a node that does not inherit from this one"
     );
 }

@@ -24,22 +24,22 @@ pub struct Channel {
     /// Audibility: which radios hear each other.
     pub audible: Audible,
     /// Lowest level, in thousandths of a dBm, at which nodes with a position sense each other.
-    pub sensed_from: i32,
+    pub cca_sensitivity: i32,
     /// Lowest level, in thousandths of a dBm, at which nodes with a position decode each other's frames.
-    pub understood_from: i32,
+    pub preamble_detection_threshold: i32,
     /// Capture effect: levels for which a frame is received despite quieter frames at the same time.
     pub capture: Option<CaptureLevels>,
     /// Interference that is not Wi-Fi.
     pub interference: Vec<Interferer>,
     /// Energy detection threshold, in thousandths of a dBm: interference from this level on makes the medium
     /// busy.
-    pub energy_from: i32,
+    pub cca_ed_threshold: i32,
     /// Neighbouring networks as load.
     pub neighbours: Vec<NeighbourLoad>,
     /// Cipher of data frames.
     pub cipher: Cipher,
     /// Lowest basic rate.
-    pub lowest_rate: PhyRate,
+    pub basic_rate: PhyRate,
     /// Whether slots are 20 us long, because stations without OFDM are present.
     pub long_slot: bool,
     /// Whether a frame that finds the medium busy, with no backoff left, draws a new backoff.
@@ -69,14 +69,14 @@ impl Default for Channel {
             mtu: mtu::ETHERNET,
             path_loss: PathLoss { tx_power: 16_000, at_1m: 46_700, per_decade: 30_000, noise: -94_000 },
             audible: Audible::default(),
-            sensed_from: -82_000,
-            understood_from: -82_000,
+            cca_sensitivity: -82_000,
+            preamble_detection_threshold: -82_000,
             capture: None,
             interference: Vec::new(),
-            energy_from: -62_000,
+            cca_ed_threshold: -62_000,
             neighbours: Vec::new(),
             cipher: Cipher::None,
-            lowest_rate: PhyRate::Ofdm(OfdmRate::M6),
+            basic_rate: PhyRate::Ofdm(OfdmRate::M6),
             long_slot: false,
             busy_backoff: true,
             protection: None,
@@ -96,6 +96,6 @@ impl Channel {
     /// Interframe spaces, slot time and lowest rate.
     pub const fn timing(&self) -> Timing {
         let short = Timing::of(self.band);
-        short.with(self.lowest_rate, if self.long_slot { LONG_SLOT } else { short.slot })
+        short.with(self.basic_rate, if self.long_slot { LONG_SLOT } else { short.slot })
     }
 }

@@ -51,7 +51,7 @@ pub struct Interface {
     pub tso: bool,
     /// Memory of a received packet in bytes, if it differs from that of the sender's packet.
     pub rx_buffer: Option<u32>,
-    /// Whether received segments are merged (GRO). For an outside host, merging is left to the driver.
+    /// Whether received segments are merged (GRO). For an external host, merging is left to the driver.
     pub gro: bool,
     /// Whether packets to addresses that no interface has leave the model here.
     pub default_route: bool,

@@ -312,7 +312,7 @@ fn a_schema_has_the_parts_of_a_program() {
         .flat_map(|all| all.keys())
         .map(String::as_str)
         .collect();
-    // What is inherited by `like` has definitions of its own.
+    // What is inherited by `inherits` has definitions of its own.
     new.retain(|name| built_in["definitions"][name].is_null() && !name.ends_with("-part"));
     assert_eq!(new.len(), 7, "two tables of the control, one of the aqm, four of its disciplines: {new:?}");
 }

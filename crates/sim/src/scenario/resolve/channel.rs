@@ -30,27 +30,27 @@ pub(in super::super) fn own(spec: &Entry<Spec>, faults: &mut Diagnostics) -> Opt
     let mut channel = own.applied();
     channel.name.clone_from(&spec.name);
     channel.mtu = own.mtu.mtu.or(mtu::ETHERNET);
-    channel.path_loss.at_1m = own.loss_at_1m.or(match band {
+    channel.path_loss.at_1m = own.reference_loss.or(match band {
         Band::Ghz2 => 40_200,
         Band::Ghz5 => 46_700,
         // 20 log10 of 4 pi over the wave length at 5955 MHz, the lowest channel of 20 MHz.
         Band::Ghz6 => 47_900,
     });
-    channel.lowest_rate = match band {
+    channel.basic_rate = match band {
         Band::Ghz2 => PhyRate::Dsss(DsssRate::M1, Preamble::Long),
         Band::Ghz5 | Band::Ghz6 => PhyRate::Ofdm(OfdmRate::M6),
     };
     let read = |field: &Field<'_>| {
         let right =
-            format!("a rate without HT that the channel's band has, such as \"{}\"", channel.lowest_rate);
+            format!("a rate without HT that the channel's band has, such as \"{}\"", channel.basic_rate);
         let rate = field.unit(|text| units::phy_rate(text, None).map_err(|_| right.clone()))?;
         match (rate, band) {
             (PhyRate::Ofdm(_), _) | (PhyRate::Dsss(..), Band::Ghz2) => Ok(rate),
             _ => Err(field.wrong(right)),
         }
     };
-    let lowest = own.lowest_rate.late(Parts::none(), read).and_then(|rate| faults.unless(rate));
-    channel.lowest_rate = lowest.unwrap_or(channel.lowest_rate);
+    let lowest = own.basic_rate.late(Parts::none(), read).and_then(|rate| faults.unless(rate));
+    channel.basic_rate = lowest.unwrap_or(channel.basic_rate);
     Some(channel)
 }
 
@@ -93,19 +93,19 @@ pub(in super::super) fn complete(
 fn levels(own: &Spec, is_placed: bool, has_distance: bool, is_loud: bool, faults: &mut Diagnostics) {
     if !is_placed {
         let (why, right) = ("without a position on the channel", "positions of its nodes, or no such level");
-        own.sensed_from.idle(why, right, faults);
-        own.understood_from.idle(why, right, faults);
+        own.cca_sensitivity.idle(why, right, faults);
+        own.preamble_detection_threshold.idle(why, right, faults);
     }
     if !is_loud {
         let why = "without interference on the channel";
-        own.energy_from.idle(why, "some of it, or no such level", faults);
+        own.cca_ed_threshold.idle(why, "some of it, or no such level", faults);
     }
     if !is_placed && !has_distance {
         let why = "without a distance or a position on the channel";
         let right = "a distance or a position, or no such level";
         own.tx_power.idle(why, right, faults);
-        own.loss_at_1m.idle(why, right, faults);
-        own.loss_per_decade.idle(why, right, faults);
+        own.reference_loss.idle(why, right, faults);
+        own.path_loss_exponent.idle(why, right, faults);
         // Beside interference the noise has its effect.
         if !is_loud {
             own.noise.idle(why, right, faults);
@@ -125,29 +125,30 @@ fn audible(
     let groups = |field: &Field<'_>| {
         lists(field)?.iter().map(|field| group(field, channel, names, nodes)).collect::<Result<Vec<_>, _>>()
     };
-    let deaf = own.deaf.late(Parts::none(), groups).and_then(|all| faults.unless(all)).unwrap_or_default();
-    let faint = own.faint.late(Parts::none(), |field| {
-        let faint = groups(field)?;
-        beside(field, &deaf, &faint, nodes).map(|()| faint)
+    let hidden =
+        own.hidden.late(Parts::none(), groups).and_then(|all| faults.unless(all)).unwrap_or_default();
+    let sense_only = own.sense_only.late(Parts::none(), |field| {
+        let sense_only = groups(field)?;
+        beside(field, &hidden, &sense_only, nodes).map(|()| sense_only)
     });
-    let faint = faint.and_then(|all| faults.unless(all)).unwrap_or_default();
-    Audible { deaf, faint, apart: Vec::new() }
+    let sense_only = sense_only.and_then(|all| faults.unless(all)).unwrap_or_default();
+    Audible { hidden, sense_only, apart: Vec::new() }
 }
 
 /// Refuses a pair that senses each other and hears nothing of each other.
 fn beside(
     field: &Field<'_>,
-    deaf: &[Vec<InterfaceRef>],
-    faint: &[Vec<InterfaceRef>],
+    hidden: &[Vec<InterfaceRef>],
+    sense_only: &[Vec<InterfaceRef>],
     nodes: &[Node],
 ) -> Result<(), Diagnostic> {
-    for (group, at) in faint.iter().zip(field.list()) {
-        for hidden in deaf {
+    for (group, at) in sense_only.iter().zip(field.list()) {
+        for others in hidden {
             let mut both =
-                group.iter().filter(|radio| hidden.contains(radio)).map(|radio| &nodes[radio.node].name);
+                group.iter().filter(|radio| others.contains(radio)).map(|radio| &nodes[radio.node].name);
             if let (Some(a), Some(b)) = (both.next(), both.next()) {
-                let found = format!("{a:?} and {b:?}, which are deaf to each other");
-                return Err(at.found(found, "each pair in one of deaf and faint"));
+                let found = format!("{a:?} and {b:?}, which are hidden from each other");
+                return Err(at.found(found, "each pair in one of hidden and sense_only"));
             }
         }
     }

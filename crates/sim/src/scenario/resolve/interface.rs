@@ -60,12 +60,12 @@ pub(in super::super) fn interface(
     if context.host == Host::Model {
         if let Some((true, at)) = common.default_route.given() {
             let found = "true at a modelled host, which knows no addresses beyond";
-            faults.add(at.found(found, "host = \"outside\""));
+            faults.add(at.found(found, "host = \"external\""));
         }
     } else {
         let right = "none: packets come in one by one, and their bytes leave the model";
-        common.tso.idle("at an outside host", right, faults);
-        common.rx_buffer.idle("at an outside host", right, faults);
+        common.tso.idle("at an external host", right, faults);
+        common.rx_buffer.idle("at an external host", right, faults);
     }
     Some(Interface {
         name,
@@ -122,8 +122,8 @@ fn wired(
     let link = faults.unless(link)?;
     wiring.ends[link].push(at);
     queue.link = Some(context.names.link_kinds[link]);
-    if context.host.is_outside() {
-        own.shaper.idle("at an outside host", "that host's own, or none", faults);
+    if context.host.is_external() {
+        own.shaper.idle("at an external host", "that host's own, or none", faults);
     }
     let (mut qdisc, mut ingress) = qdisc::shaped(own, queue, faults)?;
     qdisc::masquerade(&own.masquerade, place, &mut qdisc.config, ingress.as_mut(), faults);

@@ -227,10 +227,10 @@ fn access(
         LineParams { rate, buffer, framing }
     };
     let [down, up] = [line(0), line(1)];
-    let customer = customer(own, at, ends, around, faults)?;
+    let cpe = cpe(own, at, ends, around, faults)?;
     let rate_at = own.port.place().or(own.rate.place()).or(own.line.place())?;
     let [there, back] = ethernet(&own.devices, (port, delay), rate_at, ends, around, faults)?;
-    let [first, second] = if customer == 0 { [up, down] } else { [down, up] };
+    let [first, second] = if cpe == 0 { [up, down] } else { [down, up] };
     Some([WireParams::Access(there, first), WireParams::Access(back, second)])
 }
 
@@ -271,7 +271,7 @@ fn bytes_in(rate: Rate, time: Duration) -> u64 {
 }
 
 /// Which of the ends is the customer's.
-fn customer(
+fn cpe(
     own: &Access,
     at: &Place,
     ends: &[InterfaceRef],
@@ -286,7 +286,7 @@ fn customer(
     };
     let names = [name(a), name(b)];
     let either = format!("{:?} or {:?}", names[0][0], names[1][0]);
-    let given = own.customer.late(Parts::none(), |field| {
+    let given = own.cpe.late(Parts::none(), |field| {
         let text = field.text(&either)?;
         let end = names.iter().position(|end| end.iter().any(|name| name == text));
         end.ok_or_else(|| field.wrong(&*either))
@@ -296,7 +296,7 @@ fn customer(
         [false, true] => Ok(1),
         _ => {
             let found = "an access line of which nothing says who is the customer";
-            let right = format!("customer = {either}, or forward = true at one of the two alone");
+            let right = format!("cpe = {either}, or forward = true at one of the two alone");
             Err(at.found(found, right))
         }
     }))

@@ -268,17 +268,19 @@ fn snr_place(own: &OfStation) -> Option<&Place> {
 /// Returns true if a station says something of its losses.
 pub(in super::super) fn says_losses(own: &OfStation) -> bool {
     let places = [own.distance.place(), own.error_rate.place(), own.ack_error_rate.place()];
-    snr_place(own).or(own.unheard_rate.place()).or(places.into_iter().flatten().next()).is_some()
+    snr_place(own).or(own.preamble_loss_rate.place()).or(places.into_iter().flatten().next()).is_some()
 }
 
 fn errors(own: &OfStation, loss: PathLoss, station: &Station, faults: &mut Diagnostics) -> Option<Errors> {
-    let given = [own.error_rate.place(), own.ack_error_rate.place(), own.unheard_rate.place()];
+    let given = [own.error_rate.place(), own.ack_error_rate.place(), own.preamble_loss_rate.place()];
     let errors = match (snr_place(own), own.distance.place()) {
         (Some(_), Some(distance)) => Err(distance.found("a distance beside a ratio", "one of them")),
         (None, None) => match &own.error_rate {
             Key::Misread(_) => return None,
             Key::Given(Chances::ByRate(all), _)
-                if all.iter().any(|e| e.value.rates.get().is_none() || e.value.chance.get().is_none()) =>
+                if all
+                    .iter()
+                    .any(|e| e.value.rates.get().is_none() || e.value.probability.get().is_none()) =>
             {
                 return None;
             }
@@ -287,7 +289,7 @@ fn errors(own: &OfStation, loss: PathLoss, station: &Station, faults: &mut Diagn
             Key::Absent => Ok(GivenErrors::Same(0.0)),
         }
         .map(|frame| {
-            let (answer, unheard) = (own.ack_error_rate.or(0.0), own.unheard_rate.or(0.0));
+            let (answer, unheard) = (own.ack_error_rate.or(0.0), own.preamble_loss_rate.or(0.0));
             Errors::Given { frame, answer, unheard }
         }),
         (snr, at) => match given.into_iter().flatten().next() {
@@ -341,7 +343,7 @@ fn by_rate(entries: &[Listed<ByRate>], at: &Place, station: &Station) -> Result<
     let mut changed: Vec<PhyRate> = Vec::new();
     for entry in entries {
         let own = &entry.value;
-        let (names, chance) = (own.rates.get().into_iter().flatten(), own.chance.or(0.0));
+        let (names, chance) = (own.rates.get().into_iter().flatten(), own.probability.or(0.0));
         let when = own.at.or(Duration::ZERO);
         if tables.last().map_or(when > Duration::ZERO, |last| when < last.0)
             && let Some(at) = own.at.place()
@@ -393,7 +395,7 @@ pub(in super::super) fn trace(
         ("distance", own.distance.place()),
         ("error_rate", own.error_rate.place()),
         ("ack_error_rate", own.ack_error_rate.place()),
-        ("unheard_rate", own.unheard_rate.place()),
+        ("preamble_loss_rate", own.preamble_loss_rate.place()),
         ("uplink_rate", own.uplink_rate.place()),
         ("uplink_retry_chain", own.uplink_retry_chain.place()),
     ];

@@ -79,10 +79,10 @@ fn checked(mut params: ScanParams, own: &Scan, at: &Place, faults: &mut Diagnost
             dwell.idle("without such channels", "some, or no such key", faults);
         }
     }
-    match &own.home_busy {
-        Key::Given(busy, at) if *busy < params.home => faults.add(at.wrong("at least home")),
+    match &own.home_dwell_busy {
+        Key::Given(busy, at) if *busy < params.home_dwell => faults.add(at.wrong("at least home_dwell")),
         Key::Given(..) | Key::Misread(_) => {}
-        Key::Absent => params.home_busy = params.home_busy.max(params.home),
+        Key::Absent => params.home_dwell_busy = params.home_dwell_busy.max(params.home_dwell),
     }
     params
 }

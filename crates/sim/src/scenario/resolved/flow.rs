@@ -30,7 +30,7 @@ pub(super) fn traffic(kind: &FlowKind) -> Value {
         }
         FlowKind::Video(params) => {
             let mut keys = of_kind::<calls::Video, _>("video", params);
-            keys["key_frames"] = json!(
+            keys["keyframe_interval"] = json!(
                 params.keys.map(|keys| json!({ "every": keys.every, "ratio_percent": keys.ratio_percent }))
             );
             keys

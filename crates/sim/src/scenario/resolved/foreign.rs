@@ -8,7 +8,7 @@ use super::super::{Channel, Interferer, NeighbourLoad, ShareFormat, SourceLevel,
 /// Adds it to a channel; one without is as it was before there was such a thing.
 pub(super) fn foreign(channel: &Channel, keys: &mut Value) {
     if !channel.interference.is_empty() {
-        keys["energy_from_mdbm"] = json!(channel.energy_from);
+        keys["cca_ed_threshold_mdbm"] = json!(channel.cca_ed_threshold);
         keys["interference"] = channel.interference.iter().map(source).collect();
     }
     if !channel.neighbours.is_empty() {

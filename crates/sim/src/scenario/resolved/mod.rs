@@ -42,12 +42,13 @@ impl Scenario {
                 "name": c.name,
                 "band_ghz": match c.band { Band::Ghz2 => 2.4, Band::Ghz5 => 5.0, Band::Ghz6 => 6.0 },
                 "width_mhz": c.width.megahertz(),
-                "lowest_rate": c.lowest_rate.to_string(),
+                "basic_rate": c.basic_rate.to_string(),
                 "slot_ns": c.timing().slot.nanos(),
                 "cipher": (c.cipher == Cipher::Ccmp).then_some("ccmp"),
                 "protection": c.protection.map(|rate| rate.to_string()),
-                "deaf": c.audible.groups(Hearing::Nothing).map(names).collect::<Vec<_>>(),
-                "faint": c.audible.groups(Hearing::Faint).map(names).collect::<Vec<_>>(),
+                "path_loss_exponent": f64::from(c.path_loss.per_decade) / 10_000.0,
+                "hidden": c.audible.groups(Hearing::Nothing).map(names).collect::<Vec<_>>(),
+                "sense_only": c.audible.groups(Hearing::Faint).map(names).collect::<Vec<_>>(),
                 "capture_mdb": c.capture.as_ref().map(|capture| capture.threshold),
             });
             spec::resolved::<spec::channel::Channel, _>(c)
@@ -70,10 +71,10 @@ impl Scenario {
                 "position_mm": n.position,
                 "interfaces": n.interfaces.iter().map(|i| self.interface(i, has_ip6)).collect::<Vec<_>>(),
             });
-            // Only where it is said: what was kept of scenarios without outside hosts stays theirs.
+            // Only where it is said: what was kept of scenarios without external hosts stays theirs.
             match n.host {
                 Host::Model => {}
-                Host::Outside => node["host"] = json!("outside"),
+                Host::External => node["host"] = json!("external"),
                 Host::Live => node["host"] = json!("live"),
                 Host::Uml => {}
             }

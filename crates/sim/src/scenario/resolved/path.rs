@@ -59,13 +59,13 @@ fn standard(can: LegacyMinstrel) -> &'static str {
 pub(super) fn errors(errors: &Errors, keys: &mut Value) {
     match errors {
         Errors::Given { unheard, frame, answer } => {
-            keys["unheard_rate"] = json!(unheard);
+            keys["preamble_loss_rate"] = json!(unheard);
             keys["error_rate"] = match frame {
                 GivenErrors::Same(chance) => json!(chance),
                 GivenErrors::ByRate(tables) => {
                     let one = |at: Duration, e: &RateError| {
                         let mut entry =
-                            json!({ "rate": e.rate.to_string(), "chance": e.chance, "bytes": e.bytes });
+                            json!({ "rate": e.rate.to_string(), "probability": e.chance, "bytes": e.bytes });
                         if at > Duration::ZERO {
                             entry["at_ns"] = json!(at.nanos());
                         }

@@ -34,7 +34,7 @@ pub struct Channel {
     pub mtu: OfMedium,
     /// lowest basic rate: that of beacons and other management frames
     #[key(or = "`dsss-1` at 2.4 GHz, `ofdm-6` at 5 and 6 GHz")]
-    pub lowest_rate: Key<LegacyRate>,
+    pub basic_rate: Key<LegacyRate>,
     /// how data frames are encrypted: with `ccmp` (WPA2) each is 16 bytes longer
     #[key(to = cipher, hidden)]
     pub cipher: Key<Choice<Cipher>>,
@@ -57,32 +57,32 @@ pub struct Channel {
     pub tx_power: Key<Level>,
     /// loss over the first metre
     #[key(to = path_loss.at_1m, or = "40.2 dB at 2.4 GHz, 46.7 dB at 5 GHz, 47.9 dB at 6 GHz")]
-    pub loss_at_1m: Key<Ratio>,
-    /// loss over each tenfold distance: 20 dB in free space, 30 dB between walls
-    #[key(to = path_loss.per_decade)]
-    pub loss_per_decade: Key<Ratio>,
+    pub reference_loss: Key<Ratio>,
+    /// path loss exponent: each tenfold distance adds ten times this in dB. 2 in free space, 3 between walls
+    #[key(to = path_loss.per_decade, hidden, default = "3.0")]
+    pub path_loss_exponent: Key<Exponent>,
     /// level of the noise in 20 MHz, the receiver's own included
     #[key(to = path_loss.noise)]
     pub noise: Key<Level>,
     /// hidden stations: in each list no node or interface hears any other
     #[key(or = "everybody hears everybody")]
-    pub deaf: Key<Groups>,
+    pub hidden: Key<Groups>,
     /// in each list the nodes or interfaces sense each other (the medium becomes busy) and decode nothing
     #[key(or = "none: every radio that senses a frame understands it")]
-    pub faint: Key<Groups>,
+    pub sense_only: Key<Groups>,
     /// capture: a frame survives if it is this much louder at its receiver than all others on the air
     /// together. Every node on the channel then needs a `position`
     #[key(or = "off")]
     pub capture: Key<Capture>,
     /// least level at which a transmission is sensed, of nodes with a `position`
-    #[key(to = sensed_from, hidden)]
-    pub sensed_from: Key<Level>,
+    #[key(to = cca_sensitivity, hidden)]
+    pub cca_sensitivity: Key<Level>,
     /// least level at which a preamble is understood, of nodes with a `position`
-    #[key(to = understood_from, hidden)]
-    pub understood_from: Key<Level>,
+    #[key(to = preamble_detection_threshold, hidden)]
+    pub preamble_detection_threshold: Key<Level>,
     /// least level of interference in 20 MHz that makes the medium busy
-    #[key(to = energy_from, hidden)]
-    pub energy_from: Key<Level>,
+    #[key(to = cca_ed_threshold, hidden)]
+    pub cca_ed_threshold: Key<Level>,
 }
 
 impl Thing for Inner<Channel> {
@@ -115,6 +115,23 @@ as_written! {
         words: "a rate such as `dsss-1` or `ofdm-6`",
         names: units::legacy_rates,
     };
+}
+
+/// A path loss exponent.
+pub struct Exponent;
+
+impl Domain for Exponent {
+    /// Thousandths of a decibel for each tenfold distance.
+    type Value = i32;
+    const TYPE: ValueType = ValueType::Number(-20.0, 20.0);
+
+    fn read(field: &Field<'_>, _: &mut Diagnostics) -> Result<i32, Diagnostic> {
+        field.value::<f64>().map(|exponent| (exponent * 10_000.0).round() as i32)
+    }
+
+    fn written(value: &i32) -> Value {
+        Value::Float(f64::from(*value) / 10_000.0)
+    }
 }
 
 /// A ratio of at most 60 dB, or `off`.

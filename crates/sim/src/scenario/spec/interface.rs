@@ -48,7 +48,7 @@ pub struct Common {
     #[key(or = "on an Ethernet interface")]
     pub gro: Key<Flag>,
     /// packets to addresses outside the scenario, such as the Internet, leave the model here. One interface
-    /// of an outside or live host may have it
+    /// of an external or live host may have it
     #[key(default = "false")]
     pub default_route: Key<Flag>,
     /// memory of each received packet (skb truesize). It decides how large a window TCP offers, and how many

@@ -110,7 +110,7 @@ pub struct Access {
     pub delay: Key<Time>,
     /// the node, or its interface, on the customer's side of the modem: the direction towards it is `down`
     #[key(or = "the end that forwards, if the other does not")]
-    pub customer: Key<End>,
+    pub cpe: Key<End>,
     /// rate of the Ethernet between each host and its end of the line
     #[key(or = "`1 Gbit/s`; `10 Gbit/s` where the line is faster")]
     pub port: Key<Port>,

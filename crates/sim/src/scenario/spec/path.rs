@@ -62,7 +62,7 @@ pub struct OfStation {
     pub ack_error_rate: Key<Share>,
     /// probability that the preamble of a data PPDU is not understood, so that the whole PPDU is missed
     #[key(or = "0.0 without `snr` and `distance`")]
-    pub unheard_rate: Key<Share>,
+    pub preamble_loss_rate: Key<Share>,
     /// a file of rate and loss over time, in both directions, instead of `error_rate`, `snr` and `distance`;
     /// beside a fixed HT `rate`. A changed rate applies from the next PPDU on
     #[key(or = "none")]
@@ -179,14 +179,14 @@ pub struct DistanceChange {
 /// The chance that a data MPDU is broken at some rates. Every rate that the station may use must be in the
 /// list once, and may be in it again for a later time.
 #[derive(Section, Clone, Debug, Default)]
-#[section(title = "Error rate by rate", expected = "a table with rates and chance")]
+#[section(title = "Error rate by rate", expected = "a table with rates and probability")]
 pub struct ByRate {
     /// the rates
     #[key(need = "a rate such as \"mcs7\", or a list of them")]
     pub rates: Key<RatesNamed>,
-    /// the chance
+    /// the probability
     #[key(need = "a fraction from 0 to 1")]
-    pub chance: Key<Share>,
+    pub probability: Key<Share>,
     /// length of the MPDUs that it is the chance of, from MAC header to FCS (a full packet is 1538): errors
     /// fall on each byte alike, so that longer frames are broken more often
     #[key(or = "it is that of frames of any length")]

@@ -92,8 +92,8 @@ kinds! {
 #[section(params = ScanParams, base = scan([ms(60), ms(111)], ms(125), [ms(200); 2]))]
 pub struct Scan {
     /// from the beginning of a scan to that of the next
-    #[key(to = every, or = "one scan")]
-    pub every: Key<Period>,
+    #[key(to = interval, or = "one scan")]
+    pub interval: Key<Period>,
     /// when the first scan begins
     #[key(to = start)]
     pub start: Key<Time>,
@@ -110,18 +110,18 @@ pub struct Scan {
     #[key(to = passive.1, or = "that of the kind")]
     pub dwell_passive: Key<Period>,
     /// it visits several channels in a row, up to this time away
-    #[key(to = away, or = "that of the kind")]
-    pub away: Key<Time>,
+    #[key(to = max_off_channel, or = "that of the kind")]
+    pub max_off_channel: Key<Time>,
     /// time back on its own channel in between
-    #[key(to = home, or = "that of the kind")]
-    pub home: Key<Period>,
-    /// the same if it has frames to send when it returns; at least `home`
-    #[key(to = home_busy, or = "that of the kind")]
-    pub home_busy: Key<Period>,
+    #[key(to = home_dwell, or = "that of the kind")]
+    pub home_dwell: Key<Period>,
+    /// the same if it has frames to send when it returns; at least `home_dwell`
+    #[key(to = home_dwell_busy, or = "that of the kind")]
+    pub home_dwell_busy: Key<Period>,
     /// from when its access point knows until it leaves, which counts as away: 100 ms with drivers of
     /// mac80211 without `flush`
-    #[key(to = settle)]
-    pub settle: Key<Time>,
+    #[key(to = leave_delay)]
+    pub leave_delay: Key<Time>,
 }
 
 kinds! {
@@ -157,7 +157,7 @@ kinds! {
         /// In software, as with ath9k: 60 ms on a channel (111 ms to listen), and all of them without coming
         /// back, as no station of its own is associated.
         "mac80211": "Scans of an access point by mac80211"
-            = ScanParams { away: Duration::from_secs(3_600), ..Scan::base() },
+            = ScanParams { max_off_channel: Duration::from_secs(3_600), ..Scan::base() },
         /// By their firmware: 50 ms on a channel (150 ms to listen), one at a time, back for 50 ms, and for
         /// 500 ms where it is busy.
         "ath10k": "Scans of ath10k and ath11k" = scan([ms(50), ms(150)], Duration::ZERO, [ms(50), ms(500)]),
@@ -225,16 +225,16 @@ const fn each(timeout: Duration, listen: Listen) -> SaverParams {
     SaverParams { timeout, listen, retrieve: Retrieve::Null, uapsd: 0, max_sp: ALL, trigger_every: None }
 }
 
-const fn scan(dwell: [Duration; 2], away: Duration, home: [Duration; 2]) -> ScanParams {
+const fn scan(dwell: [Duration; 2], max_off_channel: Duration, home_dwell: [Duration; 2]) -> ScanParams {
     ScanParams {
         start: ms(1_000),
-        every: None,
+        interval: None,
         active: (19, dwell[0]),
         passive: (16, dwell[1]),
-        away,
-        home: home[0],
-        home_busy: home[1],
-        settle: Duration::ZERO,
+        max_off_channel,
+        home_dwell: home_dwell[0],
+        home_dwell_busy: home_dwell[1],
+        leave_delay: Duration::ZERO,
     }
 }
 

@@ -155,7 +155,7 @@ pub struct Turns {
     /// kernel of ath9k's round-robin: a station that finds the hardware full loses its turn, or keeps it
     /// (4.11 with its airtime scheduler off)
     #[key(or = "`linux-4.11` in kernels from that on, else `linux-4.10`")]
-    pub since: Key<Choice<WhenFull>>,
+    pub kernel: Key<Choice<WhenFull>>,
 }
 
 named!(WhenFull { LosesTurn = "linux-4.10", KeepsTurn = "linux-4.11" });
@@ -193,7 +193,7 @@ pub struct Mac80211 {
     /// kernel whose rules it has: deficit rounds, virtual time, rounds in which what is below the queues
     /// counts, or those with the same CoDel for all stations
     #[key(or = "by the node's kernel; `linux-5.1` before that")]
-    pub since: Key<Choice<Since>>,
+    pub kernel: Key<Choice<Since>>,
     /// most packets dropped at once from the longest queue when a limit is exceeded, half of it at most
     /// (5.12)
     #[key(or = "1; 32 since `linux-5.14`")]
@@ -323,7 +323,7 @@ const MAC80211_SLOW: &[description::Key] = &[
 ];
 
 const MAC80211: &[description::Key] = &[
-    key(Mac80211::KEYS, "since"),
+    key(Mac80211::KEYS, "kernel"),
     key(Airtime::KEYS, "charge_tx").about("stations are charged for frames sent to them (`airtime_flags` 1)"),
     key(Airtime::KEYS, "charge_rx")
         .about("stations are charged for frames that they send (`airtime_flags` 2)"),

@@ -54,8 +54,8 @@ impl<'a, S> Accounts<'a, S> {
     /// ago; and the bytes of packets from outside are held by packets inside and by what waits for the
     /// driver, and nobody else.
     fn check_tokens(self) -> Result<(), String> {
-        let outside = self.hosts.outside();
-        let held = outside.tokens();
+        let external = self.hosts.external();
+        let held = external.tokens();
         let mut found = vec![0_u32; held.len()];
         let charged =
             self.core.packets.live_charges().chain(self.network.charges()).chain(self.air.charges());
@@ -72,7 +72,7 @@ impl<'a, S> Accounts<'a, S> {
             return Err(format!("token {token}: {held} held, found {found} times"));
         }
         let (holders, inside) = self.core.packets.held_bytes();
-        let waiting = outside.waiting() as u64;
+        let waiting = external.waiting() as u64;
         if holders != inside + waiting {
             return Err(format!(
                 "bytes: held {holders} times, by {inside} packets and {waiting} that have left"

@@ -68,9 +68,9 @@ impl<'a, S> Accounts<'a, S> {
         self.hosts.loads_under_way()
     }
 
-    /// Payload of outside hosts' packets that was delivered in the measured time.
-    pub fn outside_payload(self) -> &'a Payload {
-        self.hosts.outside().payload()
+    /// Payload of external hosts' packets that was delivered in the measured time.
+    pub fn external_payload(self) -> &'a Payload {
+        self.hosts.external().payload()
     }
 
     /// Datagrams of each source that are due in the measured time, of a run that ends at `end`, in the order

@@ -37,7 +37,7 @@ pub(super) fn foreign(
         }
     };
     let radios = media.len();
-    let levels = (channel.path_loss.noise, channel.energy_from);
+    let levels = (channel.path_loss.noise, channel.cca_ed_threshold);
     let interference = (!sources.is_empty()).then(|| Interference::new(sources, radios, levels, level));
     Foreign { interference, neighbours, radios }
 }

@@ -39,16 +39,17 @@ impl Sets {
 /// Whether what a host does at one interface has no effect on what it does at another: nothing passes through
 /// it, and its processes run at the end of the softirq that wakes them, so that none waits for another.
 fn is_many(node: &Node) -> bool {
-    !node.forward && !node.host.is_outside() && node.wake == Wake::Softirq
+    !node.forward && !node.host.is_external() && node.wake == Wake::Softirq
 }
 
-/// The islands of a scenario. `None` if the scenario is connected, has outside hosts, or has multicast flows.
+/// The islands of a scenario. `None` if the scenario is connected, has external hosts, or has multicast
+/// flows.
 ///
 /// Interfaces are on the same island if they are at both ends of a link, on one channel, at a node that
 /// forwards, or at both ends of a flow. A host that does not forward may be on many islands, such as a server
 /// behind many access points.
 pub fn islands(scenario: &Scenario) -> Option<Islands> {
-    let alone = scenario.nodes.iter().any(|node| node.host.is_outside())
+    let alone = scenario.nodes.iter().any(|node| node.host.is_external())
         || scenario.flows.iter().any(|flow| flow.multicast);
     if alone {
         return None;

@@ -13,7 +13,7 @@ use stillair_model::wire::{Wire, WireParams};
 
 use super::accounting::{DevLayout, InterfaceLayout, WorldLayout};
 use super::air::Air;
-use super::hosts::{Hosts, LowerLayers, Outside};
+use super::hosts::{External, Hosts, LowerLayers};
 use super::network::{NetDevice, NetInterface, NetNode, Network, RxHandler};
 use super::state::SimState;
 use super::{SlotCounts, Slots, World};
@@ -98,9 +98,9 @@ pub fn wire_idle<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Rec
     let nodes = plan.nodes(routes);
     let sharing = plan.sharing(radios.len());
     let links = (0..wlans.len()).map(|dev| plan.links(dev)).collect();
-    let outside = plan.outside(flows.len(), &measured);
+    let external = plan.external(flows.len(), &measured);
     let mut recorder = Recorder::new(measured, flows, plan.stations.len(), links);
-    recorder.hosts = HostRecords::new(outside.0);
+    recorder.hosts = HostRecords::new(external.0);
     // Connections of pages are opened as the run goes, and their timers stand behind all others.
     let n_sockets = sockets.len() + plan.opened();
     let slots = Slots::new(SlotCounts {
@@ -118,7 +118,7 @@ pub fn wire_idle<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Rec
         SimState { now: Instant::ZERO, passed: 0, timers, packets: Packets::new(), trace: sink(recorder) };
     let mut air = Air::new(channels, radios, wlans, sharing, slots.air);
     let network = Network::new(nodes, interfaces, wires, watchdogs, slots.network);
-    let hosts = Hosts::new((apps, clocks), sockets, tcps, wakes, outside.1, slots.hosts);
+    let hosts = Hosts::new((apps, clocks), sockets, tcps, wakes, external.1, slots.hosts);
     members.into_iter().for_each(|(dev, member)| air.join(dev, member));
     let world = World { core, hosts, network, air, slots, events: 0 };
     let stations = plan.stations.iter().map(|&at| scenario.station_name(at)).collect();
@@ -305,10 +305,10 @@ impl<'a> Plan<'a> {
             let tx = TxQueues::new(&i.qdisc.config, layout, place, &mut stream);
             let node = NodeId::from_index(at.node);
             let rx_buffer = i.rx_buffer.unwrap_or(0);
-            let outside = self.scenario.nodes[at.node].host.is_outside();
-            let rx_handler = if outside { RxHandler::Outside } else { RxHandler::Host };
+            let external = self.scenario.nodes[at.node].host.is_external();
+            let rx_handler = if external { RxHandler::External } else { RxHandler::Host };
             // Bytes are merged where they leave, by their driver.
-            let gro = i.gro && !outside;
+            let gro = i.gro && !external;
             let behind_ifb = i.ingress.is_some();
             let (tso, timer, watchdog) = (i.tso, 0, None);
             NetInterface {
@@ -369,11 +369,11 @@ impl<'a> Plan<'a> {
         ifb.map_or(self.id(at), |n| IfId::from_index(self.devs.len() + n))
     }
 
-    /// The outside hosts in the order of the scenario, behind so many flows.
-    fn outside(&self, flows: usize, measured: &Range<Instant>) -> (HostFlows, Outside) {
+    /// The external hosts in the order of the scenario, behind so many flows.
+    fn external(&self, flows: usize, measured: &Range<Instant>) -> (HostFlows, External) {
         let mut hosts = 0;
         let number = |node: &scenario::Node| {
-            node.host.is_outside().then(|| {
+            node.host.is_external().then(|| {
                 hosts += 1;
                 hosts - 1
             })
@@ -382,7 +382,7 @@ impl<'a> Plan<'a> {
         let flows = HostFlows::new(flows, hosts as usize);
         let nodes = self.all().map(|at| NodeId::from_index(at.node)).collect();
         let uplink = self.uplink().map(|at| NodeId::from_index(at.node));
-        (flows, Outside::new(flows, numbers, nodes, uplink, measured.clone()))
+        (flows, External::new(flows, numbers, nodes, uplink, measured.clone()))
     }
 
     /// The interface through which packets leave that are for no interface's address.

@@ -3,7 +3,7 @@
 
 mod apps;
 mod connections;
-mod outside;
+mod external;
 mod quic;
 mod read;
 mod responsiveness;
@@ -30,7 +30,7 @@ use wake::Wakes;
 
 pub(in crate::world) use apps::{App, AppKind};
 pub(in crate::world) use connections::ConnectionEnd;
-pub(in crate::world) use outside::Outside;
+pub(in crate::world) use external::External;
 pub(in crate::world) use quic::{Job, LoadState, QuicApp, QuicEnd, Stacks};
 pub(in crate::world) use responsiveness::ResponsivenessFlow;
 pub use sockets::TcpSocket;
@@ -56,7 +56,7 @@ pub(super) struct Hosts {
     wakes: Wakes,
     /// Records of QUIC datagrams, kept to be used again.
     spare: Vec<Datagram>,
-    outside: Outside,
+    external: External,
     slots: HostSlots,
 }
 
@@ -85,7 +85,7 @@ impl Hosts {
         sockets: Vec<Socket>,
         tcps: Vec<Option<Box<Tcp>>>,
         wakes: Vec<Wake>,
-        outside: Outside,
+        external: External,
         slots: HostSlots,
     ) -> Self {
         Self {
@@ -98,7 +98,7 @@ impl Hosts {
             writable: Vec::new(),
             wakes: Wakes::new(wakes),
             spare: Vec::new(),
-            outside,
+            external,
             slots,
         }
     }
@@ -144,7 +144,7 @@ impl Hosts {
         match hot.kind {
             PacketKind::Tcp => return self.tcp_segment(below, p),
             PacketKind::Quic => return self.quic_datagram(below, p),
-            PacketKind::Outside => return self.bytes_for_a_model(below.core, p),
+            PacketKind::External => return self.bytes_for_a_model(below.core, p),
             _ => {}
         }
         let Some(kind) = hot.kind.reply() else {

@@ -26,7 +26,7 @@ use super::state::SimState;
 pub(super) trait LocalDelivery<S> {
     /// Delivers a packet to its node.
     fn deliver(&mut self, core: &mut SimState<S>, network: &mut Network, air: &mut Air, node: NodeId, p: Pkt);
-    /// Hands a packet with bytes to the outside host of an interface, whatever its destination.
+    /// Hands a packet with bytes to the external host of an interface, whatever its destination.
     fn leave(&mut self, core: &mut SimState<S>, at: IfId, p: Pkt);
 }
 
@@ -61,8 +61,8 @@ pub(super) enum NetDevice {
 pub(super) enum RxHandler {
     /// A modelled host.
     Host,
-    /// An outside host.
-    Outside,
+    /// An external host.
+    External,
     /// The ifb of a shaper, which passes packets on to the interface of this number.
     Shaper(IfId),
 }
@@ -189,10 +189,10 @@ impl Network {
         let interface = &self.interfaces[at.index()];
         let node = interface.node;
         let own = &self.nodes[node.index()].routes;
-        let outside = interface.rx_handler == RxHandler::Outside;
-        let routes = interface.bound.as_ref().filter(|_| outside).unwrap_or(own);
+        let external = interface.rx_handler == RxHandler::External;
+        let routes = interface.bound.as_ref().filter(|_| external).unwrap_or(own);
         match routes.get(core.packets.get(p).dst) {
-            Some(Route::Via(out, peer)) if out == at || !outside => {
+            Some(Route::Via(out, peer)) if out == at || !external => {
                 self.leave(core, air, node, (out, peer), p)
             }
             _ => {
@@ -277,7 +277,7 @@ impl Network {
         }
     }
 
-    /// A packet has come in at an outside host, or at an ifb.
+    /// A packet has come in at an external host, or at an ifb.
     // linux: net/sched/act_mirred.c tcf_mirred_act, drivers/net/ifb.c ifb_ri_tasklet (6.1) - what comes in is
     // queued at the ifb, with its Ethernet header, and comes in at its interface again when the discipline
     // there lets go of it.
@@ -298,9 +298,9 @@ impl Network {
         }
     }
 
-    /// A packet has come in at an outside host. One without bytes is nothing to such a host.
+    /// A packet has come in at an external host. One without bytes is nothing to such a host.
     fn come_out<S: Sink>(&self, core: &mut SimState<S>, hosts: &mut impl LocalDelivery<S>, at: IfId, p: Pkt) {
-        if core.packets.get(p).kind == PacketKind::Outside {
+        if core.packets.get(p).kind == PacketKind::External {
             hosts.leave(core, at, p);
         } else {
             self.drop_at_node(core, self.interfaces[at.index()].node, p, Reason::NoRoute);

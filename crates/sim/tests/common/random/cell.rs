@@ -82,8 +82,8 @@ impl Cell {
                 ", scan = { kind = \"mac80211\", start = \"30 ms\", active_channels = 2, passive_channels = 1, dwell_active = \"9 ms\" }"
             }
             1 => {
-                ", scan = { kind = \"ath10k\", start = \"20 ms\", every = \"150 ms\", active_channels = 2, passive_channels = 1, dwell_active = \"5 ms\", \
-                  dwell_passive = \"30 ms\", home = \"10 ms\", home_busy = \"20 ms\" }"
+                ", scan = { kind = \"ath10k\", start = \"20 ms\", interval = \"150 ms\", active_channels = 2, passive_channels = 1, dwell_active = \"5 ms\", \
+                  dwell_passive = \"30 ms\", home_dwell = \"10 ms\", home_dwell_busy = \"20 ms\" }"
             }
             _ => "",
         }

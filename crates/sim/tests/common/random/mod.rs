@@ -250,7 +250,7 @@ impl Case {
         };
         let ip = if t.kbps % 3 == 1 && t.payload <= 1452 { "ip = 6\n" } else { "" };
         format!(
-            "[[flow]]\nkind = \"udp\"\nfrom = \"server\"\nto = {to}\n{group}{ip}mark = \"{}\"\nstop = \"300 ms\"\npayload = {}\nrate = \"{} kbit/s\"\nburst = {}\n",
+            "[[flow]]\nkind = \"udp\"\nfrom = \"server\"\nto = {to}\n{group}{ip}dscp = \"{}\"\nstop = \"300 ms\"\npayload = {}\nrate = \"{} kbit/s\"\nburst = {}\n",
             MARKS[t.mark],
             t.payload,
             t.kbps / 20 + 1,
@@ -290,8 +290,8 @@ impl Case {
         let stations: Vec<String> = (0..self.stations.len()).map(|n| format!("\"sta{n}\"")).collect();
         let hearing = match (self.hearing, stations.len()) {
             (0, _) | (_, 1) => String::new(),
-            (1, _) => format!("deaf = [[{}]]\n", stations.join(", ")),
-            _ => format!("faint = [[{}]]\n", stations.join(", ")),
+            (1, _) => format!("hidden = [[{}]]\n", stations.join(", ")),
+            _ => format!("sense_only = [[{}]]\n", stations.join(", ")),
         };
         let server = KERNELS[self.rts as usize % KERNELS.len()];
         let mut t = format!(
@@ -349,7 +349,7 @@ impl Case {
                 let ht = (0..32).map(|mcs| format!("\"mcs{mcs}\"")).collect::<Vec<_>>().join(", ");
                 let legacy = [&rates[..2], &rates[6..]].concat().join("\", \"");
                 format!(
-                    "[{{ rates = [{ht}], chance = {error}, bytes = 1538 }}, {{ rates = [\"{legacy}\"], chance = {error} }}]"
+                    "[{{ rates = [{ht}], probability = {error}, bytes = 1538 }}, {{ rates = [\"{legacy}\"], probability = {error} }}]"
                 )
             } else {
                 error.to_string()
@@ -361,7 +361,7 @@ impl Case {
                 }
                 None if noisy => format!("snr = \"{} dB\"", 5 + s.txqueuelen % 40),
                 None => format!(
-                    "error_rate = {chances}, ack_error_rate = {}, unheard_rate = {}",
+                    "error_rate = {chances}, ack_error_rate = {}, preamble_loss_rate = {}",
                     f64::from(s.ack_errors) / 100.0,
                     f64::from(s.ack_errors) / 200.0
                 ),
@@ -441,7 +441,7 @@ impl Case {
                 _ => ("udp", a, "ap0".to_owned()),
             };
             line(format!(
-                "[[flow]]\nkind = \"{kind}\"\nfrom = \"{from}\"\nto = \"{to}\"\nmark = \"{}\"\nstop = \"300 ms\"\n",
+                "[[flow]]\nkind = \"{kind}\"\nfrom = \"{from}\"\nto = \"{to}\"\ndscp = \"{}\"\nstop = \"300 ms\"\n",
                 MARKS[t.mark]
             ));
             // Some go over IPv6, whose headers leave less room.
@@ -468,13 +468,13 @@ impl Case {
                 if real {
                     line(format!("stack = {{ kind = \"quinn\", pacing = {} }}\n", t.burst % 2 == 0));
                 }
-                line(format!("preset = \"{preset}\"\nsend_cost = \"{} us\"\n{load}", t.burst));
+                line(format!("preset = \"{preset}\"\ntx_cpu_per_packet = \"{} us\"\n{load}", t.burst));
                 continue;
             }
             if kind == "responsiveness" {
                 let load = ["down", "up", "both", "none"][t.burst as usize % 4];
                 line(format!(
-                    "load = \"{load}\"\ninterval = \"100 ms\"\nconnections_most = {}\nprobes_per_second = {}\ntls = {}\n",
+                    "load = \"{load}\"\ninterval = \"100 ms\"\nmax_connections = {}\nprobes_per_second = {}\ntls = {}\n",
                     1 + t.burst % 5,
                     10 + t.kbps % 400,
                     t.gap > 0

@@ -66,7 +66,7 @@ class Network:
     ap_keys: dict[str, str] = field(default_factory=dict)
     tx_power: Told | None = None
     """Transmit power, if stations have a distance instead of a measured signal."""
-    lowest_rate: Told | None = None
+    basic_rate: Told | None = None
     """Lowest basic rate, if a file has one."""
     beacon_tu: Told | None = None
     """Beacon interval in time units, if it differs from the default."""

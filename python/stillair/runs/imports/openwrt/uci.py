@@ -317,9 +317,9 @@ def _more(section: Section, band: float | None, said: list[str]) -> dict[str, st
     # openwrt: hostapd.sh hostapd_set_rates (23.05) - cell_density 1, 2 and 3 begin with 6, 12 and 24 Mbit/s.
     density = {"1": "ofdm-6", "2": "ofdm-12", "3": "ofdm-24"}.get(options.get("cell_density", ""))
     if density:
-        made["lowest_rate"] = density
+        made["basic_rate"] = density
     elif band == 2.4 and "legacy_rates" in options and not is_on(options["legacy_rates"]):
-        made["lowest_rate"] = "ofdm-6"
+        made["basic_rate"] = "ofdm-6"
     return made
 
 

@@ -182,7 +182,7 @@ def _lowest(keys: Mapping[str, str]) -> tuple[dict[str, str], str]:
     if not rates:
         return {}, ""
     if min(rates) in (60, 120, 240):
-        return {"lowest_rate": f"ofdm-{min(rates) // 10}"}, ""
+        return {"basic_rate": f"ofdm-{min(rates) // 10}"}, ""
     return {}, "" if min(rates) == 10 else f"basic_rates {keys['basic_rates']}"
 
 

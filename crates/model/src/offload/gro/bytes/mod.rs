@@ -94,7 +94,7 @@ pub(super) fn continues(packets: &Packets, into: Pkt, p: Pkt) -> bool {
         let ((id, flags), (next, same)) = (x.identity(), y.identity());
         !x.is_v4() || flags == same && (next == id.wrapping_add(a.segs) || flags & 0x40 != 0 && next == id)
     };
-    debug_assert!(b.kind == PacketKind::Outside, "a packet of an outside host");
+    debug_assert!(b.kind == PacketKind::External, "a packet of an external host");
     b.segs == 1
         && (a.tos, a.ttl, a.flow) == (b.tos, b.ttl, b.flow)
         && (1..=x.payload()).contains(&y.payload())

@@ -70,7 +70,7 @@ impl Came {
     fn packet(&self, packets: &mut Packets, number: u32) -> Pkt {
         let bytes = self.bytes();
         let new = NewPacket {
-            kind: PacketKind::Outside,
+            kind: PacketKind::External,
             now: Instant::ZERO + Duration::from_nanos(number.into()),
             len: bytes.len() as u32,
             charge: SockId::NONE,
@@ -78,7 +78,7 @@ impl Came {
             tos: self.tos,
             ..NewPacket::PLAIN
         };
-        packets.create_outside(new, self.ttl, &bytes)
+        packets.create_external(new, self.ttl, &bytes)
     }
 }
 

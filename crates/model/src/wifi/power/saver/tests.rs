@@ -167,13 +167,13 @@ fn which_beacons_it_hears() {
 fn a_scan_holds_frames_and_tells_the_access_point() {
     let scan = ScanParams {
         start: Duration::from_millis(50),
-        every: None,
+        interval: None,
         active: (1, Duration::from_millis(60)),
         passive: (1, Duration::from_millis(111)),
-        away: Duration::from_millis(125),
-        home: Duration::from_millis(200),
-        home_busy: Duration::from_millis(200),
-        settle: Duration::ZERO,
+        max_off_channel: Duration::from_millis(125),
+        home_dwell: Duration::from_millis(200),
+        home_dwell_busy: Duration::from_millis(200),
+        leave_delay: Duration::ZERO,
     };
     let mut s = Saver::new(None, Some(scan));
     let mut rows = Vec::new();

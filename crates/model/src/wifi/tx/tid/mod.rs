@@ -436,7 +436,7 @@ impl TxTid {
         }
     }
 
-    /// Outside a session, removes old frames that the hardware gave back because their receiver fell asleep,
+    /// External a session, removes old frames that the hardware gave back because their receiver fell asleep,
     /// and appends them to `old`. Returns whether other such frames are left. Returns false while a session
     /// is open.
     pub fn give_up_old(&mut self, is_old: impl Fn(Pkt) -> bool, old: &mut Vec<Mpdu>) -> bool {

@@ -5,6 +5,7 @@ use super::{Key, ValueType, reference};
 
 mod places;
 mod readings;
+mod renamed;
 
 use places::{Place, Sets, places};
 
@@ -98,7 +99,10 @@ fn probes(form: &'static ValueType) -> (Vec<String>, Vec<String>) {
         }
         ValueType::Rate => (texts(&["1 bit/s", "1000 Gbit/s"]), texts(&["0 bit/s", "10", "1001 Gbit/s"])),
         ValueType::Fraction => (texts(&["0", "0.25", "1"]), texts(&["-0.1", "1.1", "\"0\"", "nan"])),
-        ValueType::Number(..) => unreachable!("of parts alone"),
+        ValueType::Number(low, high) => (
+            vec![low.to_string(), high.to_string()],
+            vec![(high + 0.5).to_string(), "\"0\"".into(), "nan".into()],
+        ),
         ValueType::Part(_, built_in) => probes(built_in),
         ValueType::Later(form) => probes(form()),
         ValueType::Either(forms) => {
@@ -163,20 +167,25 @@ fn effective(place: &Place, key: &Key) -> Sets {
     match (place.shape.title, key.name) {
         (
             "Channel",
-            "tx_power" | "loss_at_1m" | "loss_per_decade" | "noise" | "sensed_from" | "understood_from",
+            "tx_power"
+            | "reference_loss"
+            | "path_loss_exponent"
+            | "noise"
+            | "cca_sensitivity"
+            | "preamble_detection_threshold",
         ) => ["ap", "slow"].map(|node| (format!("node.{node}.position"), "3 m, 4 m".to_owned())).to_vec(),
-        ("Channel", "energy_from") => places::interference(),
+        ("Channel", "cca_ed_threshold") => places::interference(),
         ("Access point's interface" | "Station's interface", "cipher_delimiters") => {
             vec![("channel.wifi.cipher".to_owned(), "ccmp".to_owned())]
         }
         ("Station's interface", "destination_filter") => {
             vec![("channel.wifi.cipher".to_owned(), "ccmp".to_owned())]
         }
-        // No flow begins or ends at an outside host.
+        // No flow begins or ends at an external host.
         ("Node", "host") => vec![("flow".to_owned(), "[]".to_owned())],
         (_, "default_route") => {
             let node = place.path.split(".interface").next().expect("an interface's path");
-            vec![("flow".to_owned(), "[]".to_owned()), (format!("{node}.host"), "outside".to_owned())]
+            vec![("flow".to_owned(), "[]".to_owned()), (format!("{node}.host"), "external".to_owned())]
         }
         ("Record", "quic") => flow("quic"),
         ("Qdisc netem" | "Qdisc netem of a Wi-Fi interface", "delay_correlation") => set(".jitter", "1 ms"),
@@ -230,7 +239,7 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
             sets.extend(band_of(value));
             Some(sets)
         }
-        ("Channel", "lowest_rate") => Some(band_of(value)),
+        ("Channel", "basic_rate") => Some(band_of(value)),
         // Each rate once.
         ("Error rate by rate", "rates") => {
             let listed = |mcs: u8| value.contains(&format!("-mcs{mcs}-")) || value == format!("mcs{mcs}");
@@ -291,8 +300,8 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
         ("Node", "count") => (value == "1").then(Vec::new),
         ("Flow of kind tcp", "on") => Some(set(".off", "1 s")),
         ("Flow of kind tcp", "off") => Some(set(".on", "1 s")),
-        ("Flow of kind video", "key_frames") => Some(set(".key_frame_ratio", "5")),
-        ("Flow of kind video", "key_frame_ratio") => Some(set(".key_frames", "2 s")),
+        ("Flow of kind video", "keyframe_interval") => Some(set(".keyframe_size_ratio", "5")),
+        ("Flow of kind video", "keyframe_size_ratio") => Some(set(".keyframe_interval", "2 s")),
         // A frame has so many packets at most.
         ("Flow of kind video", "rate") => (value != "1000 Gbit/s").then(Vec::new),
         // A file that is there.
@@ -333,7 +342,7 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
         ("Wired interface", "masquerade") => Some(set(".qdisc", "cake")),
         (_, "nat") => (value != "true").then(Vec::new),
         // No more at the beginning than at most.
-        ("Flow of kind responsiveness", "connections") => Some(set(".connections_most", "1000")),
+        ("Flow of kind responsiveness", "connections") => Some(set(".max_connections", "1000")),
         // One rate for each receiver.
         ("Flow of kind udp", "rate") => Some(set(".to", "slow")),
         _ => Some(Vec::new()),
@@ -363,7 +372,7 @@ fn what_the_description_allows_is_read_and_what_it_does_not_is_refused_at_the_ke
                 let said = with(&place, key, &value).map_or_else(|e| e, |_| "no error".to_owned());
                 let names_it = said.contains(&format!("{}: found ", document::join(&place.path, key.name)));
                 // A node of that name is looked for before its keys are.
-                let inherited = key.name == "like" || said.starts_with("--set:");
+                let inherited = key.name == "inherits" || said.starts_with("--set:");
                 assert!(
                     names_it || inherited && said.contains("found"),
                     "{}.{} = {value}: {said}",
@@ -372,7 +381,8 @@ fn what_the_description_allows_is_read_and_what_it_does_not_is_refused_at_the_ke
                 );
                 // By itself the description tells of no other place; names of what is gone apart.
                 let path = document::join(&place.path, key.name);
-                let renames = matches!(key.name, "like" | "node" | "link" | "channel" | "interface" | "role");
+                let renames =
+                    matches!(key.name, "inherits" | "node" | "link" | "channel" | "interface" | "role");
                 for told in alone(&place, key, &value) {
                     assert!(renames || told.starts_with(&path), "{path} = {value}: {told}");
                     told_alone += 1;

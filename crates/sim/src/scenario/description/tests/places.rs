@@ -140,10 +140,11 @@ pub(super) fn places() -> Vec<Place> {
     by_rate.sets.push((format!("{STATION}.retry_chain"), "[]".to_owned()));
     by_rate.sets.push((format!("{STATION}.rate"), "{ kind = \"minstrel_ht\", streams = 1 }".to_owned()));
     let all = (0..8).map(|mcs| format!("\"mcs{mcs}\"")).collect::<Vec<_>>().join(", ");
-    let other = format!("{{ rates = [{all}], chance = 0.1 }}");
-    by_rate
-        .sets
-        .push((format!("{STATION}.error_rate"), format!("[{other}, {{ rates = \"mcs31\", chance = 0.5 }}]")));
+    let other = format!("{{ rates = [{all}], probability = 0.1 }}");
+    by_rate.sets.push((
+        format!("{STATION}.error_rate"),
+        format!("[{other}, {{ rates = \"mcs31\", probability = 0.5 }}]"),
+    ));
     out.push(by_rate);
     let mut change = place(&format!("{STATION}.snr.1"), "Change of a ratio");
     let ratios = "[\"25 dB\", { at = \"5 s\", snr = \"20 dB\" }]";

@@ -220,10 +220,10 @@ fn pieces(section: &mut Section<'_>, choice: &mut Choice, faults: &mut Diagnosti
                 Scheduler::RoundRobin(when_full) => {
                     let custom = faults.unless(custom::scheduler(section)).flatten();
                     let own = Turns::read(section, faults);
-                    own.since.assign(when_full);
+                    own.kernel.assign(when_full);
                     if let Some(custom) = custom {
-                        let right = "no `since`, or scheduler = \"round_robin\"";
-                        own.since.idle("under a scheduler of a program's own", right, faults);
+                        let right = "no `kernel`, or scheduler = \"round_robin\"";
+                        own.kernel.idle("under a scheduler of a program's own", right, faults);
                         *scheduler = Scheduler::Custom(custom);
                     }
                 }
@@ -276,7 +276,7 @@ fn mac80211(
     let own = Mac80211::read(section, faults);
     let airtime = Airtime::read(section, faults);
     let limits = Limits::read(section, faults);
-    if let Some(since) = own.since.get() {
+    if let Some(since) = own.kernel.get() {
         (*by, *fq) = (rules(since.version()), queues_of(since.version()));
         aql.iter_mut().for_each(|aql| aql.groups = by.groups());
     }
@@ -284,10 +284,10 @@ fn mac80211(
     airtime.assign(p);
     let limited = limits.aql.or(true);
     match by {
-        _ if own.since.is_misread() => {}
+        _ if own.kernel.is_misread() => {}
         Mac80211Rules::VirtualTime => airtime.quantum.idle(
             "under the rules of 5.14 to 5.19, which serve by virtual time",
-            "no quantum, or `since` of another kernel",
+            "no quantum, or `kernel` of another kernel",
             faults,
         ),
         // Pending airtime counts as used.

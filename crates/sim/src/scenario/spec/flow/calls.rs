@@ -18,8 +18,8 @@ const MOST_PAYLOAD: u32 = 1_460;
 /// A frame of more packets is a slip in the unit.
 const MOST_PACKETS: u32 = 10_000;
 
-/// The picture of a video call, in one direction unless `both_ways`: frames at a steady interval over RTP,
-/// the packets of each back to back. Its rate does not adapt. Packets that find the send buffer full are
+/// The picture of a video call, in one direction unless `bidirectional`: frames at a steady interval over
+/// RTP, the packets of each back to back. Its rate does not adapt. Packets that find the send buffer full are
 /// skipped.
 // spec: rfc8593 6 - a reference interval of 33 ms from frame to frame.
 // webrtc: modules/rtp_rtcp/source/rtp_rtcp_config.h, media/engine (m120) - packets of at most 1200 bytes.
@@ -44,16 +44,16 @@ pub struct Video {
     /// most bytes of a frame in a packet; the packets of a frame are equally large
     #[key(to = payload)]
     pub payload: Key<Bytes<100, MOST_PAYLOAD>>,
-    /// time from one key frame to the next, with `key_frame_ratio`
+    /// time from one key frame to the next, with `keyframe_size_ratio`
     #[key(or = "the first frame is as large as all others")]
-    pub key_frames: Key<KeyFrameInterval>,
+    pub keyframe_interval: Key<KeyFrameInterval>,
     /// how many times as large as the others a key frame is; all frames together keep the rate
-    #[key(or = "required with `key_frames`, and only with it")]
-    pub key_frame_ratio: Key<Int<1, 100>>,
+    #[key(or = "required with `keyframe_interval`, and only with it")]
+    pub keyframe_size_ratio: Key<Int<1, 100>>,
 }
 
-/// A telephone call, in one direction unless `both_ways`: G.711 over RTP, 172 bytes every 20 ms. Packets that
-/// find the send buffer full are skipped.
+/// A telephone call, in one direction unless `bidirectional`: G.711 over RTP, 172 bytes every 20 ms. Packets
+/// that find the send buffer full are skipped.
 #[derive(Section, Clone, Debug, Default)]
 #[section(
     title = "Flow of kind voip",
@@ -88,15 +88,15 @@ impl Traffic for Voip {
         Some(FlowKind::Voip { interval: self.applied().0 })
     }
 
-    fn both_ways(&self) -> bool {
-        self.direction.both_ways.or(false)
+    fn bidirectional(&self) -> bool {
+        self.direction.bidirectional.or(false)
     }
 }
 
 impl Traffic for Video {
     fn traffic(&self, flow: &Context<'_>, faults: &mut Diagnostics) -> Option<FlowKind> {
         let mut params = self.applied();
-        match (&self.key_frames, &self.key_frame_ratio) {
+        match (&self.keyframe_interval, &self.keyframe_size_ratio) {
             (Key::Given(every, _), Key::Given(ratio, _)) => {
                 let frames = every.nanos() * u64::from(params.fps) / 1_000_000_000;
                 if frames < 2 {
@@ -108,7 +108,9 @@ impl Traffic for Video {
                 params.keys = Some(KeyFrames { every: frames as u32, ratio_percent: ratio * 100 });
             }
             (Key::Absent, Key::Given(..)) | (Key::Given(..), Key::Absent) => {
-                faults.add(flow.at.found("one of key_frames and key_frame_ratio", "both or neither"));
+                faults.add(
+                    flow.at.found("one of keyframe_interval and keyframe_size_ratio", "both or neither"),
+                );
             }
             _ => {}
         }
@@ -120,7 +122,7 @@ impl Traffic for Video {
         Some(FlowKind::Video(params))
     }
 
-    fn both_ways(&self) -> bool {
-        self.direction.both_ways.or(false)
+    fn bidirectional(&self) -> bool {
+        self.direction.bidirectional.or(false)
     }
 }

@@ -1,7 +1,7 @@
 //! Flows: keys of every flow, and those of each kind.
 
 pub mod calls;
-pub mod mark;
+pub mod dscp;
 pub mod ping;
 pub mod quic;
 pub mod quinn;
@@ -21,7 +21,7 @@ use super::super::reader::{self, Field};
 use super::super::{FlowEnd, FlowKind, Node};
 use super::domain::{Flag, Time, as_written};
 use super::{Domain, Key, Place, Titled};
-use mark::{IpVersion, Mark};
+use dscp::{Dscp, IpVersion};
 
 /// A kind of flow.
 type Kind = (&'static TableSchema, fn(&mut reader::Section<'_>, &mut Diagnostics) -> Box<dyn Traffic>);
@@ -64,7 +64,7 @@ pub struct Common {
     pub to: Key<Ends>,
     /// DSCP of its packets (in IPv6: in the traffic class)
     #[key(default = "CS0")]
-    pub mark: Key<Mark>,
+    pub dscp: Key<Dscp>,
     /// IP version of its packets and their answers. An IPv6 header has 40 bytes instead of 20. Its traffic
     /// class sets no kernel priority, so `pfifo_fast` puts all of it into one band. Each interface also has
     /// an address in `fd00::/96`, with its IPv4 address in the last 32 bits
@@ -89,7 +89,7 @@ pub struct Common {
 pub struct BothWays {
     /// each receiver sends the same traffic back, as a flow named FLOW-back-RECEIVER
     #[key(default = "false")]
-    pub both_ways: Key<Flag>,
+    pub bidirectional: Key<Flag>,
 }
 
 /// Text with at least one letter.
@@ -130,7 +130,7 @@ pub(in super::super) trait Traffic {
     fn traffic(&self, flow: &Context<'_>, faults: &mut Diagnostics) -> Option<FlowKind>;
 
     /// Returns true if the receivers send the same traffic back.
-    fn both_ways(&self) -> bool {
+    fn bidirectional(&self) -> bool {
         false
     }
 

@@ -121,7 +121,7 @@ pub struct Parts {
     pub handshake: Key<Choice<HandshakeParams>>,
     /// the server's part of the handshake
     #[key(to = handshake.messages[1], default = "4096 B")]
-    pub certificates: Key<Bytes<1, { 1 << 16 }>>,
+    pub server_handshake: Key<Bytes<1, { 1 << 16 }>>,
 }
 
 /// Acknowledgements.
@@ -216,13 +216,13 @@ pub struct Costs {
     /// work of the sender's process for each datagram that it sends; it does one thing after the other. A
     /// server of 2018 leaves 30 us between datagrams that it does not pace (bquic sec. IV-C.3)
     #[key(to = send, default = "0 s")]
-    pub send_cost: Key<Time>,
+    pub tx_cpu_per_packet: Key<Time>,
     /// and for each that it gets
     #[key(to = receive, default = "0 s")]
-    pub receive_cost: Key<Time>,
+    pub rx_cpu_per_packet: Key<Time>,
     /// its timers come after whole multiples of this, one at least
-    #[key(to = timer_grain, default = "0 s")]
-    pub timer_grain: Key<Time>,
+    #[key(to = timer_granularity, default = "0 s")]
+    pub timer_granularity: Key<Time>,
 }
 
 /// CPU costs of the other end.
@@ -232,18 +232,18 @@ pub struct PeerCosts {
     /// CPU time of the receiver for each datagram that it sends, which is an acknowledgement if it only
     /// downloads
     #[key(to = send, default = "0 s")]
-    pub peer_send_cost: Key<Time>,
+    pub peer_tx_cpu_per_packet: Key<Time>,
     /// its work for each datagram that it gets. docs/quic.md has what would give the clients of bquic Table
     /// III their throughput, 130 to 350 us for either
     #[key(to = receive, default = "0 s")]
-    pub peer_receive_cost: Key<Time>,
+    pub peer_rx_cpu_per_packet: Key<Time>,
     /// how coarse its timers are
-    #[key(to = timer_grain, default = "0 s")]
-    pub peer_timer_grain: Key<Time>,
+    #[key(to = timer_granularity, default = "0 s")]
+    pub peer_timer_granularity: Key<Time>,
 }
 
 const FREE: HostCost =
-    HostCost { send: Duration::ZERO, receive: Duration::ZERO, timer_grain: Duration::ZERO };
+    HostCost { send: Duration::ZERO, receive: Duration::ZERO, timer_granularity: Duration::ZERO };
 
 quantity! {
     /// Time from the beginning of a load to that of the next.

@@ -56,7 +56,7 @@ pub struct Quinn {
     pub crypto: Key<Choice<Crypto>>,
     /// the server's part of the handshake after its hello; more than three datagrams cost a round trip
     #[key(to = certificates)]
-    pub certificates: Key<Bytes<700, { 1 << 16 }>>,
+    pub server_handshake: Key<Bytes<700, { 1 << 16 }>>,
 }
 
 /// The extension by which a sender says when it wants acknowledgements (draft-ietf-quic-ack-frequency).

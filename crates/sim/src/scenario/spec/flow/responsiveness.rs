@@ -46,10 +46,10 @@ pub struct Responsiveness {
     pub connections: Key<Int<1, 1_000>>,
     /// connections that each interval adds (INC)
     #[key(to = connections[1])]
-    pub connections_added: Key<Int<0, 1_000>>,
+    pub connection_step: Key<Int<0, 1_000>>,
     /// most load-generating connections in each direction (MNP)
     #[key(to = connections[2])]
-    pub connections_most: Key<Int<1, 1_000>>,
+    pub max_connections: Key<Int<1, 1_000>>,
     /// most probes in a second, half of them on new connections, half on loaded ones (MPS)
     #[key(to = probes_per_second)]
     pub probes_per_second: Key<Int<2, 1_000>>,
@@ -89,9 +89,9 @@ impl Traffic for Responsiveness {
         let params = self.applied();
         let [first, _, most] = params.connections;
         let misread =
-            matches!(self.connections, Key::Misread(_)) || matches!(self.connections_most, Key::Misread(_));
+            matches!(self.connections, Key::Misread(_)) || matches!(self.max_connections, Key::Misread(_));
         if first > most && !misread {
-            let found = format!("connections = {first} above connections_most = {most}");
+            let found = format!("connections = {first} above max_connections = {most}");
             faults.add(flow.at.found(found, "no more at the beginning than at most"));
         }
         Some(FlowKind::Responsiveness(params))

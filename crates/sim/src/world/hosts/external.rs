@@ -1,4 +1,4 @@
-//! Outside hosts: where their packets come in with their bytes, and where they leave the model again.
+//! External hosts: where their packets come in with their bytes, and where they leave the model again.
 
 use core::ops::Range;
 use std::collections::VecDeque;
@@ -31,12 +31,12 @@ struct Waiting {
     bytes: BytesId,
 }
 
-/// All outside hosts.
+/// All external hosts.
 #[derive(Debug)]
-pub(in crate::world) struct Outside {
+pub(in crate::world) struct External {
     /// How their packets are numbered as flows.
     flows: HostFlows,
-    /// By node: its number among the outside hosts; none of a modelled host.
+    /// By node: its number among the external hosts; none of a modelled host.
     numbers: Vec<Option<u32>>,
     /// By interface: its node. The address of interface n is n.
     nodes: Vec<NodeId>,
@@ -67,7 +67,7 @@ fn payload(packet: &[u8]) -> u64 {
     view.length.saturating_sub(view.header + header) as u64
 }
 
-impl Outside {
+impl External {
     /// Hosts without packets.
     pub(in crate::world) fn new(
         flows: HostFlows,
@@ -193,41 +193,41 @@ impl Hosts {
         e: &Entering<'_>,
         full: usize,
     ) -> Result<Enqueue, Refused> {
-        let outside = &mut self.outside;
-        let node = outside.check(e, full)?;
+        let external = &mut self.external;
+        let node = external.check(e, full)?;
         if let Some(token) = e.token {
-            outside.hold(token);
+            external.hold(token);
         }
-        let flow = outside.flow(node, e.dst);
-        let from = outside.number(Some(node)).map_or(outside.entered.len() - 1, |n| n as usize);
+        let flow = external.flow(node, e.dst);
+        let from = external.number(Some(node)).map_or(external.entered.len() - 1, |n| n as usize);
         // The first is 1, as of a flow of datagrams.
-        outside.entered[from] = outside.entered[from].wrapping_add(1);
-        let seq = outside.entered[from];
+        external.entered[from] = external.entered[from].wrapping_add(1);
+        let seq = external.entered[from];
         let new = NewPacket {
             now: below.core.now,
             flow,
             flow_hash: e.flow_hash,
             len: e.bytes.len() as u32,
             truesize: e.truesize,
-            charge: e.token.map_or(SockId::NONE, SockId::outside),
+            charge: e.token.map_or(SockId::NONE, SockId::external),
             seq,
             src: e.src,
             dst: e.dst,
             tos: e.tos,
-            kind: PacketKind::Outside,
+            kind: PacketKind::External,
         };
         let packets = &mut below.core.packets;
         let p = if e.bytes.len() > full {
             packets.create_segments(new, e.ttl, e.bytes, full)
         } else {
-            packets.create_outside(new, e.ttl, e.bytes)
+            packets.create_external(new, e.ttl, e.bytes)
         };
         Ok(below.network.enter(below.core, below.air, e.at, p))
     }
 
-    /// A packet has come in at an interface of an outside host.
+    /// A packet has come in at an interface of an external host.
     pub(super) fn comes_out<S: Sink>(&mut self, core: &mut SimState<S>, at: IfId, p: Pkt) {
-        self.outside.leave(core, at, p);
+        self.external.leave(core, at, p);
     }
 
     /// A packet with bytes has come to a modelled host, which can do nothing with it: the driver may.
@@ -235,32 +235,32 @@ impl Hosts {
     pub(super) fn bytes_for_a_model<S: Sink>(&mut self, core: &mut SimState<S>, p: Pkt) {
         // An address is known by its interface's number.
         let at = IfId::from_index(core.packets.get(p).dst.index());
-        self.outside.leave(core, at, p);
+        self.external.leave(core, at, p);
     }
 
     /// The next packet that has left the model, its bytes instead of what is in `bytes`.
     pub(in crate::world) fn left<S>(&mut self, core: &mut SimState<S>, bytes: &mut Vec<u8>) -> Option<Left> {
-        let outside = &mut self.outside;
-        let Waiting { left, bytes: kept } = outside.left.pop_front()?;
+        let external = &mut self.external;
+        let Waiting { left, bytes: kept } = external.left.pop_front()?;
         bytes.clear();
         bytes.extend_from_slice(core.packets.taken(kept));
         core.packets.release(kept);
         write_back(bytes, left.tos, left.ttl);
         let batch = Some((left.at, left.since));
-        let together = core::mem::replace(&mut outside.last, batch) == batch;
+        let together = core::mem::replace(&mut external.last, batch) == batch;
         Some(Left { together, ..left })
     }
 
     /// The next token whose charge has ended.
     pub(in crate::world) fn ended<S>(&mut self, core: &mut SimState<S>) -> Option<u32> {
         let token = core.packets.pop_ended()?;
-        self.outside.held[token as usize] = false;
+        self.external.held[token as usize] = false;
         Some(token)
     }
 
-    /// The outside hosts.
-    pub(in crate::world) fn outside(&self) -> &Outside {
-        &self.outside
+    /// The external hosts.
+    pub(in crate::world) fn external(&self) -> &External {
+        &self.external
     }
 }
 

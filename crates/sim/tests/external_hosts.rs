@@ -1,8 +1,8 @@
-//! Outside hosts in scenarios, routes, summaries and captures.
+//! External hosts in scenarios, routes, summaries and captures.
 
 mod common;
 
-use common::outside::{
+use common::external::{
     AP_WLAN, FLOWS, SEED, SERVER, SERVER_IP, STATION, STATION_IP, all_left, at_ms, entering, ip, recorded,
     text,
 };
@@ -15,7 +15,7 @@ use stillair_sim::{api, scenario};
 
 #[test]
 fn a_default_route_leads_to_what_no_interface_has() {
-    let mut world = recorded(&text("outside", "fq_codel", ", default_route = true"));
+    let mut world = recorded(&text("external", "fq_codel", ", default_route = true"));
     let (elsewhere, far) = (world.elsewhere(), [192, 0, 2, 1]);
     assert_eq!(elsewhere, Addr(4));
     let there = ip(200, 1, 0, [STATION_IP, far]);
@@ -38,7 +38,7 @@ fn a_default_route_leads_to_what_no_interface_has() {
 
 #[test]
 fn a_driver_can_answer_for_a_modelled_host() {
-    let mut world = recorded(&text("outside", "fq_codel", ""));
+    let mut world = recorded(&text("external", "fq_codel", ""));
     let ping = ip(84, 1, 0, [SERVER_IP, [10, 0, 1, 1]]);
     let _ = world.enter(&entering(&ping, SERVER, Addr(AP_WLAN.0), None)).expect("a good packet");
     world.put_through();
@@ -58,7 +58,7 @@ fn a_packet_of_several_segments_is_split_on_its_way() {
     for (host, wire_of) in [("lan", "rate = \"1 Gbit/s\"\ndelay = \"1 ms\""), ("veth", "kind = \"veth\"")] {
         let shaped = ", qdisc = { kind = \"htb\", rate = \"1 Mbit/s\", burst = \"1600 B\", child = { kind = \"pfifo\", limit = 2 } }";
         let text =
-            text("outside", "fq_codel", shaped).replace("rate = \"1 Gbit/s\"\ndelay = \"1 ms\"", wire_of);
+            text("external", "fq_codel", shaped).replace("rate = \"1 Gbit/s\"\ndelay = \"1 ms\"", wire_of);
         let mut world = recorded(&text.replace(", error_rate = 0.2, ack_error_rate = 0.1", ""));
         let segments: Vec<Vec<u8>> =
             [(1_500, 1), (1_500, 2), (700, 3)].map(|(len, n)| ip(len, n, 0, [SERVER_IP, STATION_IP])).into();
@@ -79,7 +79,7 @@ fn a_packet_of_several_segments_is_split_on_its_way() {
             assert_eq!(three, [&segments[0][20..], &segments[1][20..], &segments[2][20..]], "{host}");
         }
         assert!(left.iter().all(|(left, _)| left.at == STATION), "{host}");
-        let mut ended = common::outside::all_ended(&mut world);
+        let mut ended = common::external::all_ended(&mut world);
         ended.sort_unstable();
         assert_eq!(ended.len(), sent.len() / 3 + usize::from(sent.len() < 12), "{host}: {ended:?}");
         assert_eq!(world.books().packet_account().1, 0, "{host}: nothing is left inside");
@@ -88,7 +88,7 @@ fn a_packet_of_several_segments_is_split_on_its_way() {
 
 #[test]
 fn what_cannot_come_in_is_refused() {
-    let mut world = recorded(&text("outside", "fq_codel", ""));
+    let mut world = recorded(&text("external", "fq_codel", ""));
     let good = ip(100, 0, 0, [SERVER_IP, STATION_IP]);
     let e = entering(&good, SERVER, Addr(STATION.0), None);
     let long = vec![0x45; 2_049];
@@ -107,10 +107,10 @@ fn what_cannot_come_in_is_refused() {
 }
 
 #[test]
-fn the_summary_has_what_outside_hosts_sent_and_got() {
-    let scenario = parse(&text("outside", "fq_codel", ""), &[]);
+fn the_summary_has_what_external_hosts_sent_and_got() {
+    let scenario = parse(&text("external", "fq_codel", ""), &[]);
     let says = api::run_once(&scenario, SEED).expect_err("nobody drives it");
-    assert!(says.starts_with("run 0: node.server.host: found \"outside\", and a driver must"), "{says}");
+    assert!(says.starts_with("run 0: node.server.host: found \"external\", and a driver must"), "{says}");
     let mut session = Session::driven(&scenario, SEED, |recorder| recorder).expect("short").with_series();
     let mut bytes = Vec::new();
     let mut left = 0;
@@ -138,7 +138,7 @@ fn the_summary_has_what_outside_hosts_sent_and_got() {
 
 #[test]
 fn a_capture_has_the_bytes() {
-    let scenario = parse(&text("outside", "fq_codel", ""), &[]);
+    let scenario = parse(&text("external", "fq_codel", ""), &[]);
     let selection =
         Selection { points: vec!["all".into()], from: Instant::ZERO, until: Instant::NEVER, snaplen: 0 };
     let mut file = Vec::new();
@@ -165,15 +165,15 @@ fn what_has_no_effect_or_no_sense_is_an_error() {
         let sets: Vec<(String, String)> = sets.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
         scenario::parse(text, "doors.toml", &sets).expect_err("a mistake").to_string()
     };
-    let outside = text("outside", "fq_codel", "");
+    let external = text("external", "fq_codel", "");
     for (sets, found) in [
         (
             vec![("node.server.wake", "50 us")],
-            "node.server.wake: found \"50 us\", which has no effect at an outside host",
+            "node.server.wake: found \"50 us\", which has no effect at an external host",
         ),
         (
             vec![("node.server.sysctl.net.ipv4.tcp_sack", "0")],
-            "tcp_sack: found 0, which has no effect at an outside host",
+            "tcp_sack: found 0, which has no effect at an external host",
         ),
         (
             vec![("node.sta.interface.wlan0.tso", "true")],
@@ -191,19 +191,19 @@ fn what_has_no_effect_or_no_sense_is_an_error() {
             "node.sta.interface.wlan0.default_route: found true, as \"server.eth0\" has it",
         ),
     ] {
-        let text = says(&outside, &sets);
+        let text = says(&external, &sets);
         assert!(text.contains(found), "{text}");
     }
-    let text = says(&(outside.clone() + FLOWS), &[]);
-    assert!(text.contains("flow.0.from: found \"server\", which is an outside host"), "{text}");
-    let text = says(&(outside.clone() + FLOWS), &[("node.server.host", "model")]);
-    assert!(text.contains("flow.0.to: found \"sta\", which is an outside host"), "{text}");
+    let text = says(&(external.clone() + FLOWS), &[]);
+    assert!(text.contains("flow.0.from: found \"server\", which is an external host"), "{text}");
+    let text = says(&(external.clone() + FLOWS), &[("node.server.host", "model")]);
+    assert!(text.contains("flow.0.to: found \"sta\", which is an external host"), "{text}");
     let test = "{ name = \"rrul\", from = \"server\", to = \"sta\" }";
-    let text = says(&outside, &[("duration", "100 s"), ("test", test)]);
+    let text = says(&external, &[("duration", "100 s"), ("test", test)]);
     assert!(text.contains("test.from: found \"server\""), "{text}");
     // What it passes on has bytes: no way for others' flows.
-    let between = outside + FLOWS;
-    let sets = [("node.server.host", "model"), ("node.sta.host", "model"), ("node.ap.host", "outside")];
+    let between = external + FLOWS;
+    let sets = [("node.server.host", "model"), ("node.sta.host", "model"), ("node.ap.host", "external")];
     let text = says(&between, &sets);
     assert!(text.contains("no way leads from \"server\""), "{text}");
     parse(&text_of_qdisc(), &[]);
@@ -211,7 +211,7 @@ fn what_has_no_effect_or_no_sense_is_an_error() {
 
 /// Of a kernel's settings the default discipline is the interfaces', which are modelled.
 fn text_of_qdisc() -> String {
-    text("outside", "fq_codel", "").replacen(
+    text("external", "fq_codel", "").replacen(
         "interface.eth0",
         "sysctl = { \"net.core.default_qdisc\" = \"fq_codel\" }\ninterface.eth0",
         1,

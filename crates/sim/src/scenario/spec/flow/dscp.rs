@@ -1,4 +1,4 @@
-//! The TOS byte of a flow's packets (`mark`), and their IP version.
+//! The TOS byte of a flow's packets (`dscp`), and their IP version.
 
 use stillair_model::types::Ip;
 
@@ -25,21 +25,21 @@ impl Domain for IpVersion {
 }
 
 /// The type-of-service byte: the name of a DSCP or its number.
-pub struct Mark;
+pub struct Dscp;
 
-impl Domain for Mark {
+impl Domain for Dscp {
     type Value = u8;
     const TYPE: ValueType = ValueType::Either(&[
         ValueType::Listed {
             title: "dscp",
             words: "a DSCP by name (`CS0` to `CS7`, `AF11` to `AF43`, `EF`)",
-            names: marks,
+            names,
         },
         ValueType::Integer(0, 63),
     ]);
 
     fn read(field: &Field<'_>, _: &mut Diagnostics) -> Result<u8, Diagnostic> {
-        let expected = "a mark: \"CS0\" to \"CS7\", \"AF11\" to \"AF43\", \"EF\" or a DSCP from 0 to 63";
+        let expected = "a DSCP: \"CS0\" to \"CS7\", \"AF11\" to \"AF43\", \"EF\" or a number from 0 to 63";
         let dscp = match &field.item.value {
             Value::Integer(n @ 0..=63) => Some(*n as u8),
             Value::String(name) => dscp(name),
@@ -54,7 +54,7 @@ impl Domain for Mark {
 }
 
 /// The names of all code points that have one.
-fn marks() -> Vec<String> {
+fn names() -> Vec<String> {
     let classes = (0..8).map(|class| format!("CS{class}"));
     let assured = (1..=4).flat_map(|class| (1..=3).map(move |drop| format!("AF{class}{drop}")));
     classes.chain(assured).chain(["EF".to_owned()]).collect()

@@ -1,4 +1,4 @@
-//! What tests of outside hosts share: a small network, packets with bytes, and what comes out.
+//! What tests of external hosts share: a small network, packets with bytes, and what comes out.
 
 use stillair_model::types::{Addr, Duration, IfId, Instant, Seed, Sink, linear_truesize, write_back};
 use stillair_sim::recorder::Recorder;

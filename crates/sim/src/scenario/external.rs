@@ -6,7 +6,7 @@ use super::document::{Table, Value};
 use super::error::{Diagnostic, Diagnostics};
 use super::{Flow, FlowKind, Scenario};
 
-/// Length of a run with outside hosts if the scenario sets none. The driver stops the run earlier. It is the
+/// Length of a run with external hosts if the scenario sets none. The driver stops the run earlier. It is the
 /// longest time that a scenario can state.
 pub const OPEN: Duration = Duration::from_secs(1_000_000);
 
@@ -17,7 +17,7 @@ pub enum Host {
     #[default]
     Model,
     /// A host outside the model, through a driver.
-    Outside,
+    External,
     /// A real Linux host outside the model (live).
     Live,
     /// A real Linux kernel in virtual time, run by the crate `stillair-uml`.
@@ -26,19 +26,19 @@ pub enum Host {
 
 impl Host {
     /// Whether packets of the host come from outside the model.
-    pub const fn is_outside(self) -> bool {
-        matches!(self, Self::Outside | Self::Live | Self::Uml)
+    pub const fn is_external(self) -> bool {
+        matches!(self, Self::External | Self::Live | Self::Uml)
     }
 }
 
-/// Whether a node says that it is an outside host whose driver may end the run, itself or by the node that it
-/// is like.
+/// Whether a node says that it is an external host whose driver may end the run, itself or by a node that it
+/// inherits from.
 pub(super) fn has_hosts(tree: &Table) -> bool {
     let Some(Value::Table(nodes)) = tree.get("node").map(|nodes| &nodes.value) else { return false };
     nodes.0.iter().any(|(_, node)| match &node.value {
         Value::Table(node) => {
             // A guest ends with its scenario.
-            matches!(node.get("host").map(|host| &host.value), Some(Value::String(host)) if host == "outside" || host == "live")
+            matches!(node.get("host").map(|host| &host.value), Some(Value::String(host)) if host == "external" || host == "live")
         }
         _ => false,
     })
@@ -47,18 +47,18 @@ pub(super) fn has_hosts(tree: &Table) -> bool {
 impl Scenario {
     /// Whether the driver decides the length of the run.
     pub fn is_open_ended(&self) -> bool {
-        self.duration == OPEN && self.nodes.iter().any(|node| node.host.is_outside())
+        self.duration == OPEN && self.nodes.iter().any(|node| node.host.is_external())
     }
 
-    /// Names of the outside hosts, in order.
-    pub fn outside_hosts(&self) -> Vec<String> {
-        let outside = self.nodes.iter().filter(|node| node.host.is_outside());
-        outside.map(|node| node.name.clone()).collect()
+    /// Names of the external hosts, in order.
+    pub fn external_hosts(&self) -> Vec<String> {
+        let external = self.nodes.iter().filter(|node| node.host.is_external());
+        external.map(|node| node.name.clone()).collect()
     }
 
     /// Whether the scenario runs in virtual time alone. Otherwise the error names what needs a driver.
     pub fn needs_no_driver(&self) -> Result<(), String> {
-        match self.nodes.iter().find(|node| node.host.is_outside()) {
+        match self.nodes.iter().find(|node| node.host.is_external()) {
             None => Ok(()),
             Some(node) if node.host == Host::Live => Err(format!(
                 "node.{}.host: found \"live\", which is a real host in real time; expected 'stillair live', or \"model\" to run the scenario in \
@@ -71,7 +71,7 @@ impl Scenario {
                 node.name
             )),
             Some(node) => Err(format!(
-                "node.{}.host: found \"outside\", and a driver must let the packets of such a host in and out; expected \"model\" to run the \
+                "node.{}.host: found \"external\", and a driver must let the packets of such a host in and out; expected \"model\" to run the \
                  scenario in virtual time alone",
                 node.name
             )),
@@ -121,14 +121,14 @@ fn flows(scenario: &Scenario, tree: &Table) -> Result<(), Diagnostic> {
         let from = host(flow.from.node);
         // The first end that the other does not go with.
         let fits = |to: Host| match (from, to) {
-            (_, Host::Outside) => false,
+            (_, Host::External) => false,
             // A modelled host's driver answers pings.
             (Host::Uml, Host::Model) => matches!(flow.kind, FlowKind::Ping { .. }),
             _ => from == to,
         };
         let other = flow.to.iter().position(|to| !fits(host(to.node)));
         let (node, end, receiver) = match (from, other) {
-            (Host::Outside, _) => (flow.from.node, "from", None),
+            (Host::External, _) => (flow.from.node, "from", None),
             (_, Some(t)) if host(flow.to[t].node) != Host::Model => {
                 (flow.to[t].node, "to", Some(t.to_string()))
             }
@@ -143,7 +143,7 @@ fn flows(scenario: &Scenario, tree: &Table) -> Result<(), Diagnostic> {
                 "a guest",
                 "both ends modelled, or both guests: programs run in guests; a ping may go from a guest to a modelled host",
             ),
-            _ => ("an outside host", "a modelled host: what an outside host sends is up to its driver"),
+            _ => ("an external host", "a modelled host: what an external host sends is up to its driver"),
         };
         let number = flow.table.unwrap_or(f).to_string();
         let mut keys = if flow.series.is_some() { vec!["test", end] } else { vec!["flow", &number, end] };

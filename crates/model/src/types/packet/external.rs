@@ -1,12 +1,12 @@
-//! Packets of outside hosts: their bytes, and the tokens that they are charged to.
+//! Packets of external hosts: their bytes, and the tokens that they are charged to.
 
 use super::{BytesId, Fate, NewPacket, Packet, PacketKind, Packets, Pkt, SockId};
 
 impl Packets {
-    /// Creates a packet of an outside host, like [`Packets::create`], with the given TTL. The bytes, from the
-    /// IP header on, are copied. Panics if they are longer than
+    /// Creates a packet of an external host, like [`Packets::create`], with the given TTL. The bytes, from
+    /// the IP header on, are copied. Panics if they are longer than
     /// [`LONGEST_PACKET`](super::super::LONGEST_PACKET).
-    pub fn create_outside(&mut self, p: NewPacket, ttl: u8, bytes: &[u8]) -> Pkt {
+    pub fn create_external(&mut self, p: NewPacket, ttl: u8, bytes: &[u8]) -> Pkt {
         let kept = self.buffers.keep(bytes);
         let pkt = self.with_bytes(p, kept);
         self.get_mut(pkt).ttl = ttl;
@@ -26,7 +26,7 @@ impl Packets {
 
     /// Makes a packet with the bytes of another.
     pub(super) fn share_bytes(&mut self, p: NewPacket, other: Pkt) -> Pkt {
-        let kept = self.outside[other.slot()];
+        let kept = self.external[other.slot()];
         let mut one = kept;
         for _ in 0..self.get(other).segs {
             self.buffers.share(one);
@@ -39,13 +39,13 @@ impl Packets {
     /// the caller owns.
     pub(crate) fn split_off(&mut self, p: Pkt) -> Pkt {
         debug_assert!(self.get(p).segs > 1, "a segment remains");
-        let first = self.outside[p.slot()];
-        self.outside[p.slot()] = self.buffers.next(first);
+        let first = self.external[p.slot()];
+        self.external[p.slot()] = self.buffers.next(first);
         let new = self.like(p);
         let segment = self.with_bytes(new, first);
         self.copy_path(segment, p);
         let len = self.bytes(segment).len() as u32;
-        let own = self.buffers.own(self.outside[p.slot()]);
+        let own = self.buffers.own(self.external[p.slot()]);
         let whole = self.get_mut(p);
         whole.segs -= 1;
         whole.len -= len;
@@ -59,7 +59,7 @@ impl Packets {
 
     /// The bytes of a packet of one segment, if another may be put behind them: nobody else holds them.
     pub(crate) fn last_bytes(&self, p: Pkt) -> Option<BytesId> {
-        let bytes = self.outside[p.slot()];
+        let bytes = self.external[p.slot()];
         (self.get(p).segs == 1 && self.buffers.has_one_holder(bytes)).then_some(bytes)
     }
 
@@ -86,20 +86,20 @@ impl Packets {
     }
 
     fn with_bytes(&mut self, p: NewPacket, kept: BytesId) -> Pkt {
-        debug_assert!(p.kind == PacketKind::Outside, "a packet of an outside host");
+        debug_assert!(p.kind == PacketKind::External, "a packet of an external host");
         let pkt = self.create(p);
-        if self.outside.len() <= pkt.slot() {
-            self.outside.resize(self.slots.len(), BytesId::NONE);
+        if self.external.len() <= pkt.slot() {
+            self.external.resize(self.slots.len(), BytesId::NONE);
         }
-        self.outside[pkt.slot()] = kept;
+        self.external[pkt.slot()] = kept;
         pkt
     }
 
-    /// The bytes of an outside host's packet, from the IP header on, as received; of several segments those
+    /// The bytes of an external host's packet, from the IP header on, as received; of several segments those
     /// of the first. Panics on a handle whose packet was freed.
     pub fn bytes(&self, p: Pkt) -> &[u8] {
-        debug_assert!(self.get(p).kind == PacketKind::Outside, "a packet of an outside host");
-        self.buffers.get(self.outside[p.slot()])
+        debug_assert!(self.get(p).kind == PacketKind::External, "a packet of an external host");
+        self.buffers.get(self.external[p.slot()])
     }
 
     /// Whether a packet carries TCP, modelled or in its bytes.
@@ -107,7 +107,7 @@ impl Packets {
     // is not found), rfc9293 (TCP is 6).
     pub fn carries_tcp(&self, p: Pkt) -> bool {
         match self.get(p).kind {
-            PacketKind::Outside => match *self.bytes(p) {
+            PacketKind::External => match *self.bytes(p) {
                 [first, _, _, _, _, _, next, _, _, protocol, ..] => {
                     (if first >> 4 == 6 { next } else { protocol }) == 6
                 }
@@ -121,8 +121,8 @@ impl Packets {
     /// [`Packets::release`].
     pub fn take_bytes(&mut self, p: Pkt) -> BytesId {
         debug_assert!(self.get(p).segs == 1, "several segments are split first");
-        debug_assert!(self.get(p).kind == PacketKind::Outside, "a packet of an outside host");
-        core::mem::replace(&mut self.outside[p.slot()], BytesId::NONE)
+        debug_assert!(self.get(p).kind == PacketKind::External, "a packet of an external host");
+        core::mem::replace(&mut self.external[p.slot()], BytesId::NONE)
     }
 
     /// Bytes that were taken out of their packet.
@@ -138,7 +138,7 @@ impl Packets {
     /// At the end of a packet: its bytes are given back, unless they were taken out.
     #[cold]
     pub(super) fn release_bytes(&mut self, p: Pkt) {
-        let mut kept = core::mem::replace(&mut self.outside[p.slot()], BytesId::NONE);
+        let mut kept = core::mem::replace(&mut self.external[p.slot()], BytesId::NONE);
         for _ in 0..self.get(p).segs {
             if kept != BytesId::NONE {
                 let next = self.buffers.next(kept);
@@ -162,13 +162,13 @@ impl Packets {
 
     /// Tokens with an ended charge that [`Packets::pop_ended`] has not returned yet.
     pub fn ended(&self) -> impl Iterator<Item = SockId> {
-        self.ended.iter().map(|&token| SockId::outside(token))
+        self.ended.iter().map(|&token| SockId::external(token))
     }
 
     /// How often bytes are held by packets, or were taken out of them; and segments of packets that hold
     /// some.
     pub fn held_bytes(&self) -> (u64, u64) {
-        let slots = self.outside.iter().zip(&self.slots).filter(|&(&kept, _)| kept != BytesId::NONE);
+        let slots = self.external.iter().zip(&self.slots).filter(|&(&kept, _)| kept != BytesId::NONE);
         (self.buffers.holders(), slots.map(|(_, hot)| u64::from(hot.segs)).sum())
     }
 }
@@ -181,8 +181,8 @@ mod tests {
     use alloc::vec::Vec;
 
     fn create(ps: &mut Packets, token: Option<u32>, bytes: &[u8]) -> Pkt {
-        let charge = token.map_or(SockId::NONE, SockId::outside);
-        ps.create_outside(NewPacket { kind: PacketKind::Outside, charge, ..NewPacket::PLAIN }, 17, bytes)
+        let charge = token.map_or(SockId::NONE, SockId::external);
+        ps.create_external(NewPacket { kind: PacketKind::External, charge, ..NewPacket::PLAIN }, 17, bytes)
     }
 
     #[test]
@@ -210,15 +210,19 @@ mod tests {
     fn segments_of_a_whole_have_their_own_bytes_and_the_last_has_the_charge() {
         let mut ps = Packets::new();
         let bytes: Vec<u8> = (0..250).collect();
-        let new =
-            NewPacket { kind: PacketKind::Outside, len: 250, charge: SockId::outside(3), ..NewPacket::PLAIN };
+        let new = NewPacket {
+            kind: PacketKind::External,
+            len: 250,
+            charge: SockId::external(3),
+            ..NewPacket::PLAIN
+        };
         let whole = ps.create_segments(new, 17, &bytes, 100);
         assert_eq!((ps.get(whole).segs, ps.bytes(whole), ps.held_bytes()), (3, &bytes[..100], (3, 3)));
         let copy = ps.duplicate(whole);
         assert_eq!((ps.get(copy).segs, ps.get(copy).ttl, ps.held_bytes()), (3, 17, (6, 6)));
         let mut found = Vec::new();
         crate::offload::gso::split(&mut ps, whole, |ps, p| {
-            found.push((ps.get(p).len, ps.bytes(p).to_vec(), ps.charge(p) == SockId::outside(3)));
+            found.push((ps.get(p).len, ps.bytes(p).to_vec(), ps.charge(p) == SockId::external(3)));
             ps.free(p, Fate::Delivered);
         });
         let part =
@@ -262,6 +266,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "tokens")]
     fn nobodys_charge_is_no_token() {
-        let _ = SockId::outside(SockId::MAX_TOKENS);
+        let _ = SockId::external(SockId::MAX_TOKENS);
     }
 }
