@@ -188,7 +188,7 @@ impl Scenario {
 
 /// Millimetres between two places, rounded down.
 pub(crate) const fn distance(a: [u64; 2], b: [u64; 2]) -> u64 {
-    decode::position::distance(a, b)
+    resolve::position::distance(a, b)
 }
 
 /// The tree of `text` with overrides put in.

@@ -12,8 +12,8 @@ use super::super::error::{Diagnostic, Diagnostics, Origin, nearest, suggest};
 use super::super::parts::Parts;
 use super::super::profile;
 use super::super::reader::{Field, Typed, is_written, unknown, whole};
+use super::super::resolve::names::{Merged, Names, refer};
 use super::super::spec::link::LinkKind;
-use super::names::{Merged, Names, refer};
 use super::{SCHEMA, merge, node};
 
 /// All of a scenario's, in the order of its description; nodes with a `count` are written out.

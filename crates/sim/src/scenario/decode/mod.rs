@@ -1,21 +1,16 @@
 //! Converts the tree, key by key, to the scenario's types.
 
-mod address;
 mod flent;
 mod flow;
 mod guest;
 mod host;
 mod idle;
 pub(super) mod mistakes;
-mod names;
 mod node;
-mod node_names;
-pub(super) mod position;
 mod record;
 mod times;
 mod wake;
 mod widths;
-pub(super) mod wiring;
 
 use stillair_model::types::Ip;
 
@@ -26,7 +21,8 @@ use super::external;
 use super::many::COUNT;
 use super::parts::Parts;
 use super::reader::{Field, Section};
-use super::resolve;
+use super::resolve::names::{Merged, Names};
+use super::resolve::{self, position};
 use super::spec::channel::Channel;
 use super::spec::domain::{Entry, Inner, Map, Thing};
 use super::spec::flow::dscp::IpVersion;
@@ -36,9 +32,6 @@ use super::spec::neighbour::Neighbour;
 use super::spec::{self, Domain as _};
 use super::step;
 use super::{ErrorTables, Record, Scenario};
-use names::Merged;
-pub(super) use names::{Names, refer};
-pub(super) use position::distance;
 
 /// The whole file.
 pub(super) static SCHEMA: TableSchema = TableSchema {

@@ -11,15 +11,16 @@ use super::super::document::Table;
 use super::super::error::{Diagnostic, Diagnostics, Origin, gather};
 use super::super::parts::Parts;
 use super::super::reader::Section;
-use super::super::resolve::{self, interface::Context};
+use super::super::resolve::interface::Context;
+use super::super::resolve::names::Names;
+use super::super::resolve::wiring::Wiring;
+use super::super::resolve::{self, address, position};
 use super::super::spec::domain::Map;
 use super::super::spec::interface::Interface;
 use super::super::spec::link::OfNode;
 use super::super::spec::{self, Domain as _, Section as _, jitter, node_tcp};
 use super::super::{Attachment, Channel, InterfaceRef, Nic, Node, Rates, Role, Wifi, many, profile};
-use super::Names;
-use super::wiring::Wiring;
-use super::{address, host, position, wake};
+use super::{host, wake};
 
 /// Ids of the world are 16 bits wide: those of places that drop packets, of which a node and its interface
 /// have up to four, run out first.

@@ -6,7 +6,8 @@ use stillair_model::wifi::phy::path_loss::PathLoss;
 use stillair_model::wifi::phy::timing::{LONG_SLOT, Timing};
 use stillair_model::wifi::phy::{Band, OfdmRate, PhyRate, Width};
 
-use super::super::{Audible, CaptureLevels, Interferer, NeighbourLoad, mtu};
+use super::super::{Audible, CaptureLevels, Interferer, NeighbourLoad};
+use super::ETHERNET;
 
 /// A Wi-Fi channel: one medium shared by all of its interfaces.
 #[derive(Clone, PartialEq, Debug)]
@@ -66,7 +67,7 @@ impl Default for Channel {
             name: String::new(),
             band: Band::Ghz5,
             width: Width::Mhz20,
-            mtu: mtu::ETHERNET,
+            mtu: ETHERNET,
             path_loss: PathLoss { tx_power: 16_000, at_1m: 46_700, per_decade: 30_000, noise: -94_000 },
             audible: Audible::default(),
             cca_sensitivity: -82_000,

@@ -2,7 +2,6 @@
 
 use stillair_model::wifi::phy::{Band, DsssRate, OfdmRate, PhyRate, Preamble, Width};
 
-use super::super::decode::{Names, position};
 use super::super::document::Value;
 use super::super::error::{Diagnostic, Diagnostics};
 use super::super::hearing::Audible;
@@ -12,6 +11,8 @@ use super::super::spec::Key;
 use super::super::spec::channel::Channel as Spec;
 use super::super::spec::domain::Entry;
 use super::super::{Attachment, Channel, InterfaceRef, Node, Role, Wifi, mtu, units};
+use super::names::Names;
+use super::position;
 
 /// Returns what of a channel its own keys decide; `None` without a band and a width.
 pub(in super::super) fn own(spec: &Entry<Spec>, faults: &mut Diagnostics) -> Option<Channel> {

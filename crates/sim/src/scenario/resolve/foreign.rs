@@ -3,7 +3,6 @@
 use stillair_model::types::Duration;
 use stillair_model::wifi::air::interference::MOST_SOURCES;
 
-use super::super::decode::{Names, refer};
 use super::super::error::Diagnostics;
 use super::super::parts::Parts;
 use super::super::spec::channel::ChannelName;
@@ -16,6 +15,7 @@ use super::super::{
     SwitchPattern, Wifi,
 };
 use super::channel::wifis;
+use super::names::{Names, refer};
 
 fn channel_of<'k>(
     key: &'k Key<ChannelName>,

@@ -5,8 +5,6 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use stillair_model::wifi::phy::Width;
 use stillair_model::wifi::phy::frame::Cipher;
 
-use super::super::decode::wiring::Wiring;
-use super::super::decode::{Names, refer};
 use super::super::error::{Diagnostic, Diagnostics, Origin};
 use super::super::parts::Parts;
 use super::super::spec::domain::Entry;
@@ -17,7 +15,9 @@ use super::super::spec::{Assign as _, Place, power as power_spec};
 use super::super::{
     Attachment, Channel, Guest, Host, Interface, InterfaceRef, Profile, QdiscSpec, Role, Wifi,
 };
+use super::names::{Names, refer};
 use super::power::Written;
+use super::wiring::Wiring;
 use super::{device, edca, path, qdisc, scheme};
 
 /// The host of an interface, and what names refer to.

@@ -389,7 +389,7 @@ pub(in super::super) fn trace(
     width: Width,
     faults: &mut Diagnostics,
 ) -> Option<PathTrace> {
-    let (trace, at) = own.trace.given()?;
+    let at = own.trace.place()?;
     let beside = [
         ("snr", own.snr.place()),
         ("distance", own.distance.place()),
@@ -414,7 +414,7 @@ pub(in super::super) fn trace(
         faults.add(at.found("a trace", "a fixed HT rate beside it, and no retry chain of several"));
         return None;
     };
-    let (file, format, repeat) = match trace {
+    let (file, format, repeat) = match own.trace.get()? {
         Trace::Rates(own) => (&own.file, Format::Rates, false),
         Trace::Mahimahi(own) => (&own.file, Format::Mahimahi, own.repeat.or(true)),
         Trace::Theaterq(own) => (&own.file, Format::Theaterq, own.repeat.or(false)),

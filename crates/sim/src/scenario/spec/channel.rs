@@ -8,10 +8,10 @@ use stillair_scenario_derive::Section;
 use super::super::description::ValueType;
 use super::super::document::Value;
 use super::super::error::{Diagnostic, Diagnostics};
-use super::super::mtu::OfMedium;
 use super::super::reader::Field;
 use super::super::{network, units};
 use super::domain::{Choice, Flag, Inner, Level, OrOff, Ratio, Thing, as_written, named, quantity};
+use super::link::OfMedium;
 use super::{Domain, Key};
 
 /// One medium, which everyone on it shares.

@@ -8,10 +8,12 @@ use super::super::Nic;
 use super::super::description::ValueType;
 use super::super::document::{Table, Value};
 use super::super::error::{Diagnostic, Diagnostics};
-use super::super::mtu::OfMedium;
+use super::super::network::ETHERNET;
 use super::super::reader::Field;
 use super::super::units;
-use super::domain::{Choice, Flag, Int, OrTable, Thing, Time, as_written, bytes_text, named, quantity};
+use super::domain::{
+    Bytes, Choice, Flag, Int, OrTable, Thing, Time, as_written, bytes_text, named, quantity,
+};
 use super::line::Line;
 use super::{Domain, Key, Section as _, Titled, alternative, overhead};
 
@@ -27,6 +29,21 @@ pub enum Link {
     Access(Box<Access>),
     /// Two virtual devices.
     Veth(Veth),
+}
+
+/// Key of links and channels.
+// deviation: quanta of disciplines stay a full frame of 1,500 bytes, as psched_mtu has it there - a smaller
+// one differs by a few bytes a turn.
+// deviation: no jumbo frames - memory of sockets is that of segments which fit 1,500 bytes.
+// deviation: the path's least MTU is known from the first packet on, as where path MTU discovery has found it
+// before, or a router sets the segment size of SYNs down to it (OpenWrt's `mtu_fix`).
+#[derive(Section, Clone, Debug, Default)]
+pub struct OfMedium {
+    /// MTU: the largest IP packet. 1492 with PPPoE, 1420 through WireGuard. TCP uses the smallest MTU of the
+    /// path from its first segment on, as after path MTU discovery or behind a router that clamps the MSS.
+    /// Datagrams that do not fit are refused; nothing is fragmented
+    #[key(default = "1500 B")]
+    pub mtu: Key<Bytes<576, ETHERNET>>,
 }
 
 /// Devices at both ends of a link.

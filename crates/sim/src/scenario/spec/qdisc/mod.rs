@@ -234,8 +234,8 @@ impl<const WIFI: bool> Domain for Root<WIFI> {
         }
         let (kind, mut section) = field.kind()?;
         let qdisc = match kind {
-            "noqueue" => Ok(Err(field.kinds().into_iter().filter(|kind| *kind != "noqueue").collect())),
-            _ => Qdisc::of_kind(kind, section.as_mut(), field, faults).map(Ok),
+            "noqueue" => Err(field.kinds().into_iter().filter(|kind| *kind != "noqueue").collect()),
+            _ => Ok(Qdisc::of_kind(kind, section.as_mut(), field, faults)?),
         };
         let mut mq = None;
         if let Some(mut section) = section {
@@ -244,7 +244,7 @@ impl<const WIFI: bool> Domain for Root<WIFI> {
             }
             faults.unless(section.finish());
         }
-        Ok(RootQdisc { qdisc: qdisc?, mq })
+        Ok(RootQdisc { qdisc, mq })
     }
 
     fn written(value: &RootQdisc) -> Value {

@@ -10,11 +10,11 @@ use super::super::{Attachment, CaptureLevels, Channel, Errors, InterfaceRef, Nod
 
 /// Key of a node.
 #[derive(Section, Clone, Debug, Default)]
-pub(super) struct OfNode {
+pub(in super::super) struct OfNode {
     /// its position. If all nodes on a channel have one, the channel's loss decides which of them hear each
     /// other, and a station without its own losses has those of its distance to the access point
     #[key(or = "hears everybody")]
-    pub(super) position: Key<spec::domain::Position>,
+    pub(in super::super) position: Key<spec::domain::Position>,
 }
 
 /// A place in millimetres.
@@ -22,7 +22,7 @@ type Position = [u64; 2];
 
 /// Refuses the place of a node that has no radio on a channel, or there is the only one that says where it
 /// is.
-pub(super) fn used(nodes: &[Node], places: &[(usize, Place)]) -> Result<(), Diagnostic> {
+pub(in super::super) fn used(nodes: &[Node], places: &[(usize, Place)]) -> Result<(), Diagnostic> {
     let channels = |node: usize| {
         nodes[node].interfaces.iter().filter_map(|i| match &i.medium {
             Attachment::Wifi(wifi) => Some(wifi.channel),
@@ -50,7 +50,7 @@ pub(super) fn used(nodes: &[Node], places: &[(usize, Place)]) -> Result<(), Diag
 }
 
 /// Millimetres between two places, rounded down.
-pub(in crate::scenario) const fn distance(a: Position, b: Position) -> u64 {
+pub(in super::super) const fn distance(a: Position, b: Position) -> u64 {
     let (x, y) = (a[0].abs_diff(b[0]) as u128, a[1].abs_diff(b[1]) as u128);
     (x * x + y * y).isqrt() as u64
 }
@@ -118,7 +118,7 @@ pub(in super::super) fn audible(channel: &mut Channel, index: usize, nodes: &[No
 }
 
 /// The losses of stations that say nothing of them, where they and their access points have a place.
-pub(super) fn losses(nodes: &mut [Node], silent: &[InterfaceRef], channels: &[Channel]) {
+pub(in super::super) fn losses(nodes: &mut [Node], silent: &[InterfaceRef], channels: &[Channel]) {
     for at in silent {
         let own = nodes[at.node].position;
         let Attachment::Wifi(wifi) = &nodes[at.node].interfaces[at.interface].medium else { continue };

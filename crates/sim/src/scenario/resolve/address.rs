@@ -13,7 +13,7 @@ const FIRST: u32 = 0x0a80_0000;
 /// The IPv6 address of an interface with this IPv4 address.
 // spec: rfc4193 3.1 - of a local network; here its global identifier is zero, so that each address can be
 // told by its end.
-pub(super) const fn v6(address: Ipv4Addr) -> Ipv6Addr {
+pub(in super::super) const fn v6(address: Ipv4Addr) -> Ipv6Addr {
     let [a, b, c, d] = address.octets();
     Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, (a as u16) << 8 | b as u16, (c as u16) << 8 | d as u16)
 }
@@ -36,7 +36,7 @@ fn network(at: InterfaceRef, medium: &Attachment) -> Network {
 }
 
 /// Gives addresses to the interfaces that have none, of this many links.
-pub(super) fn complete(nodes: &mut [Node], links: usize, wiring: &Wiring) {
+pub(in super::super) fn complete(nodes: &mut [Node], links: usize, wiring: &Wiring) {
     if !wiring.unaddressed.is_empty() {
         give(nodes, links, wiring);
     }

@@ -3,10 +3,10 @@
 use std::net::Ipv4Addr;
 
 use super::super::error::Origin;
-use super::super::resolve::power::Written;
-use super::super::resolve::scheme::ByDevice;
 use super::super::spec::Place;
 use super::super::{EdcaOverride, InterfaceRef, Scheme};
+use super::power::Written;
+use super::scheme::ByDevice;
 
 /// What the interfaces say about each other.
 #[derive(Default)]

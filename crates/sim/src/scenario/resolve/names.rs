@@ -10,8 +10,6 @@ use super::super::error::{Diagnostic, Origin, suggest};
 use super::super::reader::Field;
 use super::super::spec::link::LinkKind;
 use super::super::{FlowEnd, InterfaceRef};
-use super::flow;
-use super::node_names::{access_points, interface_names};
 
 /// Names that a scenario's values may refer to; positions are those of the decoded lists.
 pub(in super::super) struct Names<'a> {
@@ -25,7 +23,7 @@ pub(in super::super) struct Names<'a> {
     /// By node: it is one of several with a `count`.
     counted: Vec<bool>,
     /// Version of IP of flows that do not say.
-    pub(super) ip: Ip,
+    pub(in super::super) ip: Ip,
 }
 
 /// Whether a name meets a pattern, in which `*` stands for any letters or none.
@@ -45,11 +43,11 @@ pub(in super::super) fn refer(field: &Field<'_>, known: &[&str]) -> Result<usize
 }
 
 /// Name, origin and table of a node, with what it inherits.
-pub(super) type Merged<'a> = (&'a str, Origin, Cow<'a, Table>);
+pub(in super::super) type Merged<'a> = (&'a str, Origin, Cow<'a, Table>);
 
 impl<'a> Names<'a> {
     /// The names of channels, links and nodes.
-    pub(super) fn new(
+    pub(in super::super) fn new(
         channels: Vec<&'a str>,
         links: Vec<&'a str>,
         link_kinds: Vec<LinkKind>,
@@ -78,7 +76,7 @@ impl<'a> Names<'a> {
     }
 
     /// An end of a flow: an interface as `node.interface`, or a node.
-    pub(super) fn end(&self, field: &Field<'_>) -> Result<FlowEnd, Diagnostic> {
+    pub(in super::super) fn end(&self, field: &Field<'_>) -> Result<FlowEnd, Diagnostic> {
         match &field.item.value {
             Value::String(name) if name.contains('.') => {
                 let InterfaceRef { node, interface } = self.interface(field)?;
@@ -91,14 +89,14 @@ impl<'a> Names<'a> {
 
     /// The ends of flows that a name, a pattern or a list of these stand for; those of a pattern are not
     /// `but` this one.
-    pub(super) fn ends<'f>(
+    pub(in super::super) fn ends<'f>(
         &self,
         field: &Field<'f>,
         but: Option<FlowEnd>,
     ) -> Result<Vec<(Field<'f>, FlowEnd)>, Diagnostic> {
         let mut all = Vec::new();
         for field in field.list() {
-            let Some(pattern) = flow::pattern(&field) else {
+            let Some(pattern) = pattern(&field) else {
                 let end = self.end(&field)?;
                 all.push((field, end));
                 continue;
@@ -119,12 +117,12 @@ impl<'a> Names<'a> {
     }
 
     /// Returns true if the end is one of several nodes with a `count`.
-    pub(super) fn is_counted(&self, end: FlowEnd) -> bool {
+    pub(in super::super) fn is_counted(&self, end: FlowEnd) -> bool {
         self.counted[end.node]
     }
 
     /// The end of a flow as the scenario names it.
-    pub(super) fn end_name(&self, end: FlowEnd) -> String {
+    pub(in super::super) fn end_name(&self, end: FlowEnd) -> String {
         let (node, interfaces) = &self.nodes[end.node];
         end.interface
             .map_or_else(|| (*node).to_owned(), |interface| format!("{node}.{}", interfaces[interface]))
@@ -175,4 +173,35 @@ impl<'a> Names<'a> {
                 .that_may_follow()
         })
     }
+}
+
+/// The text of an end that is a pattern.
+pub(in super::super) fn pattern<'a>(field: &Field<'a>) -> Option<&'a str> {
+    match &field.item.value {
+        Value::String(text) if text.contains('*') => Some(text),
+        _ => None,
+    }
+}
+
+/// The names of a node's interfaces.
+fn interface_names(node: &Table) -> Vec<&str> {
+    match node.get("interface").map(|item| &item.value) {
+        Some(Value::Table(interfaces)) => interfaces.names(),
+        _ => Vec::new(),
+    }
+}
+
+/// The interfaces of a node that say they are an access point's, as `node.interface`.
+fn access_points(name: &str, node: &Table) -> Vec<String> {
+    let Some(Value::Table(interfaces)) = node.get("interface").map(|item| &item.value) else {
+        return Vec::new();
+    };
+    let is_ap = |value: &Value| match value {
+        Value::Table(keys) => {
+            matches!(keys.get("role").map(|role| &role.value), Some(Value::String(r)) if r == "ap")
+        }
+        _ => false,
+    };
+    let all = interfaces.0.iter().filter(|(_, item)| is_ap(&item.value));
+    all.map(|(interface, _)| format!("{name}.{interface}")).collect()
 }
