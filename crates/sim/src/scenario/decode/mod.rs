@@ -22,6 +22,7 @@ use super::many::COUNT;
 use super::parts::Parts;
 use super::reader::{Field, Section};
 use super::resolve::names::{Merged, Names};
+use super::resolve::wiring::Device;
 use super::resolve::{self, position};
 use super::spec::channel::Channel;
 use super::spec::domain::{Entry, Inner, Map, Thing};
@@ -162,16 +163,18 @@ fn read(tree: &Table, parts: &Parts, wrong: &mut Diagnostics) -> Result<Option<S
     let neighbours = wrong.unless(neighbours).unwrap_or_default();
     // From here on parts are read whatever is wrong with those beside them.
     wrong.unless(position::used(&nodes, &wiring.positions));
-    position::losses(&mut nodes, &wiring.silent, &channels);
+    position::losses(&mut nodes, &wiring.devices, &channels);
     for (n, (spec, channel)) in channel_specs.iter().zip(&mut channels).enumerate() {
         let Some(own) = &spec.value else { continue };
         let is_loud = resolve::foreign::is_loud(&spec.name, &sources);
-        let has_distance = wiring.distances.contains(&n);
+        let on_it =
+            |device: &&Device| resolve::wifi::wifi(&nodes, device.at).is_some_and(|own| own.channel == n);
+        let has_distance = wiring.devices.iter().filter(on_it).any(|device| device.has_distance);
         resolve::channel::complete((n, own), channel, (&names, &nodes), has_distance, is_loud, wrong);
     }
     resolve::foreign::interference(&sources, &names, &nodes, &mut channels, duration, wrong);
     resolve::foreign::neighbours(&neighbours, &names, &nodes, &mut channels, duration, wrong);
-    wrong.unless(resolve::power::check(&nodes, &channels, &wiring.power));
+    wrong.unless(resolve::power::check(&nodes, &channels, &wiring.devices));
     let around = resolve::link::Around { ends: &wiring.ends, nodes: &nodes, nics: &wiring.nics };
     let links = resolve::link::all(&link_specs, &around, wrong);
     let flows = root
@@ -191,8 +194,8 @@ fn read(tree: &Table, parts: &Parts, wrong: &mut Diagnostics) -> Result<Option<S
         return Ok(None);
     };
     let mut idle = idle::of_nodes(&nodes_field, &merged, &nodes, &links, &flows, duration);
-    idle.extend(widths::notes(&channel_specs, &wiring.by_width, &nodes, &channels));
-    idle.extend(resolve::power::idle(&nodes, &wiring.power));
+    idle.extend(widths::notes(&channel_specs, &wiring.devices, &nodes, &channels));
+    idle.extend(resolve::power::idle(&nodes, &wiring.devices));
     idle.extend(root.get("flow").iter().flat_map(|field| idle::of_flows(field, &flows)));
     root.get("step");
     root.get("sweep");

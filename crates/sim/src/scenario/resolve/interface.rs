@@ -17,7 +17,7 @@ use super::super::{
 };
 use super::names::{Names, refer};
 use super::power::Written;
-use super::wiring::Wiring;
+use super::wiring::{Device, Wiring};
 use super::{device, edca, path, qdisc, scheme};
 
 /// The host of an interface, and what names refer to.
@@ -147,7 +147,8 @@ fn wifi(
     let channel = common.channel.late(parts, |field| refer(field, &context.names.channels))?;
     let channel = faults.unless(channel)?;
     let on = &context.channels[channel];
-    let (mut radio, mut traced) = (None, None);
+    let (mut radio, mut traced, mut places) = (None, None, (None, None, None));
+    let (mut is_silent, mut has_distance) = (false, false);
     let role = match &own {
         Spec::Station(own) => {
             let own = &own.path;
@@ -156,7 +157,7 @@ fn wifi(
             if let Some(field) = own.radio.place() {
                 let of = own.radio.late(parts, |field| context.names.interface_from(at.node, field));
                 radio = of.and_then(|of| faults.unless(of));
-                wiring.radios.push((at, field.clone()));
+                places.1 = Some(Box::new(field.clone()));
             }
             // What it says of its path is looked at even if its access point is not known.
             let station = path::station(own, ap.unwrap_or(at), on, faults);
@@ -164,14 +165,10 @@ fn wifi(
                 traced = path::trace(own, station, on.width, faults);
             }
             let (_, station) = (ap?, station?);
-            wiring.stations.push((at, own.ap.place()?.clone()));
-            if !path::says_losses(own) {
-                wiring.silent.push(at);
-            }
-            if own.distance.place().is_some() {
-                wiring.distances.push(channel);
-            }
-            wiring.weights.extend(own.airtime_weight.place().map(|place| (at, place.clone())));
+            places.0 = own.ap.place().cloned().map(Box::new);
+            places.2 = own.airtime_weight.place().cloned().map(Box::new);
+            is_silent = !path::says_losses(own);
+            has_distance = own.distance.place().is_some();
             Role::Station(station)
         }
         _ => Role::Ap,
@@ -180,9 +177,8 @@ fn wifi(
     let wide = on.width > Width::Mhz40;
     let kernel = (context.profile.wifi_version, context.profile.airtime_quantum);
     let product = common.device.get().copied();
-    if common.device.place().is_none() && own_scheme.place().is_none() {
-        wiring.by_width.push((at, scheme::of_other_width(kernel.0, wide)));
-    }
+    let is_default = common.device.place().is_none() && own_scheme.place().is_none();
+    let by_width = is_default.then(|| scheme::of_other_width(kernel.0, wide));
     let scheme = own_scheme.late(parts, |field| scheme::read(field, kernel, product));
     let scheme = scheme.unwrap_or_else(|| Ok(scheme::usual(kernel, wide, product)));
     let scheme = faults.unless(scheme)?;
@@ -193,11 +189,11 @@ fn wifi(
     let version = context.profile.wifi_version;
     let (filter, filter_by_device) = device::filter(&common, &scheme, is_ap || has_cipher, version, faults);
     let mut params = Default::default();
-    let (mut receiver, mut saves) = (None, None);
+    let (mut receiver, mut saves, mut beacon) = (None, None, None);
     match own {
         Spec::Ap(own) => {
             params = edca::access_point(&own.edca, faults);
-            wiring.beacons.push((at, edca::beacon(&own.edca, faults)));
+            beacon = Some(Box::new(edca::beacon(&own.edca, faults)));
             receiver = Some(own.receiver);
             saves = Some(Written::Ap(Box::new(own.power)));
         }
@@ -206,9 +202,20 @@ fn wifi(
     }
     let saves = saves?;
     let power = saves.params(faults);
-    wiring.power.push((at, saves));
     let scheme::Choice { name, driver, hardware, by_device } = scheme;
-    wiring.by_device.push((at, scheme::ByDevice { filter: filter_by_device, ..by_device }));
+    let (ap, of_radio, weight) = places;
+    wiring.devices.push(Device {
+        at,
+        ap,
+        radio: of_radio,
+        weight,
+        is_silent,
+        has_distance,
+        by_device: scheme::ByDevice { filter: filter_by_device, ..by_device },
+        by_width,
+        beacon,
+        power: saves,
+    });
     let mut wifi = Wifi {
         channel,
         role,

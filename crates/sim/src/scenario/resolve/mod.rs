@@ -14,4 +14,5 @@ pub(super) mod position;
 pub(super) mod power;
 mod qdisc;
 pub(super) mod scheme;
+pub(super) mod wifi;
 pub(super) mod wiring;

@@ -7,6 +7,8 @@ use stillair_scenario_derive::Section;
 use super::super::error::Diagnostic;
 use super::super::spec::{self, Key, Place};
 use super::super::{Attachment, CaptureLevels, Channel, Errors, InterfaceRef, Node, Role, SnrSteps};
+use super::wifi::wifi;
+use super::wiring::Device;
 
 /// Key of a node.
 #[derive(Section, Clone, Debug, Default)]
@@ -118,10 +120,10 @@ pub(in super::super) fn audible(channel: &mut Channel, index: usize, nodes: &[No
 }
 
 /// The losses of stations that say nothing of them, where they and their access points have a place.
-pub(in super::super) fn losses(nodes: &mut [Node], silent: &[InterfaceRef], channels: &[Channel]) {
-    for at in silent {
+pub(in super::super) fn losses(nodes: &mut [Node], devices: &[Device], channels: &[Channel]) {
+    for at in devices.iter().filter(|device| device.is_silent).map(|device| device.at) {
         let own = nodes[at.node].position;
-        let Attachment::Wifi(wifi) = &nodes[at.node].interfaces[at.interface].medium else { continue };
+        let Some(wifi) = wifi(nodes, at) else { continue };
         let (Role::Station(station), channel) = (&wifi.role, &channels[wifi.channel]) else { continue };
         let Some((from, to)) = own.zip(nodes[station.ap.node].position) else { continue };
         let snr = channel.path_loss.snr(distance(from, to));
