@@ -10,13 +10,13 @@ use super::super::parts::Parts;
 use super::super::spec::domain::Entry;
 use super::super::spec::interface::{Common, Interface as Spec, Wired};
 use super::super::spec::link::LinkKind;
+use super::super::spec::power::Written;
 use super::super::spec::qdisc::DeviceQueue;
 use super::super::spec::{Assign as _, Place, power as power_spec};
 use super::super::{
     Attachment, Channel, Guest, Host, Interface, InterfaceRef, Profile, QdiscSpec, Role, Wifi,
 };
 use super::names::{Names, refer};
-use super::power::Written;
 use super::wiring::{Device, Wiring};
 use super::{device, edca, path, qdisc, scheme};
 

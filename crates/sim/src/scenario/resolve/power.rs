@@ -5,18 +5,11 @@ use stillair_model::wifi::power::saver::SaverParams;
 use stillair_model::wifi::power::scan::ScanParams;
 
 use super::super::error::{Diagnostic, Diagnostics};
-use super::super::spec::power::{DTIM_PERIOD, OfAp, OfStation, PowerSave, Scan};
+use super::super::spec::power::{DTIM_PERIOD, PowerSave, Scan, Written};
 use super::super::spec::{Assign, Key, Place};
 use super::super::{Attachment, Channel, InterfaceRef, Node, Role, Scheme, Station, Wifi};
 use super::wifi::wifi;
 use super::wiring::Device;
-
-/// Keys of an interface.
-#[derive(Clone, Debug)]
-pub(in super::super) enum Written {
-    Station(Box<OfStation>),
-    Ap(Box<OfAp>),
-}
 
 /// Parameters of the engine.
 #[derive(Default)]

@@ -4,8 +4,8 @@ use std::net::Ipv4Addr;
 
 use super::super::error::Origin;
 use super::super::spec::Place;
+use super::super::spec::power::Written;
 use super::super::{EdcaOverride, InterfaceRef, Scheme};
-use super::power::Written;
 use super::scheme::ByDevice;
 
 /// What the interfaces say about each other.
