@@ -55,7 +55,8 @@ pub struct Channel {
 impl Default for Channel {
     /// A channel of 20 MHz at 5 GHz without a name.
     // deviation: levels are a choice, those of ns-3's LogDistancePropagationLossModel, YansWifiPhy's
-    // 16.02 dBm and noise figure of 7 dB - free space to one metre, exponent 3, and -101 dBm of thermal noise.
+    // 16.02 dBm and noise figure of 7 dB - free space to one metre, exponent 3, and -101 dBm of thermal
+    // noise.
     // hostapd: src/ap/hw_features.c hostapd_prepare_rates (2.10) - 1, 2, 5.5 and 11 Mbit/s are basic at
     // 2.4 GHz, 6, 12 and 24 at 5. hostapd.conf beacon_int - 100 time units of 1024 us.
     // spec: ieee80211-2016 17.3.10.6 - a preamble of -82 dBm or more in 20 MHz makes the medium busy.

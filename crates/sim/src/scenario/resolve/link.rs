@@ -137,7 +137,8 @@ fn gap(interrupts: u32) -> Duration {
     Duration::from_nanos(1_000_000_000_u64.checked_div(interrupts.into()).unwrap_or(0))
 }
 
-/// Both directions of a link: from its first end to its second, and back. `at` is the key that gives the rate.
+/// Both directions of a link: from its first end to its second, and back. `at` is the key that gives the
+/// rate.
 // deviation: arrivals are handed up one by one and byte queue limits are off unless a `nic` is named - what a
 // device does there differs more than anything else, so a scenario says it.
 fn ethernet(

@@ -1,4 +1,5 @@
-//! Wi-Fi devices together: stations and their access points, shared radios, and what a device can by its links.
+//! Wi-Fi devices together: stations and their access points, shared radios, and what a device can by its
+//! links.
 
 use std::collections::{BTreeMap, BTreeSet};
 

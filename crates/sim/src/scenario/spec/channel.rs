@@ -95,8 +95,8 @@ named!(Cipher { None = "none", Ccmp = "ccmp" });
 
 quantity! {
     /// 15 to 65,535 time units of 1024 us.
-    // hostapd: hostapd/config_file.c beacon_int (2.10) - any other number is refused; the beacon's field has 16
-    // bits.
+    // hostapd: hostapd/config_file.c beacon_int (2.10) - any other number is refused; the beacon's field
+    // has 16 bits.
     BeaconInterval: Duration = ValueType::Times {
         least: "15.36 ms",
         most: Some("67.10784 s"),

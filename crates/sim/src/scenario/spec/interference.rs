@@ -11,9 +11,9 @@ use super::domain::{
     Choice, FileName, Inner, Level, Period, Position, Thing, Time, alternatives, named, quantity,
 };
 
-/// A non-Wi-Fi source: it does not defer, makes the medium busy where it is strong enough (`cca_ed_threshold` of
-/// the channel), and is noise to received frames. It is spread evenly over the channel. Every station on the
-/// channel needs an `snr`, a `distance` or a position.
+/// A non-Wi-Fi source: it does not defer, makes the medium busy where it is strong enough
+/// (`cca_ed_threshold` of the channel), and is noise to received frames. It is spread evenly over the
+/// channel. Every station on the channel needs an `snr`, a `distance` or a position.
 #[derive(Section, Clone, Debug, Default)]
 #[section(title = "Interference", expected = "a table with channel and power")]
 pub struct Interference {

@@ -114,8 +114,8 @@ impl Domain for Load {
 
 quantity! {
     /// How long a PPDU lasts.
-    // spec: ieee80211-2016 10.22.2.9 and table 19-25 - aPPDUMaxTime, 5.484 ms; an acknowledgement at 54 Mbit/s
-    // lasts 24 us.
+    // spec: ieee80211-2016 10.22.2.9 and table 19-25 - aPPDUMaxTime, 5.484 ms; an acknowledgement at 54
+    // Mbit/s lasts 24 us.
     Frame: Duration = ValueType::Times {
         least: "24 us",
         most: Some("5.484 ms"),
