@@ -16,10 +16,10 @@ use syn::{
 /// Declares a table of keys; see the crate documentation.
 ///
 /// `#[section(params = TYPE, base = EXPR)]` names the engine's parameters and their defaults (without `base`,
-/// each key describes its default in words); `kind = "NAME"` makes the table a value of the builder. `title =
-/// "TITLE"` gives the table an entry in the reference and the schema, described by the struct's doc comment;
-/// its keys are the `kind`, if any, those of the section `common = TYPE`, and its own. `expected = "A TABLE
-/// WITH ..."` is used in errors.
+/// each key describes its default in words); `kind = "NAME"` makes the table a value of the builder, and `role
+/// = "NAME"` does the same for tables that this key distinguishes. `title = "TITLE"` gives the table an entry
+/// in the reference and the schema, described by the struct's doc comment; its keys are the `kind`, if any,
+/// those of the section `common = TYPE`, and its own. `expected = "A TABLE WITH ..."` is used in errors.
 ///
 /// `#[key(...)]` accepts:
 ///
@@ -45,6 +45,7 @@ struct Table {
     params: Option<TokenStream>,
     base: Option<TokenStream>,
     kind: Option<LitStr>,
+    role: Option<LitStr>,
     title: Option<LitStr>,
     expected: Option<LitStr>,
     common: Option<TokenStream>,
@@ -82,11 +83,12 @@ impl Parse for Table {
                 "params" => table.params = Some(value(input)?),
                 "base" => table.base = Some(value(input)?),
                 "kind" => table.kind = Some(input.parse()?),
+                "role" => table.role = Some(input.parse()?),
                 "title" => table.title = Some(input.parse()?),
                 "expected" => table.expected = Some(input.parse()?),
                 "common" => table.common = Some(value(input)?),
                 _ => {
-                    let known = "expected `params`, `base`, `kind`, `title`, `expected` or `common`";
+                    let known = "expected `params`, `base`, `kind`, `role`, `title`, `expected` or `common`";
                     return Err(Error::new(name.span(), known));
                 }
             }
@@ -268,7 +270,9 @@ fn table(input: &DeriveInput) -> Result<TokenStream> {
     });
     let of_title = own.title.as_ref().map(|title| {
         let about = doc(&input.attrs, name.span())?;
-        let tag = own.kind.as_ref().map(|kind| quote!(&[#scenario::description::Key::tag("kind", #kind)],));
+        let kind = own.kind.as_ref().map(|kind| ("kind", kind));
+        let tag = kind.or(own.role.as_ref().map(|role| ("role", role)));
+        let tag = tag.map(|(key, value)| quote!(&[#scenario::description::Key::tag(#key, #value)],));
         let common = own.common.as_ref().map(|common| quote!(<#common as #spec::Section>::KEYS,));
         let expected = own.expected.as_ref().map_or_else(|| "a table".to_owned(), LitStr::value);
         Ok::<_, Error>(quote! {
@@ -295,6 +299,7 @@ fn table(input: &DeriveInput) -> Result<TokenStream> {
             #(#setters)*
         }
 
+        #[allow(unused_variables, reason = "a table may have no key but its kind")]
         impl #spec::Section for #name {
             const ROWS: &'static [#spec::Row] = &[#(#rows),*];
             const COUNT: usize = 0 #(+ <#types as #spec::Member>::COUNT)*;

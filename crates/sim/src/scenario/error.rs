@@ -114,6 +114,10 @@ impl Diagnostics {
         Err(first)
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
     /// All that are kept, each by itself.
     pub(super) fn into_all(self) -> Vec<Diagnostic> {
         self.all

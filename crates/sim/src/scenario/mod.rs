@@ -55,7 +55,6 @@ mod units;
 use stillair_model::types::{Ac, Duration};
 
 pub use control::CongestionControl;
-pub use decode::device::Device;
 use document::Table;
 pub use ends::{FlowEnd, Ways};
 pub use error::ScenarioError;
@@ -81,6 +80,7 @@ pub use quinn::{AckFrequency, Crypto, QuicStack, QuinnControl, QuinnOptions};
 pub use read::{Reader, parse, sweep};
 pub use record::{Record, Stretch};
 pub use scheme::Scheme;
+pub use spec::product::Device;
 pub use step::{Change, Step, changeable, changes, keep_devices};
 pub use trace::PathTrace;
 
@@ -188,7 +188,7 @@ impl Scenario {
 
 /// Millimetres between two places, rounded down.
 pub(crate) const fn distance(a: [u64; 2], b: [u64; 2]) -> u64 {
-    decode::position::distance(a, b)
+    resolve::position::distance(a, b)
 }
 
 /// The tree of `text` with overrides put in.
@@ -235,7 +235,7 @@ impl Parts {
 /// The access lines that a scenario may name, as a JSON object by name, with `rates_bps` and `buffers_ms` for
 /// down and up.
 pub fn lines() -> String {
-    decode::lines()
+    spec::line::listed()
 }
 
 /// The reference of all scenario keys, in Markdown.

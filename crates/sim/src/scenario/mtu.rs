@@ -4,16 +4,11 @@
 use stillair_model::app::voip_payload;
 use stillair_model::types::{Ip, UDP_HEADER};
 
-use super::description::{Key, ValueType};
 use super::document::Table;
 use super::ends::Ways;
 use super::error::{Diagnostic, Diagnostics};
+pub use super::network::ETHERNET;
 use super::{Attachment, Flow, FlowKind, Host, InterfaceRef, Scenario};
-
-/// MTU of Ethernet, and of Wi-Fi in Linux, in bytes.
-// linux: include/uapi/linux/if_ether.h ETH_DATA_LEN, net/mac80211/iface.c ieee80211_if_setup by ether_setup
-// (6.1).
-pub const ETHERNET: u32 = 1500;
 
 /// Least that a network of IPv6 must have.
 // spec: rfc8200 5.
@@ -21,20 +16,6 @@ const LEAST_V6: u32 = 1280;
 
 /// Bytes of a TCP header without options.
 const TCP_HEADER: u32 = 20;
-
-/// Key of links and channels.
-// deviation: quanta of disciplines stay a full frame of 1,500 bytes, as psched_mtu has it there - a smaller
-// one differs by a few bytes a turn.
-// deviation: no jumbo frames - memory of sockets is that of segments which fit 1,500 bytes.
-// deviation: the path's least MTU is known from the first packet on, as where path MTU discovery has found it
-// before, or a router sets the segment size of SYNs down to it (OpenWrt's `mtu_fix`).
-pub(super) const KEY: Key = Key::or(
-    "mtu",
-    ValueType::Bytes(576, ETHERNET),
-    "1500 B",
-    "MTU: the largest IP packet. 1492 with PPPoE, 1420 through WireGuard. TCP uses the smallest MTU of the path from its first segment on, \
-     as after path MTU discovery or behind a router that clamps the MSS. Datagrams that do not fit are refused; nothing is fragmented",
-);
 
 impl Scenario {
     /// MTU of what an interface is connected to.

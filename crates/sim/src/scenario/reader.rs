@@ -108,6 +108,20 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// Lets errors for unknown keys name these first.
+    pub(super) fn suggest_first(&mut self, keys: &[&str]) {
+        let own: Vec<_> = keys.iter().filter_map(|key| self.shape.key(key)).map(|key| key.name).collect();
+        self.known.retain(|key| !own.contains(key));
+        self.known.splice(..0, own);
+    }
+
+    /// Refuses `key`, which only an alternative of the table has, if it is given.
+    pub(super) fn refuse(&mut self, key: &str, found: &str, right: &str) -> Option<Diagnostic> {
+        let (name, item) = self.table.0.iter().find(|(name, _)| name == key)?;
+        self.misspelt.push(name);
+        Some(Diagnostic::new(item.origin, join(&self.path, key), found, right))
+    }
+
     /// A mistake of the table as a whole.
     pub(super) fn wrong(&self, found: impl Into<String>, expected: impl Into<String>) -> Diagnostic {
         Diagnostic::new(self.origin, &*self.path, found, expected)

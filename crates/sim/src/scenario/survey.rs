@@ -10,9 +10,9 @@ use stillair_model::wifi::phy::errors::{ErrorTable, Snr};
 use stillair_model::wifi::phy::{Band, PhyRate};
 use stillair_model::wire::WireParams;
 
-use super::decode::distance;
 use super::hearing::Audible;
 use super::notes::{FRAME, WORKS, fastest, lost};
+use super::resolve::position::distance;
 use super::shaped::shaped;
 use super::{
     Attachment, Channel, Errors, FlowKind, GivenErrors, Interface, InterfaceRef, Link, Node, QdiscSpec,

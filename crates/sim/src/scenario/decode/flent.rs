@@ -6,9 +6,9 @@ use super::super::description::{Key, TableSchema, ValueType};
 use super::super::document::join;
 use super::super::error::Diagnostic;
 use super::super::reader::Field;
+use super::super::resolve::names::Names;
 use super::super::spec::flow::ping::{PING_PAYLOAD, UDP_PING_PAYLOAD};
 use super::super::{FlentTest, Flow, FlowEnd, FlowKind, Node, profile};
-use super::Names;
 use super::flow;
 
 /// What a test measures before its load starts, and after it has ended.

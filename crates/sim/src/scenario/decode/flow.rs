@@ -2,13 +2,13 @@
 
 use stillair_model::types::Duration;
 
-use super::super::document::{Value, join};
+use super::super::document::join;
 use super::super::error::{Diagnostic, Diagnostics, gather};
 use super::super::reader::Field;
+use super::super::resolve::names::{Names, pattern};
 use super::super::spec::flow::{self, Common, Context, Traffic};
 use super::super::spec::{Key, Place, Section as _};
 use super::super::{Flow, FlowEnd, FlowKind, Node};
-use super::Names;
 
 /// Most loads of pages in a run: the sockets of each have places of their own, kept from the beginning.
 const LOADS: u64 = 1_000_000;
@@ -134,14 +134,6 @@ fn senders(field: &Field<'_>, names: &Names<'_>) -> Result<(Vec<FlowEnd>, bool),
         return Err(field.wrong("at least one sender"));
     }
     Ok((senders, field.is_list() || pattern(field).is_some()))
-}
-
-/// The text of an end that is a pattern.
-pub(super) fn pattern<'a>(field: &Field<'a>) -> Option<&'a str> {
-    match &field.item.value {
-        Value::String(text) if text.contains('*') => Some(text),
-        _ => None,
-    }
 }
 
 /// Returns start, spread and stop of a flow in a run that ends at `end`.

@@ -23,15 +23,6 @@ pub(super) const KEY: Key = Key::or(
      make the flows between two live hosts. A table: a real Linux kernel in virtual time",
 );
 
-/// Key of an interface.
-pub(super) const DEFAULT_ROUTE: Key = Key::or(
-    "default_route",
-    ValueType::Boolean,
-    "false",
-    "packets to addresses outside the scenario, such as the Internet, leave the model here. One interface of an external or live host may \
-     have it",
-);
-
 /// What a live host has of a `sysctl` table: what a network namespace has.
 const IN_NAMESPACE: &str = "net.ipv4.";
 /// Bytes that a guest's kernel leaves before TCP's data (MAX_TCP_HEADER without Wi-Fi and tunnels, and
@@ -120,24 +111,4 @@ fn only(tcp: &Field<'_>, own: &[&str], at: &str) -> Result<(), Diagnostic> {
     let [all @ .., last] = own else { unreachable!("a host has some") };
     let why = format!("{name}, which has no effect at {at}, whose kernel is its own");
     Err(tcp.found(why, format!("{} or {last}", all.join(", "))))
-}
-
-/// Reads the key of an interface, and refuses what only interfaces of modelled hosts have.
-pub(super) fn interface(section: &mut Section<'_>, host: Host) -> Result<bool, Diagnostic> {
-    let default_route = section.get("default_route").map(|field| Ok((field.value::<bool>()?, field)));
-    let default_route = default_route.transpose()?;
-    match (host, default_route) {
-        (Host::Model, Some((true, field))) => {
-            Err(field
-                .found("true at a modelled host, which knows no addresses beyond", "host = \"external\""))
-        }
-        (Host::Model, _) => Ok(false),
-        (_, route) => {
-            for key in ["tso", "rx_buffer"] {
-                let right = "none: packets come in one by one, and their bytes leave the model";
-                section.idle(key, "at an external host", right)?;
-            }
-            Ok(route.is_some_and(|(value, _)| value))
-        }
-    }
 }

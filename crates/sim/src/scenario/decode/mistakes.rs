@@ -9,11 +9,11 @@ use stillair_model::types::{Duration, Ip, Rate};
 use super::super::description::{DefaultValue, TableSchema, ValueType, words};
 use super::super::document::{Item, Table, Value, join};
 use super::super::error::{Diagnostic, Diagnostics, Origin, nearest, suggest};
-use super::super::network::LinkKind;
 use super::super::parts::Parts;
 use super::super::profile;
 use super::super::reader::{Field, Typed, is_written, unknown, whole};
-use super::names::{Merged, Names, refer};
+use super::super::resolve::names::{Merged, Names, refer};
+use super::super::spec::link::LinkKind;
 use super::{SCHEMA, merge, node};
 
 /// All of a scenario's, in the order of its description; nodes with a `count` are written out.
@@ -40,8 +40,10 @@ pub(in super::super) fn all(tree: &Table, parts: &Parts) -> Vec<Diagnostic> {
     let names = match (named("channel"), named("link")) {
         (Ok(channels), Ok(links)) if whole => {
             let kinds = vec![LinkKind::Ethernet; links.len()];
+            let channels = channels.iter().map(|(name, _)| *name).collect();
+            let links = links.iter().map(|(name, _)| *name).collect();
             let counted = vec![false; merged.len()];
-            Some(Names::new(&channels, &links, kinds, &merged, counted, Ip::V4))
+            Some(Names::new(channels, links, kinds, &merged, counted, Ip::V4))
         }
         _ => None,
     };

@@ -1,37 +1,16 @@
 //! Converts the tree, key by key, to the scenario's types.
 
-mod access;
-mod address;
-mod channel;
-pub(super) mod device;
-mod edca;
 mod flent;
 mod flow;
 mod guest;
-mod hearing;
 mod host;
 mod idle;
-mod interface;
-mod interference;
-mod link;
-mod losses;
 pub(super) mod mistakes;
-mod names;
-mod neighbour;
 mod node;
-mod node_names;
-pub(super) mod position;
-mod product;
-mod qdisc;
-mod rate;
 mod record;
-mod shaper;
-mod station;
 mod times;
-mod trace;
 mod wake;
 mod widths;
-mod wiring;
 
 use stillair_model::types::Ip;
 
@@ -42,14 +21,18 @@ use super::external;
 use super::many::COUNT;
 use super::parts::Parts;
 use super::reader::{Field, Section};
-use super::resolve;
+use super::resolve::names::{Merged, Names};
+use super::resolve::wiring::Device;
+use super::resolve::{self, position};
+use super::spec::channel::Channel;
+use super::spec::domain::{Entry, Inner, Map, Thing};
 use super::spec::flow::dscp::IpVersion;
+use super::spec::interference::Interference;
+use super::spec::link::Link;
+use super::spec::neighbour::Neighbour;
 use super::spec::{self, Domain as _};
 use super::step;
 use super::{ErrorTables, Record, Scenario};
-use names::{Merged, Names, refer};
-pub(super) use position::distance;
-pub(super) use product::listed as lines;
 
 /// The whole file.
 pub(super) static SCHEMA: TableSchema = TableSchema {
@@ -77,17 +60,12 @@ pub(super) static SCHEMA: TableSchema = TableSchema {
         ),
         Key::or("seed", ValueType::Integer(0, i64::MAX), "1", "seed of all random streams"),
         Key::or("ip", IpVersion::TYPE, "4", "version of IP of flows, and of a `test`, that do not say"),
-        Key::open(
-            "channel",
-            ValueType::Named("channel", &ValueType::Table(&channel::SCHEMA)),
-            "none",
-            "Wi-Fi channels",
-        ),
-        Key::open("link", ValueType::Named("link", &link::TYPE), "none", "wired links"),
-        Key::open("interference", interference::TYPE, "none", "interference that is not Wi-Fi"),
+        Key::open("channel", Map::<Inner<Channel>>::TYPE, "none", "Wi-Fi channels"),
+        Key::open("link", Map::<Link>::TYPE, "none", "wired links"),
+        Key::open("interference", Map::<Inner<Interference>>::TYPE, "none", "interference that is not Wi-Fi"),
         Key::open(
             "neighbour",
-            neighbour::TYPE,
+            Map::<Inner<Neighbour>>::TYPE,
             "none",
             "neighbouring networks, modelled as load on a channel",
         ),
@@ -126,6 +104,23 @@ fn merge<'a>(
 
 /// Reads the whole scenario; what needs a look at several parts at once is left to [`super::topology`].
 pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Diagnostic> {
+    let mut wrong = Diagnostics::default();
+    let scenario = read(tree, parts, &mut wrong);
+    let scenario = wrong.unless(scenario);
+    wrong.or(())?;
+    Ok(scenario.flatten().expect("what was not read has its mistake"))
+}
+
+/// The things of a kind, by name.
+fn things<T: Thing>(
+    root: &mut Section<'_>,
+    wrong: &mut Diagnostics,
+) -> Result<Vec<Entry<T::Value>>, Diagnostic> {
+    root.get(T::WHAT).map_or(Ok(Vec::new()), |field| Map::<T>::read(&field, wrong))
+}
+
+/// Reads as far as mistakes let it, which are added to `wrong` or returned.
+fn read(tree: &Table, parts: &Parts, wrong: &mut Diagnostics) -> Result<Option<Scenario>, Diagnostic> {
     let mut root = Section::new("", Origin::Line(1), tree, &SCHEMA, parts);
     let name = root.need("name", "the scenario's name")?;
     let text = name.label("a name of at least one letter")?;
@@ -138,8 +133,11 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Diagnost
 
     // What refers to things in `[links.lan]` would be refused for a name that is there.
     root.familiar()?;
-    let channel_fields = root.get("channel").map_or(Ok(Vec::new()), |field| field.named("channel"))?;
-    let link_fields = root.get("link").map_or(Ok(Vec::new()), |field| field.named("link"))?;
+    let channel_specs = things::<Inner<Channel>>(&mut root, wrong)?;
+    let channels = channel_specs.iter().filter_map(|spec| resolve::channel::own(spec, wrong));
+    let mut channels: Vec<_> = channels.collect();
+    let has_channels = wrong.is_empty();
+    let link_specs = things::<Link>(&mut root, wrong)?;
     let nodes_field = root.need("node", "a table of nodes by name")?;
     let node_fields = nodes_field.named("node")?;
     if node_fields.is_empty() {
@@ -147,43 +145,38 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Diagnost
     }
     let node_table = nodes_field.table("a table of nodes by name")?;
     let merged = gather(node_fields.iter().enumerate().map(|(at, field)| merge(at, field, node_table)))?;
-    let link_kinds = gather(link_fields.iter().map(|(_, field)| link::kind(field)))?;
+    // Nodes are read in the light of these.
+    if !has_channels || link_specs.iter().any(|link| link.value.is_none()) {
+        return Ok(None);
+    }
+    let channel_names = channel_specs.iter().map(|channel| &*channel.name).collect();
+    let link_names = link_specs.iter().map(|link| &*link.name).collect();
+    let link_kinds = link_specs.iter().filter_map(|link| Some(link.value.as_ref()?.kind())).collect();
     let counted =
         node_fields.iter().map(|(_, field)| field.table("").is_ok_and(|node| node.get(COUNT).is_some()));
-    let names = Names::new(&channel_fields, &link_fields, link_kinds, &merged, counted.collect(), ip);
+    let names = Names::new(channel_names, link_names, link_kinds, &merged, counted.collect(), ip);
 
-    let channels = gather(channel_fields.iter().map(|(name, field)| channel::read(name, field)))?;
-    let (mut channels, later): (Vec<_>, Vec<_>) = channels.into_iter().unzip();
     let (mut nodes, wiring) = node::all(&merged, &names, &channels, parts)?;
-    let (noisy, neighbours) = (root.get("interference"), root.get("neighbour"));
-    let loud = interference::channels(noisy.as_ref(), &names);
+    let sources = things::<Inner<Interference>>(&mut root, wrong);
+    let sources = wrong.unless(sources).unwrap_or_default();
+    let neighbours = things::<Inner<Neighbour>>(&mut root, wrong);
+    let neighbours = wrong.unless(neighbours).unwrap_or_default();
     // From here on parts are read whatever is wrong with those beside them.
-    let mut wrong = Diagnostics::default();
-    for (n, (_, field)) in channel_fields.iter().enumerate() {
-        wrong.unless(channel::levels(n, field, &nodes, &wiring.distances, loud.contains(&n)));
-    }
     wrong.unless(position::used(&nodes, &wiring.positions));
-    position::losses(&mut nodes, &wiring.silent, &channels);
-    for (n, (c, (old, audible))) in channels.iter_mut().zip(later).enumerate() {
-        channel::with_old(c, n, old, &nodes);
-        c.audible = wrong.unless(audible.resolve(n, &names, &nodes)).unwrap_or_default();
-        if let Some(levels) = wrong.unless(audible.capture(n, &nodes)) {
-            position::audible(c, n, &nodes, levels);
-        }
+    position::losses(&mut nodes, &wiring.devices, &channels);
+    for (n, (spec, channel)) in channel_specs.iter().zip(&mut channels).enumerate() {
+        let Some(own) = &spec.value else { continue };
+        let is_loud = resolve::foreign::is_loud(&spec.name, &sources);
+        let on_it =
+            |device: &&Device| resolve::wifi::wifi(&nodes, device.at).is_some_and(|own| own.channel == n);
+        let has_distance = wiring.devices.iter().filter(on_it).any(|device| device.has_distance);
+        resolve::channel::complete((n, own), channel, (&names, &nodes), has_distance, is_loud, wrong);
     }
-    if let Some(field) = noisy {
-        wrong.unless(interference::read(&field, &names, &nodes, &mut channels, duration));
-    }
-    if let Some(field) = neighbours {
-        wrong.unless(neighbour::read(&field, &names, &nodes, &mut channels, duration));
-    }
-    wrong.unless(resolve::power::check(&nodes, &channels, &wiring.power));
-    let links = link_fields.iter().zip(&wiring.ends);
-    let links = links.map(|((name, field), ends)| link::read(name, field, ends, &nodes, &wiring.nics));
-    let links = wrong.unless(gather(links)).unwrap_or_default();
-    if links.len() == link_fields.len() {
-        wrong.unless(link::used(&wiring.nics, &links, &link_fields));
-    }
+    resolve::foreign::interference(&sources, &names, &nodes, &mut channels, duration, wrong);
+    resolve::foreign::neighbours(&neighbours, &names, &nodes, &mut channels, duration, wrong);
+    wrong.unless(resolve::power::check(&nodes, &channels, &wiring.devices));
+    let around = resolve::link::Around { ends: &wiring.ends, nodes: &nodes, nics: &wiring.nics };
+    let links = resolve::link::all(&link_specs, &around, wrong);
     let flows = root
         .get("flow")
         .map_or(Ok(Vec::new()), |field| flow::all(&field, &names, &nodes, [warm_up, duration]));
@@ -197,19 +190,19 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Diagnost
             record::read(field, flows, nodes.iter().map(|node| node.interfaces.len()).sum(), guests, duration)
         }))
     });
-    let all = flows.zip(record).ok_or(());
-    wrong.or(())?;
-    let Ok(((test, flows), record)) = all else { unreachable!("what was not read has its mistake") };
+    let Some(((test, flows), record)) = flows.zip(record).filter(|_| wrong.is_empty()) else {
+        return Ok(None);
+    };
     let mut idle = idle::of_nodes(&nodes_field, &merged, &nodes, &links, &flows, duration);
-    idle.extend(widths::notes(&channel_fields, &wiring.by_width, &nodes, &channels));
-    idle.extend(resolve::power::idle(&nodes, &wiring.power));
+    idle.extend(widths::notes(&channel_specs, &wiring.devices, &nodes, &channels));
+    idle.extend(resolve::power::idle(&nodes, &wiring.devices));
     idle.extend(root.get("flow").iter().flat_map(|field| idle::of_flows(field, &flows)));
     root.get("step");
     root.get("sweep");
     root.finish()?;
 
     let name = text.to_owned();
-    Ok(Scenario {
+    Ok(Some(Scenario {
         name,
         duration,
         warm_up,
@@ -225,7 +218,7 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Diagnost
         record,
         idle,
         error_tables: ErrorTables::default(),
-    })
+    }))
 }
 
 /// Kinds of disciplines that are built in.

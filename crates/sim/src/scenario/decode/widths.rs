@@ -1,21 +1,24 @@
 //! Effects of a channel width set by an override: the default scheme of devices that name none may change.
 
 use super::super::error::Origin;
-use super::super::reader::Field;
-use super::super::{Attachment, Channel, InterfaceRef, Node, Scheme};
+use super::super::resolve::wiring::Device;
+use super::super::spec::channel::Channel as Spec;
+use super::super::spec::domain::Entry;
+use super::super::{Attachment, Channel, Node};
 
 /// A note for each channel whose width was set so that devices on it have by default another scheme than on
 /// the other side of 40 MHz.
 pub(super) fn notes(
-    fields: &[(&str, Field<'_>)],
-    by_width: &[(InterfaceRef, Scheme)],
+    specs: &[Entry<Spec>],
+    devices: &[Device],
     nodes: &[Node],
     channels: &[Channel],
 ) -> Vec<String> {
-    let one = |(channel, (name, field)): (usize, &(&str, Field<'_>))| {
-        let table = field.table("a table").ok()?;
-        table.get("width").filter(|width| width.origin == Origin::Set)?;
-        let devices = by_width.iter().filter_map(|&(at, other)| {
+    let one = |(channel, spec): (usize, &Entry<Spec>)| {
+        let name = &spec.name;
+        spec.value.as_ref()?.width.place().filter(|at| at.origin == Origin::Set)?;
+        let devices = devices.iter().filter_map(|device| {
+            let (at, other) = (device.at, device.by_width?);
             let interface = &nodes[at.node].interfaces[at.interface];
             match &interface.medium {
                 Attachment::Wifi(wifi) if wifi.channel == channel && wifi.scheme != other => {
@@ -39,5 +42,5 @@ pub(super) fn notes(
             other.name()
         ))
     };
-    fields.iter().enumerate().filter_map(one).collect()
+    specs.iter().enumerate().filter_map(one).collect()
 }

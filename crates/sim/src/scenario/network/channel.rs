@@ -4,9 +4,10 @@ use stillair_model::types::Duration;
 use stillair_model::wifi::phy::frame::Cipher;
 use stillair_model::wifi::phy::path_loss::PathLoss;
 use stillair_model::wifi::phy::timing::{LONG_SLOT, Timing};
-use stillair_model::wifi::phy::{Band, PhyRate, Width};
+use stillair_model::wifi::phy::{Band, OfdmRate, PhyRate, Width};
 
 use super::super::{Audible, CaptureLevels, Interferer, NeighbourLoad};
+use super::ETHERNET;
 
 /// A Wi-Fi channel: one medium shared by all of its interfaces.
 #[derive(Clone, PartialEq, Debug)]
@@ -49,6 +50,41 @@ pub struct Channel {
     pub protection: Option<PhyRate>,
     /// Beacon interval of each access point; `None` if beacons are off.
     pub beacon_interval: Option<Duration>,
+}
+
+impl Default for Channel {
+    /// A channel of 20 MHz at 5 GHz without a name.
+    // deviation: levels are a choice, those of ns-3's LogDistancePropagationLossModel, YansWifiPhy's
+    // 16.02 dBm and noise figure of 7 dB - free space to one metre, exponent 3, and -101 dBm of thermal
+    // noise.
+    // hostapd: src/ap/hw_features.c hostapd_prepare_rates (2.10) - 1, 2, 5.5 and 11 Mbit/s are basic at
+    // 2.4 GHz, 6, 12 and 24 at 5. hostapd.conf beacon_int - 100 time units of 1024 us.
+    // spec: ieee80211-2016 17.3.10.6 - a preamble of -82 dBm or more in 20 MHz makes the medium busy.
+    // 17.3.10.6, 19.3.19.5.2 and 21.3.18.5.2 - -62 dBm of other energy, 20 dB above the least sensitivity,
+    // in the primary 20 MHz.
+    // deviation: most radios hear quieter ones; which is a matter of the device.
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            band: Band::Ghz5,
+            width: Width::Mhz20,
+            mtu: ETHERNET,
+            path_loss: PathLoss { tx_power: 16_000, at_1m: 46_700, per_decade: 30_000, noise: -94_000 },
+            audible: Audible::default(),
+            cca_sensitivity: -82_000,
+            preamble_detection_threshold: -82_000,
+            capture: None,
+            interference: Vec::new(),
+            cca_ed_threshold: -62_000,
+            neighbours: Vec::new(),
+            cipher: Cipher::None,
+            basic_rate: PhyRate::Ofdm(OfdmRate::M6),
+            long_slot: false,
+            busy_backoff: true,
+            protection: None,
+            beacon_interval: Some(Duration::from_micros(102_400)),
+        }
+    }
 }
 
 impl Channel {

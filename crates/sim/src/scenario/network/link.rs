@@ -4,6 +4,11 @@ use stillair_model::wire::WireParams;
 
 use super::InterfaceRef;
 
+/// MTU of Ethernet, and of Wi-Fi in Linux, in bytes.
+// linux: include/uapi/linux/if_ether.h ETH_DATA_LEN, net/mac80211/iface.c ieee80211_if_setup by ether_setup
+// (6.1).
+pub const ETHERNET: u32 = 1500;
+
 /// An Ethernet device, by its driver. The driver determines how the device reports received and transmitted
 /// packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -39,12 +44,4 @@ pub struct Link {
     pub ends: [InterfaceRef; 2],
     /// MTU in bytes, from the IP header on.
     pub mtu: u32,
-}
-
-/// Kind of a wired link.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::scenario) enum LinkKind {
-    Ethernet,
-    Access,
-    Veth,
 }

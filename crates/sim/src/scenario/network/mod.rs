@@ -6,7 +6,6 @@ mod node;
 mod wifi;
 
 pub use channel::Channel;
-pub(super) use link::LinkKind;
-pub use link::{Link, Nic};
+pub use link::{ETHERNET, Link, Nic};
 pub use node::{Attachment, Interface, InterfaceRef, Node, QdiscSpec};
 pub use wifi::{EdcaOverride, Role, Wifi};

@@ -5,16 +5,11 @@ use stillair_model::wifi::power::saver::SaverParams;
 use stillair_model::wifi::power::scan::ScanParams;
 
 use super::super::error::{Diagnostic, Diagnostics};
-use super::super::spec::power::{DTIM_PERIOD, OfAp, OfStation, PowerSave, Scan};
+use super::super::spec::power::{DTIM_PERIOD, PowerSave, Scan, Written};
 use super::super::spec::{Assign, Key, Place};
 use super::super::{Attachment, Channel, InterfaceRef, Node, Role, Scheme, Station, Wifi};
-
-/// Keys of an interface.
-#[derive(Clone, Debug)]
-pub(in super::super) enum Written {
-    Station(Box<OfStation>),
-    Ap(Box<OfAp>),
-}
+use super::wifi::wifi;
+use super::wiring::Device;
 
 /// Parameters of the engine.
 #[derive(Default)]
@@ -91,18 +86,15 @@ fn checked(mut params: ScanParams, own: &Scan, at: &Place, faults: &mut Diagnost
 pub(in super::super) fn check(
     nodes: &[Node],
     channels: &[Channel],
-    written: &[(InterfaceRef, Written)],
+    devices: &[Device],
 ) -> Result<(), Diagnostic> {
-    let wifi = |at: InterfaceRef| match &nodes[at.node].interfaces[at.interface].medium {
-        Attachment::Wifi(wifi) => wifi,
-        Attachment::Wired { .. } => unreachable!("power save is a key of Wi-Fi interfaces"),
-    };
-    for (at, place) in written.iter().filter_map(|(at, written)| Some((at, written.place()?))) {
-        let own = wifi(*at);
+    let wifi = |at| wifi(nodes, at).expect("power save is a key of Wi-Fi interfaces");
+    for (at, place) in devices.iter().filter_map(|device| Some((device.at, device.power.place()?))) {
+        let own = wifi(at);
         let shares = nodes
             .iter()
             .flat_map(|n| &n.interfaces)
-            .any(|i| matches!(&i.medium, Attachment::Wifi(wifi) if wifi.radio == Some(*at)));
+            .any(|i| matches!(&i.medium, Attachment::Wifi(wifi) if wifi.radio == Some(at)));
         if own.radio.is_some() || shares {
             return Err(place.idle("on a radio that it shares", "a radio of its own"));
         }
@@ -128,7 +120,7 @@ pub(in super::super) fn any(wifi: &Wifi) -> bool {
 }
 
 /// Notes on `dtim_period` of access points where no station saves power or scans.
-pub(in super::super) fn idle(nodes: &[Node], written: &[(InterfaceRef, Written)]) -> Vec<String> {
+pub(in super::super) fn idle(nodes: &[Node], devices: &[Device]) -> Vec<String> {
     let used = |at: InterfaceRef| {
         nodes.iter().flat_map(|n| &n.interfaces).any(|i| match &i.medium {
             Attachment::Wifi(wifi) => {
@@ -137,8 +129,8 @@ pub(in super::super) fn idle(nodes: &[Node], written: &[(InterfaceRef, Written)]
             Attachment::Wired { .. } => false,
         })
     };
-    let given = written.iter().filter_map(|(at, written)| match written {
-        Written::Ap(own) => Some((*at, *own.dtim_period.get()?)),
+    let given = devices.iter().filter_map(|device| match &device.power {
+        Written::Ap(own) => Some((device.at, *own.dtim_period.get()?)),
         Written::Station(_) => None,
     });
     let unused = given.filter(|(at, _)| !used(*at));

@@ -44,18 +44,16 @@ impl Scenario {
                 "width_mhz": c.width.megahertz(),
                 "basic_rate": c.basic_rate.to_string(),
                 "slot_ns": c.timing().slot.nanos(),
-                "busy_backoff": c.busy_backoff,
                 "cipher": (c.cipher == Cipher::Ccmp).then_some("ccmp"),
                 "protection": c.protection.map(|rate| rate.to_string()),
-                "tx_power_mdbm": c.path_loss.tx_power,
-                "reference_loss_mdb": c.path_loss.at_1m,
                 "path_loss_exponent": f64::from(c.path_loss.per_decade) / 10_000.0,
-                "noise_mdbm": c.path_loss.noise,
                 "hidden": c.audible.groups(Hearing::Nothing).map(names).collect::<Vec<_>>(),
                 "sense_only": c.audible.groups(Hearing::Faint).map(names).collect::<Vec<_>>(),
                 "capture_mdb": c.capture.as_ref().map(|capture| capture.threshold),
-                "beacon_interval_ns": c.beacon_interval.map(|d| d.nanos()),
             });
+            spec::resolved::<spec::channel::Channel, _>(c)
+                .into_iter()
+                .for_each(|(key, value)| channel[key] = value);
             foreign(c, &mut channel);
             if c.mtu != mtu::ETHERNET {
                 channel["mtu"] = json!(c.mtu);

@@ -7,8 +7,11 @@ use stillair_scenario_derive::Section;
 
 use super::super::Wifi;
 use super::Key;
+use super::channel::ChannelName;
 use super::domain::{Choice, Int, Named, Octets};
 use super::interrupts::Mitigation;
+use super::product::Product;
+use super::qdisc::Root;
 use super::retries::{Receiver, Sender};
 use super::scheme::Hardware;
 
@@ -29,6 +32,11 @@ pub struct OfWifi {
         with queues in the MAC, else `linux-4.4`; `none` where the device is not ath9k's: if it can VHT, with `firmware_aggregates`, with \
         `aql`, and in what is not Linux")]
     pub destination_filter: Key<Choice<Option<DestinationFilter>>>,
+    /// sets `scheme` with its parameters, `block_ack_window` and the maximum MPDU length that is announced;
+    /// keys beside it override it. Notes name streams and width that the device does not have. `stillair
+    /// check` prints values without a source
+    #[key(or = "none")]
+    pub device: Key<Product>,
     /// window of a Block Ack session in frames, and so the limit of an aggregate: what it requests as sender
     /// and grants as receiver. The smaller of both ends counts, and more than 64 only between HE devices.
     /// Between HT devices an aggregate has at most half of it, as in ath9k. Other drivers of HE: 256 of
@@ -39,6 +47,12 @@ pub struct OfWifi {
     /// 10 for Atheros chips before the AR9300, none from that on
     #[key(to = cipher_delimiters, or = "0; with the scheme `ath9k_htc` 10")]
     pub cipher_delimiters: Key<Int<0, 63>>,
+    /// the channel that it is on
+    #[key(need = "the name of a channel")]
+    pub channel: Key<ChannelName>,
+    /// its qdisc
+    #[key(or = "that of the scheme")]
+    pub qdisc: Key<Root<true>>,
 }
 
 /// Adds the keys of a device to the resolved scenario.

@@ -6,12 +6,14 @@ use core::marker::PhantomData;
 use serde_json::{Value as Json, json};
 use stillair_model::types::{Duration, Rate};
 
+use super::super::builder::Setting;
 use super::super::description::ValueType;
-use super::super::document::{Table, Value};
+use super::super::document::{Item, Table, Value};
 use super::super::error::{Diagnostic, Diagnostics};
+use super::super::parts::Parts;
 use super::super::reader::{Field, Typed};
 use super::super::units;
-use super::{Domain, Resolved, Titled};
+use super::{Domain, Key, Place, Resolved, Titled, alternative};
 
 /// A whole number from `LOW` to `HIGH`.
 pub struct Int<const LOW: i64, const HIGH: i64, T = u32>(PhantomData<T>);
@@ -39,6 +41,15 @@ pub struct Time;
 
 /// A time above zero.
 pub struct Period;
+
+/// A fraction from 0 to 1.
+pub struct Share;
+
+/// The name of a file.
+pub struct FileName;
+
+/// A place in millimetres.
+pub struct Position;
 
 /// The name of a value of `T`.
 pub struct Choice<T>(PhantomData<T>);
@@ -207,6 +218,92 @@ quantity! {
     BitRate: Rate = ValueType::Rate, "_bps", units::rate_text;
 }
 
+impl Domain for Share {
+    type Value = f64;
+    const TYPE: ValueType = ValueType::Fraction;
+
+    fn read(field: &Field<'_>, _: &mut Diagnostics) -> Result<f64, Diagnostic> {
+        field.value()
+    }
+
+    fn written(value: &f64) -> Value {
+        Value::Float(*value)
+    }
+}
+
+impl Domain for FileName {
+    type Value = String;
+    const TYPE: ValueType = ValueType::Text;
+
+    fn read(field: &Field<'_>, _: &mut Diagnostics) -> Result<String, Diagnostic> {
+        field.text("the name of a file").map(str::to_owned)
+    }
+
+    fn written(value: &String) -> Value {
+        Value::String(value.clone())
+    }
+}
+
+/// Thousandths of a decibel, and millimetres.
+macro_rules! thousandths {
+    ($($(#[doc = $about:literal])+ $domain:ident: $value:ty = $unit:literal, $suffix:literal, $sign:literal, $read:path,
+        $words:literal, $examples:expr;)*) => {
+        $($(#[doc = $about])+
+        pub struct $domain;
+
+        impl Domain for $domain {
+            type Value = $value;
+            const TYPE: ValueType = ValueType::Written {
+                words: $words,
+                pattern: concat!("^", $sign, r"[0-9]+(\.[0-9]{1,3})? ?", $unit, "$"),
+                examples: &$examples,
+            };
+            const UNIT: &'static str = $suffix;
+
+            fn read(field: &Field<'_>, _: &mut Diagnostics) -> Result<$value, Diagnostic> {
+                field.unit($read)
+            }
+
+            fn written(value: &$value) -> Value {
+                Value::String(format!("{} {}", *value as f64 / 1e3, $unit))
+            }
+        })*
+    };
+}
+
+thousandths! {
+    /// A ratio in thousandths of a decibel.
+    Ratio: i32 = "dB", "_mdb", "-?", units::ratio, "a ratio such as `25 dB`", ["25 dB", "-3.5 dB"];
+    /// A level in thousandths of a dBm.
+    Level: i32 = "dBm", "_mdbm", "-?", units::level, "a level such as `16 dBm`", ["16 dBm", "-94.5 dBm"];
+    /// A length in millimetres.
+    Length: u64 = "m", "_mm", "", units::length, "a length such as `10 m`", ["10 m", "2.5 m"];
+}
+
+impl Domain for Position {
+    type Value = [u64; 2];
+    const TYPE: ValueType = ValueType::Written {
+        words: "two coordinates such as `3 m, 4.5 m`",
+        pattern: r"^[0-9]+(\.[0-9]{1,3})? ?m *, *[0-9]+(\.[0-9]{1,3})? ?m$",
+        examples: &["0 m, 0 m", "10 m, 2.5 m"],
+    };
+
+    fn read(field: &Field<'_>, _: &mut Diagnostics) -> Result<[u64; 2], Diagnostic> {
+        let expected = "two coordinates such as \"3 m, 4.5 m\"";
+        let coordinate = |text: &str| match text.trim() {
+            "0 m" | "0m" => Ok(0),
+            other => units::length(other).map_err(|_| field.wrong(expected)),
+        };
+        let (x, y) = field.text(expected)?.split_once(',').ok_or_else(|| field.wrong(expected))?;
+        Ok([coordinate(x)?, coordinate(y)?])
+    }
+
+    fn written(value: &[u64; 2]) -> Value {
+        let [x, y] = value.map(|length| length as f64 / 1e3);
+        Value::String(format!("{x} m, {y} m"))
+    }
+}
+
 impl<T: Named> Domain for Choice<T> {
     type Value = T;
     const TYPE: ValueType = ValueType::Choice(T::NAMES);
@@ -225,16 +322,273 @@ impl<S: Titled + Clone + fmt::Debug> Domain for Inner<S> {
     const TYPE: ValueType = ValueType::Table(S::SCHEMA);
 
     fn read(field: &Field<'_>, faults: &mut Diagnostics) -> Result<S, Diagnostic> {
-        let mut section = field.section(S::EXPECTED)?;
-        let own = S::read(&mut section, faults);
-        faults.unless(section.finish());
-        Ok(own)
+        Ok(alternative(field.section(S::EXPECTED)?, faults))
     }
 
     fn written(value: &S) -> Value {
         let mut table = Table::default();
         value.written(&mut table);
         Value::Table(table)
+    }
+}
+
+/// A value of `D`, or a table.
+pub struct OrTable<D, S>(PhantomData<(D, S)>);
+
+/// A value, or a table.
+#[derive(Clone, Debug)]
+pub enum OneOrTable<V, S> {
+    /// A value alone.
+    One(V),
+    /// A table.
+    Table(S),
+}
+
+impl<D: Domain, S: Titled + Clone + fmt::Debug> Domain for OrTable<D, S> {
+    type Value = OneOrTable<D::Value, S>;
+    const TYPE: ValueType = ValueType::Either(&[D::TYPE, ValueType::Table(S::SCHEMA)]);
+
+    fn read(field: &Field<'_>, faults: &mut Diagnostics) -> Result<Self::Value, Diagnostic> {
+        match field.item.value {
+            Value::Table(_) => Inner::<S>::read(field, faults).map(OneOrTable::Table),
+            _ => D::read(&Field { form: const { &D::TYPE }, ..field.clone() }, faults).map(OneOrTable::One),
+        }
+    }
+
+    fn written(value: &Self::Value) -> Value {
+        match value {
+            OneOrTable::One(value) => D::written(value),
+            OneOrTable::Table(table) => Inner::<S>::written(table),
+        }
+    }
+}
+
+/// A value of `D` over time: the first alone, or a list of it and of tables of changes.
+pub struct Steps<D, S>(PhantomData<(D, S)>);
+
+/// A value, and its changes.
+#[derive(Clone, Debug)]
+pub struct Series<V, S> {
+    /// The value at the beginning; `None` for an empty list.
+    pub first: Option<V>,
+    /// The changes, in order.
+    pub later: Vec<S>,
+    /// Whether it is written as a list.
+    pub is_list: bool,
+}
+
+impl<D: Domain, S: Titled + Clone + fmt::Debug> Steps<D, S> {
+    /// Type of an element of the list.
+    pub(super) const ONE: ValueType = ValueType::Either(&[D::TYPE, ValueType::Table(S::SCHEMA)]);
+}
+
+impl<D: Domain, S: Titled + Clone + fmt::Debug> Domain for Steps<D, S> {
+    type Value = Series<D::Value, S>;
+    const TYPE: ValueType = ValueType::Either(&[D::TYPE, ValueType::List(&Self::ONE)]);
+
+    fn read(field: &Field<'_>, faults: &mut Diagnostics) -> Result<Self::Value, Diagnostic> {
+        let all = field.list();
+        let mut series = Series { first: None, later: Vec::new(), is_list: field.is_list() };
+        let Some((first, later)) = all.split_first() else { return Ok(series) };
+        series.first = Some(D::read(&Field { form: const { &D::TYPE }, ..first.clone() }, faults)?);
+        for change in later {
+            let read = Inner::<S>::read(change, faults);
+            series.later.extend(faults.unless(read));
+        }
+        Ok(series)
+    }
+
+    fn written(value: &Self::Value) -> Value {
+        let later = value.later.iter().map(Inner::<S>::written);
+        let mut all: Vec<Value> = value.first.iter().map(D::written).chain(later).collect();
+        if value.is_list { Value::Array(all.into_iter().map(super::item).collect()) } else { all.remove(0) }
+    }
+}
+
+/// A list of values of `D`; a value alone is a list of one.
+pub struct List<D>(PhantomData<D>);
+
+/// A value in a list.
+#[derive(Clone, Debug)]
+pub struct Listed<V> {
+    /// The value.
+    pub value: V,
+    pub(in super::super) place: Box<Place>,
+}
+
+impl<D: Domain> Domain for List<D> {
+    type Value = Vec<Listed<D::Value>>;
+    const TYPE: ValueType = ValueType::List(&D::TYPE);
+
+    fn read(field: &Field<'_>, faults: &mut Diagnostics) -> Result<Self::Value, Diagnostic> {
+        let mut one = |field: &Field<'_>| {
+            let field = Field { form: const { &D::TYPE }, ..field.clone() };
+            Ok(Listed { value: D::read(&field, faults)?, place: Place::of(&field) })
+        };
+        let read: Vec<_> = field.list().iter().map(&mut one).collect();
+        let (mut all, mut last) = (Vec::new(), None);
+        for value in read {
+            match value {
+                Ok(value) => all.push(value),
+                Err(fault) => last.replace(fault).into_iter().for_each(|fault| faults.add(fault)),
+            }
+        }
+        last.map_or(Ok(all), Err)
+    }
+
+    fn written(value: &Self::Value) -> Value {
+        Value::Array(value.iter().map(|one| super::item(D::written(&one.value))).collect())
+    }
+}
+
+/// A value of `D`, or `off`.
+pub struct OrOff<D>(PhantomData<D>);
+
+impl<D: Domain> Domain for OrOff<D> {
+    type Value = Option<D::Value>;
+    const TYPE: ValueType = ValueType::Either(&[ValueType::Choice(&["off"]), D::TYPE]);
+    const UNIT: &'static str = D::UNIT;
+
+    fn read(field: &Field<'_>, faults: &mut Diagnostics) -> Result<Self::Value, Diagnostic> {
+        if matches!(&field.item.value, Value::String(off) if off == "off") {
+            return Ok(None);
+        }
+        let value = D::read(&Field { form: const { &D::TYPE }, ..field.clone() }, faults);
+        value.map(Some).map_err(|fault| fault.or("\"off\""))
+    }
+
+    fn written(value: &Self::Value) -> Value {
+        value.as_ref().map_or_else(|| Value::String("off".to_owned()), D::written)
+    }
+}
+
+/// Declares values that are one of several tables, told apart by their `kind`. With `bare`, a kind may stand
+/// without a table; `needs` is what the error expects where it has keys that are required. Without it the
+/// text is what the error for a value that is no table expects.
+macro_rules! alternatives {
+    ($(#[doc = $about:literal])+ pub enum $name:ident: bare { $($rest:tt)* }) => {
+        alternatives! { @whole $(#[doc = $about])+ $name (true, "a table") $($rest)* }
+    };
+    ($(#[doc = $about:literal])+ pub enum $name:ident: $expected:literal { $($rest:tt)* }) => {
+        alternatives! { @whole $(#[doc = $about])+ $name (false, $expected) $($rest)* }
+    };
+    (@whole $(#[doc = $about:literal])+ $name:ident ($bare:literal, $expected:literal)
+        $($table:ident $(needs $words:literal)?),* $(,)?) => {
+        $(#[doc = $about])+
+        #[derive(Clone, Debug)]
+        pub enum $name {
+            $(#[doc = concat!("As [`", stringify!($table), "`] has it.")]
+            $table($table)),*
+        }
+
+        impl $crate::scenario::spec::Domain for $name {
+            type Value = Self;
+            const TYPE: $crate::scenario::description::ValueType = $crate::scenario::description::ValueType::Kinds {
+                shapes: &[$(<$table as $crate::scenario::spec::Titled>::SCHEMA),*],
+                bare: $bare,
+            };
+
+            fn read(
+                field: &$crate::scenario::reader::Field<'_>,
+                faults: &mut $crate::scenario::error::Diagnostics,
+            ) -> Result<Self, $crate::scenario::error::Diagnostic> {
+                let (kind, mut section) = if $bare {
+                    field.kind()?
+                } else {
+                    let (kind, section) = field.kind_table($expected)?;
+                    (kind, Some(section))
+                };
+                $(if kind == <$table as $crate::scenario::spec::Titled>::SCHEMA.kind() {
+                    $(if section.is_none() {
+                        return Err(field.wrong($words));
+                    })?
+                    let table = section.take().map(|section| $crate::scenario::spec::alternative(section, faults));
+                    return Ok(Self::$table(table.unwrap_or_default()));
+                })*
+                unreachable!("{kind} is one of its kinds")
+            }
+
+            fn written(value: &Self) -> $crate::scenario::document::Value {
+                match value {
+                    $(Self::$table(own) => $crate::scenario::builder::Setting::from(own.clone()).into_value()),*
+                }
+            }
+        }
+    };
+}
+pub(in super::super) use alternatives;
+
+/// A domain whose values stand under names.
+pub trait Thing: Domain {
+    /// What a value is.
+    const WHAT: &'static str;
+}
+
+/// Things by name.
+pub struct Map<D>(PhantomData<D>);
+
+/// A thing of a [`Map`].
+#[derive(Clone, Debug)]
+pub struct Entry<V> {
+    /// Its name.
+    pub name: String,
+    pub(in super::super) place: Box<Place>,
+    /// `None` if the value was refused.
+    pub value: Option<V>,
+}
+
+impl<D: Thing> Domain for Map<D> {
+    type Value = Vec<Entry<D::Value>>;
+    const TYPE: ValueType = ValueType::Named(D::WHAT, &D::TYPE);
+
+    fn read(field: &Field<'_>, faults: &mut Diagnostics) -> Result<Self::Value, Diagnostic> {
+        let mut one = |(name, field): (&str, Field<'_>)| {
+            let read = D::read(&field, faults);
+            Entry { name: name.to_owned(), place: Place::of(&field), value: faults.unless(read) }
+        };
+        Ok(field.named(D::WHAT)?.into_iter().map(&mut one).collect())
+    }
+
+    fn written(value: &Self::Value) -> Value {
+        let one = |entry: &Entry<D::Value>| {
+            Some((entry.name.clone(), super::item(D::written(entry.value.as_ref()?))))
+        };
+        Value::Table(Table(value.iter().filter_map(one).collect()))
+    }
+}
+
+/// Declares domains whose values refer to nodes or to user-defined parts. They are kept as written, and read
+/// when these are known.
+macro_rules! as_written {
+    ($($(#[doc = $about:literal])+ $domain:ident = $form:expr;)*) => {
+        $($(#[doc = $about])+
+        pub struct $domain;
+
+        impl $crate::scenario::spec::Domain for $domain {
+            type Value = $crate::scenario::builder::Setting;
+            const TYPE: $crate::scenario::description::ValueType = $form;
+
+            fn read(
+                field: &$crate::scenario::reader::Field<'_>,
+                _: &mut $crate::scenario::error::Diagnostics,
+            ) -> Result<Self::Value, $crate::scenario::error::Diagnostic> {
+                Ok($crate::scenario::builder::Setting::of(field.item.value.clone()))
+            }
+
+            fn written(value: &Self::Value) -> $crate::scenario::document::Value {
+                value.clone().into_value()
+            }
+        })*
+    };
+}
+pub(in super::super) use as_written;
+
+impl<D: Domain<Value = Setting>> Key<D> {
+    /// Reads the value that was kept as written.
+    pub(in super::super) fn late<T>(&self, parts: &Parts, read: impl FnOnce(&Field<'_>) -> T) -> Option<T> {
+        let (value, at) = self.given()?;
+        let item = Item { value: value.clone().into_value(), origin: at.origin };
+        Some(read(&Field { path: at.path.clone(), item: &item, form: const { &D::TYPE }, parts }))
     }
 }
 
@@ -280,4 +634,4 @@ macro_rules! plain {
     })* };
 }
 
-plain!(bool, u8, u16, u32, u64, i16);
+plain!(bool, u8, u16, u32, u64, i16, i32);

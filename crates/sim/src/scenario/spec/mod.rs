@@ -22,15 +22,24 @@
 
 #[macro_use]
 mod kinds;
+pub mod channel;
 pub(super) mod custom;
 pub mod device;
 pub(super) mod domain;
+pub mod edca;
 pub mod flow;
+pub mod interface;
+pub mod interference;
 pub mod interrupts;
 pub mod jitter;
+pub mod line;
+pub mod link;
+pub mod neighbour;
 pub mod node_tcp;
 pub mod overhead;
+pub mod path;
 pub mod power;
+pub mod product;
 pub mod qdisc;
 pub mod record;
 pub mod retries;
@@ -45,7 +54,7 @@ use serde_json::Value as Json;
 
 use super::builder::Setting;
 use super::description::{self, DefaultValue, ValueType};
-use super::document::{Item, Table, Value};
+use super::document::{Item, Table, Value, join};
 use super::error::{Diagnostic, Diagnostics, Origin};
 use super::reader::{self, Field};
 
@@ -80,7 +89,7 @@ pub(super) trait Resolved {
 pub(super) struct Place {
     pub path: String,
     pub origin: Origin,
-    found: String,
+    pub found: String,
 }
 
 impl Place {
@@ -102,6 +111,11 @@ impl Place {
     /// Returns an error at this place with a description of what was found.
     pub(super) fn found(&self, found: impl Into<String>, expected: impl Into<String>) -> Diagnostic {
         Diagnostic::new(self.origin, &*self.path, found, expected)
+    }
+
+    /// Returns the error for a missing key of this table.
+    pub(super) fn missing(&self, key: &str, expected: &str) -> Diagnostic {
+        Diagnostic::new(self.origin, join(&self.path, key), "nothing", expected)
     }
 
     /// Returns the error for a value without effect.
@@ -429,14 +443,6 @@ pub(super) const fn keys<const N: usize>(rows: &[Row]) -> [description::Key; N] 
     all
 }
 
-/// Returns the keys of a group with another default of the first key.
-pub(super) const fn with_default<const N: usize>(
-    group: &'static [description::Key],
-    words: &'static str,
-) -> [description::Key; N] {
-    keys(&[Row::Group(group, DefaultValue::Words(words))])
-}
-
 /// Returns a declared key by its name, for a table that offers some of the keys or other defaults.
 pub(super) const fn key(keys: &'static [description::Key], name: &str) -> description::Key {
     let mut n = 0;
@@ -481,6 +487,14 @@ pub(super) fn read<S: Section>(section: &mut reader::Section<'_>) -> Result<S, D
     let mut faults = Diagnostics::default();
     let own = S::read(section, &mut faults);
     faults.or(own)
+}
+
+/// Reads a table that may be one of several as this one.
+pub(super) fn alternative<S: Titled>(mut section: reader::Section<'_>, faults: &mut Diagnostics) -> S {
+    section.narrow(S::SCHEMA);
+    let own = S::read(&mut section, faults);
+    faults.unless(section.finish());
+    own
 }
 
 /// Returns the table of a name in the resolved scenario, and the name in that table: `codel.target` is in the

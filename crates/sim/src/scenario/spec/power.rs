@@ -188,6 +188,13 @@ pub struct OfAp {
     pub scan: Key<ScansOfAp>,
 }
 
+/// Keys of an interface.
+#[derive(Clone, Debug)]
+pub(in super::super) enum Written {
+    Station(Box<OfStation>),
+    Ap(Box<OfAp>),
+}
+
 /// Adds what a station does to the resolved scenario.
 pub(in super::super) fn resolved(wifi: &Wifi, out: &mut Json) {
     if let Some((kind, params)) = &wifi.power_save {

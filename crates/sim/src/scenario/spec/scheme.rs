@@ -12,7 +12,7 @@ use super::super::document::Value;
 use super::super::error::{Diagnostic, Diagnostics};
 use super::super::reader::Field;
 use super::super::units;
-use super::domain::{Bytes, Choice, Flag, Int, Period, Time, named, quantity};
+use super::domain::{Bytes, Choice, Flag, Int, Period, Time, as_written, named, quantity};
 use super::usb::Usb;
 use super::{Domain, Key, Section as _, custom, key};
 
@@ -358,14 +358,21 @@ const TYPE: ValueType = ValueType::Kinds {
     bare: true,
 };
 
-/// The key of an interface.
-pub(in super::super) const KEY: description::Key = description::Key::open(
-    "scheme",
-    TYPE,
-    "on a channel of 80 MHz and more `mt76`, in kernels before 5.7 `ath10k`; else as ath9k has it in the node's kernel: `fifo` before 4.10 and in what is not Linux, `fq_mac` in 4.10, `airtime` before 5.1, \
-     `mac80211` with `aql = false` since; CoDel is relaxed below 6 Mbit/s times the number of stations of the device from 4.12 on, for no station before 4.12, in 6.12 and since 6.16",
-    "how it queues frames and schedules stations",
-);
+/// Key of a Wi-Fi interface.
+#[derive(Section, Clone, Debug, Default)]
+pub struct OfWifi {
+    /// how it queues frames and schedules stations
+    #[key(
+        or = "on a channel of 80 MHz and more `mt76`, in kernels before 5.7 `ath10k`; else as ath9k has it in the node's kernel: `fifo` before 4.10 and in what is not Linux, `fq_mac` in 4.10, `airtime` before 5.1, \
+     `mac80211` with `aql = false` since; CoDel is relaxed below 6 Mbit/s times the number of stations of the device from 4.12 on, for no station before 4.12, in 6.12 and since 6.16"
+    )]
+    pub scheme: Key<AsWritten>,
+}
+
+as_written! {
+    /// A scheme with its options, which depend on the kernel.
+    AsWritten = TYPE;
+}
 
 static FIFO: TableSchema = TableSchema {
     title: "Scheme fifo",

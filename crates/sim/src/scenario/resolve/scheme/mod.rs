@@ -9,9 +9,9 @@ use stillair_model::wifi::config::{
 };
 
 use super::super::error::{Diagnostic, Diagnostics};
-use super::super::reader::Section;
+use super::super::reader::{Field, Section};
 use super::super::spec::scheme::{
-    Airtime, Firmware, Hardware, Htc, KEY, Legacy, Limits, Mac80211, Queues, Since, Slow, Turns,
+    Airtime, Firmware, Hardware, Htc, Legacy, Limits, Mac80211, Queues, Since, Slow, Turns,
 };
 use super::super::spec::usb::Usb;
 use super::super::spec::{Assign as _, Section as _, custom, idle};
@@ -165,23 +165,28 @@ impl Choice {
     }
 }
 
-/// Reads the scheme of an interface of a node with this kernel, and this quantum if it has one of its own: a
-/// name, or a table of `kind` and pieces. Without either that of its device, if it names one; that device's
-/// numbers are what pieces of its scheme are unless they are given.
-pub(in super::super) fn read(
-    section: &mut Section<'_>,
+/// The scheme of an interface that names none, of a node with this kernel, and this quantum if it has one of
+/// its own: that of its device, if it names one.
+pub(in super::super) fn usual(
     (version, quantum): (Version, Option<Duration>),
     wide: bool,
     device: Option<&Device>,
-) -> Result<Choice, Diagnostic> {
-    let Some(field) = section.get(KEY.name) else {
-        let choice = match device {
-            Some(device) => Choice::new(device.scheme, version).with_numbers_of(device),
-            None if wide => of_wide(version),
-            None => of_kernel(version),
-        };
-        return Ok(choice.with_quantum(quantum));
+) -> Choice {
+    let choice = match device {
+        Some(device) => Choice::new(device.scheme, version).with_numbers_of(device),
+        None if wide => of_wide(version),
+        None => of_kernel(version),
     };
+    choice.with_quantum(quantum)
+}
+
+/// Reads a scheme: a name, or a table of `kind` and pieces. The numbers of a device with this scheme are what
+/// pieces are unless they are given.
+pub(in super::super) fn read(
+    field: &Field<'_>,
+    (version, quantum): (Version, Option<Duration>),
+    device: Option<&Device>,
+) -> Result<Choice, Diagnostic> {
     let (kind, section) = field.kind()?;
     let name = Scheme::ALL.iter().find(|(name, _)| *name == kind).map_or(Scheme::Fifo, |(_, scheme)| *scheme);
     let mut choice = Choice::new(name, version).with_quantum(quantum);

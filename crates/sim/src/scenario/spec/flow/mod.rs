@@ -13,14 +13,13 @@ pub mod web;
 use stillair_model::types::{Duration, Ip};
 use stillair_scenario_derive::Section;
 
-use super::super::builder::Setting;
 use super::super::description::{TableSchema, ValueType};
-use super::super::document::{Item, Value};
+use super::super::document::Value;
 use super::super::error::{Diagnostic, Diagnostics};
 use super::super::parts::Parts;
 use super::super::reader::{self, Field};
 use super::super::{FlowEnd, FlowKind, Node};
-use super::domain::{Flag, Time};
+use super::domain::{Flag, Time, as_written};
 use super::{Domain, Key, Place, Titled};
 use dscp::{Dscp, IpVersion};
 
@@ -109,44 +108,9 @@ impl Domain for Label {
     }
 }
 
-/// Declares domains whose values refer to nodes or to user-defined parts. They are kept as written, and read
-/// when these are known.
-macro_rules! as_written {
-    ($($(#[doc = $about:literal])+ $domain:ident = $form:expr;)*) => {
-        $($(#[doc = $about])+
-        pub struct $domain;
-
-        impl $crate::scenario::spec::Domain for $domain {
-            type Value = $crate::scenario::builder::Setting;
-            const TYPE: $crate::scenario::description::ValueType = $form;
-
-            fn read(
-                field: &$crate::scenario::reader::Field<'_>,
-                _: &mut $crate::scenario::error::Diagnostics,
-            ) -> Result<Self::Value, $crate::scenario::error::Diagnostic> {
-                Ok($crate::scenario::builder::Setting::of(field.item.value.clone()))
-            }
-
-            fn written(value: &Self::Value) -> $crate::scenario::document::Value {
-                value.clone().into_value()
-            }
-        })*
-    };
-}
-use as_written;
-
 as_written! {
     /// One or several nodes or interfaces, by name or by pattern.
     Ends = ValueType::Either(&[ValueType::Name("ends"), ValueType::List(&ValueType::Name("ends"))]);
-}
-
-impl<D: Domain<Value = Setting>> Key<D> {
-    /// Reads the value that was kept as written.
-    pub(in super::super) fn late<T>(&self, parts: &Parts, read: impl FnOnce(&Field<'_>) -> T) -> Option<T> {
-        let (value, at) = self.given()?;
-        let item = Item { value: value.clone().into_value(), origin: at.origin };
-        Some(read(&Field { path: at.path.clone(), item: &item, form: const { &D::TYPE }, parts }))
-    }
 }
 
 /// A flow's place, ends and times, which its other keys depend on.

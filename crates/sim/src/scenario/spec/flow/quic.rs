@@ -16,11 +16,12 @@ use super::super::super::quic::{QuicFlow, QuicLoad};
 use super::super::super::quinn::{QuicStack, QuinnControl};
 use super::super::super::reader::Field;
 use super::super::super::{CongestionControl, FlowKind, custom, units};
+use super::super::domain::as_written;
 use super::super::domain::{Bytes, Choice, Flag, Int, Time, named, quantity};
 use super::super::{Assign as _, Domain, Key, Section as _};
 use super::quinn::{Stack, two_packets};
 use super::web::PageOrName;
-use super::{Context, Traffic, as_written};
+use super::{Context, Traffic};
 
 named!(Preset: Preset::ALL);
 named!(HandshakeParams { GQUIC = "gquic", TLS = "tls" });

@@ -6,8 +6,9 @@ use stillair_scenario_derive::Section;
 use super::super::super::error::Diagnostics;
 use super::super::super::{FlowKind, profile};
 use super::super::Key;
+use super::super::domain::as_written;
 use super::super::domain::{BitRate, Bytes, Period};
-use super::{Context, Traffic, as_written};
+use super::{Context, Traffic};
 
 /// Bytes that iperf writes at once.
 // iperf 3: src/iperf.h DEFAULT_TCP_BLKSIZE - 128 KiB unless told otherwise.

@@ -12,8 +12,8 @@ use stillair_model::qdisc::pfifo_fast::PfifoFastParams;
 use stillair_model::qdisc::pie::PieQdiscParams;
 use stillair_model::qdisc::sfq::SfqParams;
 
-use super::super::super::network::LinkKind;
 use super::super::super::{Profile, QdiscSpec, Scheme};
+use super::super::link::LinkKind;
 
 /// Properties of a device that decide the defaults of its disciplines.
 pub(in crate::scenario) struct DeviceQueue<'a> {

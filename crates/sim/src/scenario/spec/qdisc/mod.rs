@@ -207,6 +207,67 @@ static NOQUEUE: TableSchema = TableSchema {
 #[derive(Clone, Debug)]
 pub struct Qdisc(Box<Options>);
 
+/// The qdisc of an interface: of a Wi-Fi device, or of a wired one.
+pub struct Root<const WIFI: bool>;
+
+/// A qdisc, and whether it is that of each access category.
+#[derive(Clone, Debug)]
+pub struct RootQdisc {
+    /// `None`: no queue. Then there are the other kinds.
+    pub(in super::super) qdisc: Result<Qdisc, Vec<&'static str>>,
+    /// One instance for each access category.
+    pub mq: Option<bool>,
+}
+
+impl<const WIFI: bool> Domain for Root<WIFI> {
+    type Value = RootQdisc;
+    const TYPE: ValueType = if WIFI { self::WIFI } else { WIRED };
+
+    fn read(field: &Field<'_>, faults: &mut Diagnostics) -> Result<RootQdisc, Diagnostic> {
+        if names_mq(&field.item.value) {
+            let right = if WIFI {
+                "the kind of its instances with mq = true, such as { kind = \"fq_codel\", mq = true }"
+            } else {
+                "the kind of its one instance: a wired device has one queue"
+            };
+            return Err(field.found("\"mq\"", right));
+        }
+        let (kind, mut section) = field.kind()?;
+        let qdisc = match kind {
+            "noqueue" => Err(field.kinds().into_iter().filter(|kind| *kind != "noqueue").collect()),
+            _ => Ok(Qdisc::of_kind(kind, section.as_mut(), field, faults)?),
+        };
+        let mut mq = None;
+        if let Some(mut section) = section {
+            if section.offers("mq") {
+                mq = faults.unless(section.find("mq")).flatten();
+            }
+            faults.unless(section.finish());
+        }
+        Ok(RootQdisc { qdisc, mq })
+    }
+
+    fn written(value: &RootQdisc) -> Value {
+        let mut table = match &value.qdisc {
+            Ok(qdisc) => Qdisc::written(qdisc),
+            Err(_) => Value::String("noqueue".to_owned()),
+        };
+        if let (Value::Table(table), Some(mq)) = (&mut table, value.mq) {
+            table.0.push(("mq".to_owned(), super::item(Value::Boolean(mq))));
+        }
+        table
+    }
+}
+
+/// Whether a value is tc's `mq`, which is no discipline of its own here.
+fn names_mq(value: &Value) -> bool {
+    match value {
+        Value::String(kind) => kind == "mq",
+        Value::Table(table) => table.get("kind").is_some_and(|kind| names_mq(&kind.value)),
+        _ => false,
+    }
+}
+
 fn options<S: Section>(
     section: Option<&mut reader::Section<'_>>,
     field: &Field<'_>,

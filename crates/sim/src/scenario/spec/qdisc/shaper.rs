@@ -6,12 +6,21 @@ use super::super::super::description::ValueType;
 use super::super::super::document::Value;
 use super::super::super::error::{Diagnostic, Diagnostics};
 use super::super::super::reader::Field;
+use super::super::domain::{Inner, OrOff};
 use super::super::{Domain, Key};
 use super::cake::Bandwidth;
 use super::{Options, Qdisc};
 
-/// A shaper for both directions.
+/// What a router does so that queues form at itself and not in the modem: it shapes what leaves, and by an
+/// ifb (`NODE.ifb4INTERFACE` in results) what has come in.
+// sqm-scripts: src/functions.sh, src/piece_of_cake.qos, src/simple.qos (1.6.0) - cake at the root of the
+// interface and of an ifb that all which comes in is redirected to; or htb with a discipline in its class on
+// both.
 #[derive(Section, Clone, Debug, Default)]
+#[section(
+    title = "Shaper",
+    expected = "\"off\", or a table such as { down = \"90 Mbit/s\", up = \"9 Mbit/s\" }"
+)]
 pub struct Shaper {
     /// rate of what comes in
     #[key(or = "not shaped")]
@@ -26,6 +35,23 @@ pub struct Shaper {
     /// the qdisc of what comes in, if it is another, as `iqdisc_opts` of sqm-scripts
     #[key(or = "that of `qdisc`")]
     pub qdisc_down: Key<Unshaped>,
+}
+
+/// A shaper, or `off`.
+impl Domain for Shaper {
+    type Value = Option<Self>;
+    const TYPE: ValueType = OrOff::<Inner<Self>>::TYPE;
+
+    fn read(field: &Field<'_>, faults: &mut Diagnostics) -> Result<Option<Self>, Diagnostic> {
+        match &field.item.value {
+            Value::String(off) if off == "off" => Ok(None),
+            _ => Inner::<Self>::read(field, faults).map(Some),
+        }
+    }
+
+    fn written(value: &Option<Self>) -> Value {
+        OrOff::<Inner<Self>>::written(value)
+    }
 }
 
 /// A discipline without a rate of its own.

@@ -9,10 +9,11 @@ use stillair_model::wifi::config::{AirtimeReport, DriverConfig, FirmwareParams, 
 use super::super::Scheme;
 use super::super::Wifi;
 use super::super::description::{Key, TableSchema, ValueType};
-use super::super::document::{self, Table};
-use super::super::error::{Diagnostic, Origin, suggest};
+use super::super::document::{self, Table, Value};
+use super::super::error::{Diagnostic, Diagnostics, Origin, suggest};
 use super::super::parts::Parts;
 use super::super::reader::{Field, Section, Typed};
+use super::Domain;
 
 macro_rules! files {
     ($($name:literal),*) => { [$(($name, include_str!(concat!("../../../devices/", $name, ".toml")))),*] };
@@ -40,14 +41,6 @@ const OTHERS: [(&str, &str); 12] = [
 ];
 const IWLWIFI: &str = "iwlwifi is not modelled";
 const EHT: &str = "802.11be is not modelled";
-
-/// Key of a Wi-Fi interface.
-pub(super) const KEY: Key = Key::open(
-    "device",
-    ValueType::Listed { title: "device", words: "a Wi-Fi device on the market, such as `mt7915`", names },
-    "none",
-    "sets `scheme` with its parameters, `block_ack_window` and the maximum MPDU length that is announced; keys beside it override it. Notes name streams and width that the device does not have. `stillair check` prints values without a source",
-);
 
 const SOURCE: Key =
     Key::open("source", ValueType::Text, "none: then `least` and `most`", "where it is written");
@@ -170,16 +163,26 @@ fn names() -> Vec<String> {
     FILES.iter().map(|(name, _)| (*name).to_owned()).collect()
 }
 
-/// The device of an interface, if it names one.
-pub(super) fn read(section: &mut Section<'_>) -> Result<Option<&'static Device>, Diagnostic> {
-    let Some(field) = section.get(KEY.name) else { return Ok(None) };
-    let known = FILES.map(|(name, _)| name);
-    let name = field.text(&suggest("", &known))?;
-    if let Some((_, why)) = OTHERS.iter().find(|(other, _)| *other == name) {
-        return Err(field.found(format!("{name}, of which {why}"), suggest("", &known)));
+/// A Wi-Fi device on the market, by name.
+pub struct Product;
+
+impl Domain for Product {
+    type Value = &'static Device;
+    const TYPE: ValueType =
+        ValueType::Listed { title: "device", words: "a Wi-Fi device on the market, such as `mt7915`", names };
+
+    fn read(field: &Field<'_>, _: &mut Diagnostics) -> Result<&'static Device, Diagnostic> {
+        let known = FILES.map(|(name, _)| name);
+        let name = field.text(&suggest("", &known))?;
+        if let Some((_, why)) = OTHERS.iter().find(|(other, _)| *other == name) {
+            return Err(field.found(format!("{name}, of which {why}"), suggest("", &known)));
+        }
+        DEVICES.iter().find(|device| device.name == name).ok_or_else(|| field.wrong(suggest(name, &known)))
     }
-    let found = DEVICES.iter().find(|device| device.name == name);
-    found.map(Some).ok_or_else(|| field.wrong(suggest(name, &known)))
+
+    fn written(value: &&'static Device) -> Value {
+        Value::String(value.name.to_owned())
+    }
 }
 
 /// What a file says, one key after the other.

@@ -4,64 +4,16 @@
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use super::super::description::{Key, ValueType};
-use super::super::error::{Diagnostic, Origin};
-use super::super::reader::Section;
 use super::super::{Attachment, InterfaceRef, Node, Role};
 use super::wiring::Wiring;
-
-/// Key of an interface.
-pub(super) const KEY: Key = Key::open(
-    "address",
-    ValueType::Written {
-        words: "an IPv4 address of a host",
-        pattern: r"^[0-9]{1,3}(\.[0-9]{1,3}){3}$",
-        examples: &["10.9.9.9"],
-    },
-    "the next free one of its network: of the 256 addresses around the first that is given there, or of 10.128.N.0, N counting links and then \
-     access points",
-    "its IPv4 address, unique in the scenario",
-);
 
 /// Where addresses begin that nobody gave, a network each 256.
 const FIRST: u32 = 0x0a80_0000;
 
-pub(super) fn read(
-    section: &mut Section<'_>,
-    path: &str,
-    node: Origin,
-    at: InterfaceRef,
-    wiring: &mut Wiring<'_>,
-) -> Result<Ipv4Addr, Diagnostic> {
-    let expected = "an IPv4 address of a host, such as \"10.0.0.1\"";
-    let Some(field) = section.get("address") else {
-        wiring.unaddressed.push(at);
-        return Ok(Ipv4Addr::UNSPECIFIED);
-    };
-    let address: Ipv4Addr = field.text(expected)?.parse().map_err(|_| field.wrong(expected))?;
-    // spec: rfc1122 3.2.1.3 - an address of network zero is no destination.
-    let of_zero = address.octets()[0] == 0;
-    if of_zero || address.is_multicast() || address.is_broadcast() || address.is_loopback() {
-        return Err(field.wrong(expected));
-    }
-    if let Some((_, origin, other)) = wiring.addresses.iter().find(|(taken, ..)| *taken == address) {
-        // Text that both share was inherited: then it is this node that lacks its own.
-        let at = if *origin == field.item.origin { node } else { field.item.origin };
-        return Err(Diagnostic::new(
-            at,
-            &*field.path,
-            format!("{address}, which {other} has"),
-            "an address of its own",
-        ));
-    }
-    wiring.addresses.push((address, field.item.origin, path.to_owned()));
-    Ok(address)
-}
-
 /// The IPv6 address of an interface with this IPv4 address.
 // spec: rfc4193 3.1 - of a local network; here its global identifier is zero, so that each address can be
 // told by its end.
-pub(super) const fn v6(address: Ipv4Addr) -> Ipv6Addr {
+pub(in super::super) const fn v6(address: Ipv4Addr) -> Ipv6Addr {
     let [a, b, c, d] = address.octets();
     Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, (a as u16) << 8 | b as u16, (c as u16) << 8 | d as u16)
 }
@@ -84,14 +36,14 @@ fn network(at: InterfaceRef, medium: &Attachment) -> Network {
 }
 
 /// Gives addresses to the interfaces that have none, of this many links.
-pub(super) fn complete(nodes: &mut [Node], links: usize, wiring: &Wiring<'_>) {
+pub(in super::super) fn complete(nodes: &mut [Node], links: usize, wiring: &Wiring) {
     if !wiring.unaddressed.is_empty() {
         give(nodes, links, wiring);
     }
     nodes.iter_mut().flat_map(|n| &mut n.interfaces).for_each(|i| i.address6 = v6(i.address));
 }
 
-fn give(nodes: &mut [Node], links: usize, wiring: &Wiring<'_>) {
+fn give(nodes: &mut [Node], links: usize, wiring: &Wiring) {
     let all: Vec<(InterfaceRef, Network, Ipv4Addr)> = nodes
         .iter()
         .enumerate()

@@ -1,49 +1,30 @@
 //! Positions of nodes. Audibility and loss between nodes with positions follow from the distance.
 
-use super::super::description::{Key, ValueType};
-use super::super::error::Diagnostic;
-use super::super::reader::{Field, Section};
-use super::super::{Attachment, CaptureLevels, Channel, Errors, InterfaceRef, Node, Role, SnrSteps, units};
 use stillair_model::wifi::air::audibility::Hearing;
 use stillair_model::wifi::phy::path_loss::PathLoss;
+use stillair_scenario_derive::Section;
 
-const EXPECTED: &str = "two coordinates such as \"3 m, 4.5 m\"";
-
-/// A place.
-pub(super) const TYPE: ValueType = ValueType::Written {
-    words: "two coordinates such as `3 m, 4.5 m`",
-    pattern: r"^[0-9]+(\.[0-9]{1,3})? ?m *, *[0-9]+(\.[0-9]{1,3})? ?m$",
-    examples: &["0 m, 0 m", "10 m, 2.5 m"],
-};
+use super::super::error::Diagnostic;
+use super::super::spec::{self, Key, Place};
+use super::super::{Attachment, CaptureLevels, Channel, Errors, InterfaceRef, Node, Role, SnrSteps};
+use super::wifi::wifi;
+use super::wiring::Device;
 
 /// Key of a node.
-pub(super) const KEY: Key = Key::open(
-    "position",
-    TYPE,
-    "hears everybody",
-    "its position. If all nodes on a channel have one, the channel's loss decides which of them hear each other, and a station without its own losses has those of its distance to the access point",
-);
+#[derive(Section, Clone, Debug, Default)]
+pub(in super::super) struct OfNode {
+    /// its position. If all nodes on a channel have one, the channel's loss decides which of them hear each
+    /// other, and a station without its own losses has those of its distance to the access point
+    #[key(or = "hears everybody")]
+    pub(in super::super) position: Key<spec::domain::Position>,
+}
 
 /// A place in millimetres.
-pub(super) type Position = [u64; 2];
-
-pub(super) fn read(section: &mut Section<'_>) -> Result<Option<Position>, Diagnostic> {
-    section.get("position").map(|field| coordinates(&field)).transpose()
-}
-
-/// The place that a value says.
-pub(super) fn coordinates(field: &Field<'_>) -> Result<Position, Diagnostic> {
-    let coordinate = |text: &str| match text.trim() {
-        "0 m" | "0m" => Ok(0),
-        other => units::length(other).map_err(|_| field.wrong(EXPECTED)),
-    };
-    let (x, y) = field.text(EXPECTED)?.split_once(',').ok_or_else(|| field.wrong(EXPECTED))?;
-    Ok([coordinate(x)?, coordinate(y)?])
-}
+type Position = [u64; 2];
 
 /// Refuses the place of a node that has no radio on a channel, or there is the only one that says where it
 /// is.
-pub(super) fn used(nodes: &[Node], places: &[(usize, Field<'_>)]) -> Result<(), Diagnostic> {
+pub(in super::super) fn used(nodes: &[Node], places: &[(usize, Place)]) -> Result<(), Diagnostic> {
     let channels = |node: usize| {
         nodes[node].interfaces.iter().filter_map(|i| match &i.medium {
             Attachment::Wifi(wifi) => Some(wifi.channel),
@@ -56,12 +37,12 @@ pub(super) fn used(nodes: &[Node], places: &[(usize, Field<'_>)]) -> Result<(), 
     placed.sort_unstable();
     placed.dedup();
     let on = |channel: usize| placed.iter().filter(move |(c, _)| *c == channel).take(2).count();
-    for (node, field) in places {
+    for (node, place) in places {
         if channels(*node).next().is_none() {
-            return Err(field.idle("without a Wi-Fi interface", "none, or such an interface"));
+            return Err(place.idle("without a Wi-Fi interface", "none, or such an interface"));
         }
         if channels(*node).all(|channel| on(channel) < 2) {
-            return Err(field.idle(
+            return Err(place.idle(
                 "where no other node on its channel has one",
                 "a position of another node there, or none; a station's `distance` is that to its access point",
             ));
@@ -71,7 +52,7 @@ pub(super) fn used(nodes: &[Node], places: &[(usize, Field<'_>)]) -> Result<(), 
 }
 
 /// Millimetres between two places, rounded down.
-pub(in crate::scenario) const fn distance(a: Position, b: Position) -> u64 {
+pub(in super::super) const fn distance(a: Position, b: Position) -> u64 {
     let (x, y) = (a[0].abs_diff(b[0]) as u128, a[1].abs_diff(b[1]) as u128);
     (x * x + y * y).isqrt() as u64
 }
@@ -103,7 +84,7 @@ fn is_apart(a: Position, b: Position, least: Option<u64>) -> bool {
 
 /// Puts the pairs of radios that do not hear or understand each other over the distance between them, and how
 /// loud they do with capture.
-pub(super) fn audible(channel: &mut Channel, index: usize, nodes: &[Node], capture: Option<u32>) {
+pub(in super::super) fn audible(channel: &mut Channel, index: usize, nodes: &[Node], capture: Option<u32>) {
     let mut levels = Vec::new();
     let radio = |(at, medium): (InterfaceRef, &Attachment)| match medium {
         Attachment::Wifi(wifi) if wifi.channel == index && wifi.radio.is_none() => Some(at),
@@ -139,10 +120,10 @@ pub(super) fn audible(channel: &mut Channel, index: usize, nodes: &[Node], captu
 }
 
 /// The losses of stations that say nothing of them, where they and their access points have a place.
-pub(super) fn losses(nodes: &mut [Node], silent: &[InterfaceRef], channels: &[Channel]) {
-    for at in silent {
+pub(in super::super) fn losses(nodes: &mut [Node], devices: &[Device], channels: &[Channel]) {
+    for at in devices.iter().filter(|device| device.is_silent).map(|device| device.at) {
         let own = nodes[at.node].position;
-        let Attachment::Wifi(wifi) = &nodes[at.node].interfaces[at.interface].medium else { continue };
+        let Some(wifi) = wifi(nodes, at) else { continue };
         let (Role::Station(station), channel) = (&wifi.role, &channels[wifi.channel]) else { continue };
         let Some((from, to)) = own.zip(nodes[station.ap.node].position) else { continue };
         let snr = channel.path_loss.snr(distance(from, to));

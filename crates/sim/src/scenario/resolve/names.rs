@@ -7,25 +7,23 @@ use stillair_model::types::Ip;
 
 use super::super::document::{Table, Value};
 use super::super::error::{Diagnostic, Origin, suggest};
-use super::super::network::LinkKind;
 use super::super::reader::Field;
+use super::super::spec::link::LinkKind;
 use super::super::{FlowEnd, InterfaceRef};
-use super::flow;
-use super::node_names::{access_points, interface_names};
 
 /// Names that a scenario's values may refer to; positions are those of the decoded lists.
-pub(super) struct Names<'a> {
-    pub(super) channels: Vec<&'a str>,
-    pub(super) links: Vec<&'a str>,
-    pub(super) link_kinds: Vec<LinkKind>,
-    pub(super) nodes: Vec<(&'a str, Vec<&'a str>)>,
+pub(in super::super) struct Names<'a> {
+    pub(in super::super) channels: Vec<&'a str>,
+    pub(in super::super) links: Vec<&'a str>,
+    pub(in super::super) link_kinds: Vec<LinkKind>,
+    pub(in super::super) nodes: Vec<(&'a str, Vec<&'a str>)>,
     /// Those with `role = "ap"`, as `node.interface`.
     access_points: Vec<String>,
     node_by_name: BTreeMap<&'a str, usize>,
     /// By node: it is one of several with a `count`.
     counted: Vec<bool>,
     /// Version of IP of flows that do not say.
-    pub(super) ip: Ip,
+    pub(in super::super) ip: Ip,
 }
 
 /// Whether a name meets a pattern, in which `*` stands for any letters or none.
@@ -39,27 +37,27 @@ fn meets(name: &str, pattern: &str) -> bool {
 }
 
 /// Where the name in `field` stands among `known`.
-pub(super) fn refer(field: &Field<'_>, known: &[&str]) -> Result<usize, Diagnostic> {
+pub(in super::super) fn refer(field: &Field<'_>, known: &[&str]) -> Result<usize, Diagnostic> {
     let name = field.text(&suggest("", known))?;
     known.iter().position(|k| *k == name).ok_or_else(|| field.wrong(suggest(name, known)))
 }
 
 /// Name, origin and table of a node, with what it inherits.
-pub(super) type Merged<'a> = (&'a str, Origin, Cow<'a, Table>);
+pub(in super::super) type Merged<'a> = (&'a str, Origin, Cow<'a, Table>);
 
 impl<'a> Names<'a> {
     /// The names of channels, links and nodes.
-    pub(super) fn new(
-        channels: &[(&'a str, Field<'a>)],
-        links: &[(&'a str, Field<'a>)],
+    pub(in super::super) fn new(
+        channels: Vec<&'a str>,
+        links: Vec<&'a str>,
         link_kinds: Vec<LinkKind>,
         merged: &'a [Merged<'a>],
         counted: Vec<bool>,
         ip: Ip,
     ) -> Self {
         Self {
-            channels: channels.iter().map(|(name, _)| *name).collect(),
-            links: links.iter().map(|(name, _)| *name).collect(),
+            channels,
+            links,
             link_kinds,
             nodes: merged.iter().map(|(name, _, table)| (*name, interface_names(table))).collect(),
             access_points: merged.iter().flat_map(|(name, _, table)| access_points(name, table)).collect(),
@@ -70,7 +68,7 @@ impl<'a> Names<'a> {
     }
 
     /// Lists of names are made for a message only: a flow may have thousands of receivers.
-    pub(super) fn node(&self, field: &Field<'_>) -> Result<usize, Diagnostic> {
+    pub(in super::super) fn node(&self, field: &Field<'_>) -> Result<usize, Diagnostic> {
         let names = || self.nodes.iter().map(|(name, _)| *name).collect::<Vec<_>>();
         let name = field.text("a node, or an interface such as \"ap.wlan0\"")?;
         let found = self.node_by_name.get(name).copied();
@@ -78,7 +76,7 @@ impl<'a> Names<'a> {
     }
 
     /// An end of a flow: an interface as `node.interface`, or a node.
-    pub(super) fn end(&self, field: &Field<'_>) -> Result<FlowEnd, Diagnostic> {
+    pub(in super::super) fn end(&self, field: &Field<'_>) -> Result<FlowEnd, Diagnostic> {
         match &field.item.value {
             Value::String(name) if name.contains('.') => {
                 let InterfaceRef { node, interface } = self.interface(field)?;
@@ -91,14 +89,14 @@ impl<'a> Names<'a> {
 
     /// The ends of flows that a name, a pattern or a list of these stand for; those of a pattern are not
     /// `but` this one.
-    pub(super) fn ends<'f>(
+    pub(in super::super) fn ends<'f>(
         &self,
         field: &Field<'f>,
         but: Option<FlowEnd>,
     ) -> Result<Vec<(Field<'f>, FlowEnd)>, Diagnostic> {
         let mut all = Vec::new();
         for field in field.list() {
-            let Some(pattern) = flow::pattern(&field) else {
+            let Some(pattern) = pattern(&field) else {
                 let end = self.end(&field)?;
                 all.push((field, end));
                 continue;
@@ -119,19 +117,23 @@ impl<'a> Names<'a> {
     }
 
     /// Returns true if the end is one of several nodes with a `count`.
-    pub(super) fn is_counted(&self, end: FlowEnd) -> bool {
+    pub(in super::super) fn is_counted(&self, end: FlowEnd) -> bool {
         self.counted[end.node]
     }
 
     /// The end of a flow as the scenario names it.
-    pub(super) fn end_name(&self, end: FlowEnd) -> String {
+    pub(in super::super) fn end_name(&self, end: FlowEnd) -> String {
         let (node, interfaces) = &self.nodes[end.node];
         end.interface
             .map_or_else(|| (*node).to_owned(), |interface| format!("{node}.{}", interfaces[interface]))
     }
 
     /// An interface as `node.interface`, or by its own name if it is one of node `own`.
-    pub(super) fn interface_from(&self, own: usize, field: &Field<'_>) -> Result<InterfaceRef, Diagnostic> {
+    pub(in super::super) fn interface_from(
+        &self,
+        own: usize,
+        field: &Field<'_>,
+    ) -> Result<InterfaceRef, Diagnostic> {
         let (node, interfaces) = &self.nodes[own];
         let named = |text: &str| interfaces.iter().position(|known| *known == text);
         match &field.item.value {
@@ -144,7 +146,7 @@ impl<'a> Names<'a> {
 
     /// The interface of an access point as `node.interface`. Whether one that is there is an access point's
     /// is looked at when all have been read.
-    pub(super) fn access_point(&self, field: &Field<'_>) -> Result<InterfaceRef, Diagnostic> {
+    pub(in super::super) fn access_point(&self, field: &Field<'_>) -> Result<InterfaceRef, Diagnostic> {
         let text = field.text("an access point's interface, such as \"ap.wlan0\"")?;
         let known = || self.access_points.iter().map(String::as_str).collect::<Vec<_>>();
         self.find(text).ok_or_else(|| field.wrong(suggest(text, &known())).that_may_follow())
@@ -159,7 +161,7 @@ impl<'a> Names<'a> {
     }
 
     /// An interface as `node.interface`.
-    pub(super) fn interface(&self, field: &Field<'_>) -> Result<InterfaceRef, Diagnostic> {
+    pub(in super::super) fn interface(&self, field: &Field<'_>) -> Result<InterfaceRef, Diagnostic> {
         let text = field.text("an interface, such as \"ap.wlan0\"")?;
         self.find(text).ok_or_else(|| {
             let one = |(node, all): &(&str, Vec<&str>)| {
@@ -171,4 +173,35 @@ impl<'a> Names<'a> {
                 .that_may_follow()
         })
     }
+}
+
+/// The text of an end that is a pattern.
+pub(in super::super) fn pattern<'a>(field: &Field<'a>) -> Option<&'a str> {
+    match &field.item.value {
+        Value::String(text) if text.contains('*') => Some(text),
+        _ => None,
+    }
+}
+
+/// The names of a node's interfaces.
+fn interface_names(node: &Table) -> Vec<&str> {
+    match node.get("interface").map(|item| &item.value) {
+        Some(Value::Table(interfaces)) => interfaces.names(),
+        _ => Vec::new(),
+    }
+}
+
+/// The interfaces of a node that say they are an access point's, as `node.interface`.
+fn access_points(name: &str, node: &Table) -> Vec<String> {
+    let Some(Value::Table(interfaces)) = node.get("interface").map(|item| &item.value) else {
+        return Vec::new();
+    };
+    let is_ap = |value: &Value| match value {
+        Value::Table(keys) => {
+            matches!(keys.get("role").map(|role| &role.value), Some(Value::String(r)) if r == "ap")
+        }
+        _ => false,
+    };
+    let all = interfaces.0.iter().filter(|(_, item)| is_ap(&item.value));
+    all.map(|(interface, _)| format!("{name}.{interface}")).collect()
 }
