@@ -1,4 +1,4 @@
-"""`stillair budget`: runs a transport on the paths of a budget, and says which limits it keeps."""
+"""`stillair budget`: runs a transport on a budget's paths and checks its limits."""
 
 import json
 import os
@@ -73,7 +73,7 @@ def budget(
 
 
 def _run(file: Path, read: "Budget", case: "Case") -> Measured:
-    """One run of the transport."""
+    """Runs the transport once."""
     where = f"{file}: path.{case.path}, seed {case.seed}"
     ours = {
         "STILLAIR_BUDGET": str(file.absolute()),

@@ -1,4 +1,4 @@
-"""`stillair ss`, `tc` and `rc-stats`: what a host of a run would tell of itself."""
+"""`stillair ss`, `tc` and `rc-stats`: the state of a simulated host."""
 
 import json
 from typing import Any

@@ -67,7 +67,7 @@ def run(
 
 
 class _Asked(NamedTuple):
-    """The runs to make."""
+    """The requested runs."""
 
     scenario: "Scenario"
     overrides: list[tuple[str, str]]
@@ -77,7 +77,7 @@ class _Asked(NamedTuple):
 
 
 def _run(asked: _Asked, described: "Described", watched: Watched, *, as_json: bool) -> None:
-    """Runs a scenario and prints what it measured. Only means are held, and for --json the text of each run."""
+    """Runs a scenario and prints the result. Holds only means, or each run's text for --json."""
     from stillair.results import result as results  # noqa: PLC0415 - loaded when there is something to run
     from stillair.runs import limits  # noqa: PLC0415
 
@@ -103,7 +103,7 @@ def _run(asked: _Asked, described: "Described", watched: Watched, *, as_json: bo
     except (RunError, KeyboardInterrupt):
         order.rest()
         if digest.runs and not as_json:
-            # Nothing is kept, but hours of runs have means.
+            # Nothing is stored, but hours of finished runs have means worth printing.
             _show(asked, digest)
         raise
     if not as_json:
@@ -129,7 +129,7 @@ def _engine(
     *,
     series: bool,
 ) -> None:
-    """Makes the runs in this process, or in a process of their own if they could run out of memory."""
+    """Runs in this process, or in a separate process if memory could run out."""
     from stillair.runs import work  # noqa: PLC0415 - loaded when there is something to run
 
     scenario = asked.scenario
@@ -167,7 +167,7 @@ def _show(asked: _Asked, digest: "Digest") -> None:
 
 
 def _run_and_keep(folder: Path, asked: _Asked, described: "Described", watched: Watched) -> "Digest":
-    """Runs a scenario and keeps its runs, even if only some have finished when one fails or a signal comes."""
+    """Runs a scenario and stores each finished run, even if a later one fails or a signal arrives."""
     from stillair.runs.result_writer import ResultWriter  # noqa: PLC0415 - not needed without -o
 
     writer = ResultWriter(folder, asked.scenario, asked.overrides, asked.runs, asked.seed)
@@ -191,7 +191,7 @@ def _run_and_keep(folder: Path, asked: _Asked, described: "Described", watched: 
     if error is None:
         return writer.digest
     if writer.broken and writer.digest.runs:
-        # The disk is full, but what the runs measured is in memory.
+        # The disk is full, but the results are still in memory.
         _show(asked, writer.digest)
     if kept is not None:
         inside = kept in (folder, writer.unfinished)
@@ -202,7 +202,7 @@ def _run_and_keep(folder: Path, asked: _Asked, described: "Described", watched: 
 
 
 def _print(asked: _Asked, digest: "Digest", folder: Path, *, as_json: bool) -> None:
-    """Prints a kept result, a run at a time."""
+    """Prints a stored result, one run at a time."""
     if not as_json:
         _show(asked, digest)
         return
@@ -287,7 +287,7 @@ def sweep(
 
 
 def _part(shard: str | None, folder: Path | None, *, as_json: bool, parquet: bool) -> "Shard | None":
-    """The part that is asked for; an `InputError` for options that have no effect."""
+    """Returns the requested shard. Raises `InputError` for options without effect."""
     from stillair.runs.sweep import Shard  # noqa: PLC0415 - loaded when there is something to run
 
     if parquet and folder is None:
@@ -308,12 +308,12 @@ def _unused(folder: Path | None, force: bool) -> None:
 
 
 def say(text: str) -> None:
-    """A line on stderr."""
+    """Prints a line on stderr."""
     print(f"stillair: {terminal.harmless(text)}", file=sys.stderr)
 
 
 def mention(notes: Iterable[str]) -> None:
-    """Says beside the results what should be known of the scenario; each thing once."""
+    """Prints the scenario's notes on stderr, each once."""
     word = terminal.painted("note:", terminal.YELLOW, sys.stderr)
     from stillair.results.summary import briefly  # noqa: PLC0415 - loaded when there is something to say
 
@@ -322,7 +322,7 @@ def mention(notes: Iterable[str]) -> None:
 
 
 def _broken(note: str) -> str:
-    """The note in lines as wide as the terminal, or of 80 columns."""
+    """Wraps a note to the terminal's width, or to 80 columns."""
     import textwrap  # noqa: PLC0415 - here alone
 
     first = len("stillair: note: ")
@@ -332,7 +332,10 @@ def _broken(note: str) -> str:
 
 
 def _mention_sweep(scenario: "Scenario", overrides: list[tuple[str, str]]) -> None:
-    """Says that there is more to run; a table that does not fit the overrides is for `stillair sweep` to refuse."""
+    """Notes that the scenario has a [sweep] table.
+
+    A table that conflicts with the overrides is left to `stillair sweep`.
+    """
     try:
         combinations = scenario.sweep(overrides)
     except InputError:

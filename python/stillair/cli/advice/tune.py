@@ -88,7 +88,8 @@ def tune(
         if folder is not None:
             from stillair.cli.common import output_folder  # noqa: PLC0415 - not needed without -o
 
-            # What is kept goes by all that a run depends on: another scenario's is no harm.
+            # Kept trials are keyed by all inputs of a run, so trials of another scenario in the folder do no
+            # harm.
             output_folder.check(folder, output_folder.TUNE, replace=False, grows=True)
         try:
             with runs_progress(limit.runs if limit.cpu_s is None else 1000, quiet=as_json) as watched:
@@ -139,7 +140,7 @@ def _write(folder: Path, name: str, found: "Tuned", said: str) -> None:
 
 
 def _budget(text: str) -> "Budget":
-    """A number of runs, or a time with its unit."""
+    """Parses a number of runs, or a time with its unit."""
     from stillair.explain.tune.tune import Budget  # noqa: PLC0415
 
     found = re.fullmatch(r"(\d+(?:\.\d+)?) *(s|min|h)?", text.strip())

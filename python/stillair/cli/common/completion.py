@@ -1,6 +1,6 @@
-"""What a shell is told to complete commands, options and scenarios: click's scripts, shown or put where a shell reads.
+"""Shell completion: prints or installs click's completion scripts.
 
-A shell that completes calls the program with `_STILLAIR_COMPLETE` set, which click answers.
+While completing, the shell calls the program with `_STILLAIR_COMPLETE` set, and click answers.
 """
 
 import os
@@ -15,7 +15,7 @@ _SHELLS = ("bash", "zsh", "fish")
 
 
 def _shell() -> str:
-    """The user's shell, by its environment."""
+    """Returns the user's shell, from the environment."""
     found = Path(os.environ.get("SHELL", "")).name
     if found not in _SHELLS:
         raise InputError(f'SHELL: found "{found}", expected one of {", ".join(_SHELLS)}, for which there is completion')

@@ -1,4 +1,4 @@
-"""Whether a folder may take a new result: it is empty, or holds one of the same kind that is to be replaced."""
+"""Checks whether a folder may take a new result: empty, or a result of the same kind to be replaced."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,13 +15,13 @@ _HOLDS: Mapping[str, Sequence[str]] = {
     COMPARE: ("sides",),
     REPORT: ("report.html", "runs.json"),
 }
-"""What each kind has in its folder, by the command that makes it."""
+"""Files that each kind of result has in its folder, by command."""
 
 
 def check(folder: Path, kind: str, *, replace: bool, grows: bool = False) -> None:
-    """An `InputError` if a new result there would be mixed with what the folder holds, or take its place unasked.
+    """Raises `InputError` if a new result would be mixed with other files or replace a result without `replace`.
 
-    One that `grows` takes up what is there already: it replaces nothing. Hidden files are not looked at.
+    A result that `grows` continues the existing one and replaces nothing. Hidden files are ignored.
     """
     if not folder.is_dir():
         return

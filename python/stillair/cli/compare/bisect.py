@@ -1,4 +1,4 @@
-"""`stillair bisect`: which version of a kernel moved a figure."""
+"""`stillair bisect`: finds the kernel version that changed a figure."""
 
 import json
 import math
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _RUNS = 5
 _MOST_SETTINGS = 30
 _WHOLE = 1.2
-"""A step that is more than this of the whole change was taken back in part."""
+"""A step larger than this share of the whole change was partly reverted by other steps."""
 
 
 @click.command()
@@ -105,14 +105,14 @@ def bisect(
         text = json.dumps(version)
         if kernels is None:
             return [*overrides, *((f"node.{node}.profile", text) for node in changed)]
-        # A node that is a guest keeps what else is said of it.
+        # A guest node keeps its other host settings.
         of = {
             node: (("host.kernel", text) if node in guests else ("host", f'{{ kind = "uml", kernel = {text} }}'))
             for node in changed
         }
         return [*overrides, *((f"node.{node}.{key}", value) for node, (key, value) in of.items())]
 
-    # A version that the scenario does not take is told before the first is run.
+    # Reject unsupported versions before the first run.
     resolved = {version: scenario.resolve(under(version)) for version in names}
     rounds = len(names) if every else 2 + math.ceil(math.log2(max(len(names) - 1, 1)))
     done = 0
@@ -137,7 +137,7 @@ def bisect(
 
 
 def _kernels(text: str) -> list[str]:
-    """Kernels that were built, by name."""
+    """Returns the built kernels of a comma-separated list."""
     from stillair.kernels import store  # noqa: PLC0415 - here alone
 
     names = [name.strip() for name in text.split(",") if name.strip()]
@@ -150,7 +150,7 @@ def _kernels(text: str) -> list[str]:
 
 
 def _profiles(text: str | None) -> list[str]:
-    """Modelled kernels: a list, or all of Linux between two."""
+    """Returns modelled kernels: a list, or all Linux releases between two."""
     from stillair.kernels import profiles  # noqa: PLC0415 - here alone
     from stillair.text.nearest import hint  # noqa: PLC0415
 
@@ -180,7 +180,7 @@ def _once(option: str, names: list[str]) -> list[str]:
 def _nodes(
     scenario: "Scenario", overrides: Sequence[tuple[str, str]], asked: Sequence[str], *, real: bool
 ) -> list[str]:
-    """The nodes whose kernel is changed."""
+    """Returns the nodes whose kernel is changed."""
     import tomllib  # noqa: PLC0415 - here alone
 
     from stillair.text.nearest import hint  # noqa: PLC0415
@@ -209,7 +209,7 @@ def _nodes(
 
 
 def _guests(scenario: "Scenario", overrides: Sequence[tuple[str, str]]) -> set[str]:
-    """Nodes that are real kernels already."""
+    """Returns the nodes that run real kernels."""
     resolved: dict[str, Any] = json.loads(scenario.resolve(overrides))
     return {node["name"] for node in resolved["nodes"] if isinstance(node.get("host"), dict)}
 
@@ -219,7 +219,7 @@ def _profile(written: dict[str, Any], name: str) -> str:
 
 
 def _key(written: dict[str, Any], name: str, key: str) -> Any:  # noqa: ANN401 - whatever the file holds
-    """A key of a node, or of the one that it is like."""
+    """Looks up a key of a node, or of the node that it inherits from."""
     seen = set[str]()
     while name in written and name not in seen:
         seen.add(name)
@@ -287,7 +287,7 @@ def _said(step: "Row", relation: Any) -> str:  # noqa: ANN401 - a function of wh
 
 
 def _share(whole: "Row", step: "Row") -> float | None:
-    """The part of the whole change, from the oldest to the newest, that a step is."""
+    """Returns a step's share of the whole change from the oldest to the newest version."""
     first, last = whole.values[0], whole.values[-1]
     old, new = step.values
     if first is None or last is None or old is None or new is None or first.mean == last.mean:

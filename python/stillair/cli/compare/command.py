@@ -11,7 +11,7 @@ from stillair.cli.common.progress import runs_progress
 from stillair.text import terminal
 
 _RUNS = 5
-"""Enough for an interval that means something."""
+"""Enough runs for a useful interval."""
 
 
 @click.command()
@@ -109,11 +109,11 @@ def compare(
 
 
 def _folder(keep: Path) -> Path:
-    """The folder of runs within that of --keep."""
+    """Returns the folder of runs within that of --keep."""
     from stillair.cli.common import output_folder  # noqa: PLC0415 - only with --keep
     from stillair.text import output  # noqa: PLC0415
 
-    # Runs are found by everything that they depend on: those of another comparison do no harm.
+    # Runs are keyed by all of their inputs, so runs of another comparison in the folder do no harm.
     output_folder.check(keep, output_folder.COMPARE, replace=False, grows=True)
     folder = keep / "sides"
     output.prepare(folder)

@@ -1,4 +1,4 @@
-"""The way between server and access point in the text of a scenario."""
+"""Scenario text of the path between server and access point."""
 
 import json
 import math
@@ -8,7 +8,7 @@ from stillair.explain.access import RAW, SHARE, share
 
 
 def way(home: Home) -> str:
-    """The link and the server behind the access point, which is named `ap` and has that link as `eth0`."""
+    """The link to the server, as `eth0` of the node `ap`."""
     own = home.access
     if own is None:
         link, said = f'rate = "1 Gbit/s"\ndelay = "{home.delay}"\n', "A wire that is never the bottleneck."
@@ -31,7 +31,7 @@ interface.eth0 = {{ link = "wan", address = "10.0.0.2" }}
 
 
 def _assumed(own: Access) -> str:
-    """What a packet costs on a line of which only the rates are known."""
+    """The assumed framing of a line given only by its rates."""
     of = own.framing
     return (
         f"# assumed: the framing of a cable line, {of.overhead} bytes beside each IP packet, at least {of.mpu} in all."
@@ -41,7 +41,7 @@ def _assumed(own: Access) -> str:
 
 
 def interface(home: Home) -> str:
-    """The access point's interface on that way, as lines of its table."""
+    """The access point's wired interface, as lines of its table."""
     before, said = "", ""
     if home.access is not None and home.access.shaper != "none":
         before = f", shaper = {shaper(home.access, home.access.shaper)}"
@@ -59,9 +59,9 @@ _COUNTS_NOT = (
 
 
 def shaper(own: Access, kind: str) -> str:
-    """The shaper of a line, with a discipline; cake counts packets as the line does."""
+    """The line's shaper with its qdisc. cake gets the line's framing."""
     part = _share(own, kind)
-    # Never a bit more than that part; the product of a part and a rate may be a hair less than it is.
+    # Round down: a product of floats may exceed the exact value slightly.
     down, up = (_rate(math.floor(rate * part * 1000 + 1e-6) / 1000) for rate in (own.down_mbps, own.up_mbps))
     framing = {key: of for key, of in own.framing._asdict().items() if of not in (None, 0, "noatm")}
     keys = "".join(f", {key} = {json.dumps(of)}" for key, of in framing.items())
@@ -70,7 +70,7 @@ def shaper(own: Access, kind: str) -> str:
 
 
 def _share(own: Access, kind: str) -> float:
-    """The part of the line's rates: what is no cake stands below an htb, which counts no framing."""
+    """Share of the line's rates to shape to. Other qdiscs than cake run under htb, which ignores framing."""
     return share(own.framing, own.framing) if kind == "cake" else share(own.framing)
 
 

@@ -1,4 +1,4 @@
-"""The command `stillair new`, and what it asks."""
+"""The command `stillair new` and its questions."""
 
 import json
 import re
@@ -153,7 +153,7 @@ def new(
 
 
 def _traffic(text: str) -> home.Traffic:
-    """`upload` or `upload=laptop`."""
+    """Parses `upload` or `upload=laptop`."""
     kind, equals, station = (part.strip() for part in text.partition("="))
     kind = _one_of("--traffic", kind, home.TRAFFIC)
     if equals and not station:
@@ -162,14 +162,14 @@ def _traffic(text: str) -> home.Traffic:
 
 
 def _access(internet: str | None, line: str | None, shaper: str, buffer: str | None) -> home.Access | None:
-    """The way to the Internet, by its rates or by its name."""
+    """Returns the access line, by rates or by preset."""
     if line is not None:
         return home.line(line, shaper, buffer)
     return home.access(internet, shaper, buffer) if internet is not None else None
 
 
 def _one_of(option: str, found: str, known: tuple[str, ...]) -> str:
-    """What was said, where it is one of these; the part behind `802.` is enough of a standard."""
+    """Returns the matching known value. A standard may omit its `802.11` prefix."""
     from stillair.text.nearest import hint  # noqa: PLC0415 - for a mistake
 
     for name in known:
@@ -179,13 +179,13 @@ def _one_of(option: str, found: str, known: tuple[str, ...]) -> str:
 
 
 def _checked(text: str) -> str:
-    """The survey of the text; what is wrong with it is told by the option, as far as its reader knows it."""
+    """Returns the survey of the text. Errors that an option caused name the option."""
     from stillair import _native  # noqa: PLC0415 - loaded when there is something to read
 
     try:
         return _native.survey(text, "the new scenario", [])
     except InputError as error:
-        # The same option is in many nodes: the first mistake says it.
+        # Many nodes share an option; the first error is enough.
         raise InputError(f"new: {str(error).splitlines()[0]}") from None
 
 
@@ -198,7 +198,7 @@ def _fastest(text: str) -> dict[str, str]:
 
 
 def _asked() -> tuple[list[str], str, str | None, str | None, list[str]]:
-    """The answers of a person; an empty one takes what is offered."""
+    """Asks for the settings; an empty answer accepts the default."""
 
     def ask(question: str, offered: str) -> str:
         return str(click.prompt(question, default=offered, err=True)).strip()
@@ -208,7 +208,7 @@ def _asked() -> tuple[list[str], str, str | None, str | None, list[str]]:
     internet = ask("Line to the Internet, down/up in Mbit/s, or none", "none")
     shaper = ask(f"Shaper at the line ({', '.join(home.SHAPERS)})", "none") if internet != "none" else None
     traffic = ask(f"Traffic ({', '.join(home.TRAFFIC)})", "download, ping")
-    stations = re.sub(r",\s*(?=power-save\b)", ";", stations)  # belongs to the station before it
+    stations = re.sub(r",\s*(?=power-save\b)", ";", stations)  # belongs to the preceding station
     listed = [[part.strip() for part in text.split(",") if part.strip()] for text in (stations, traffic)]
     listed[0] = [one.replace(";", ",") for one in listed[0]]
     return listed[0], standard, None if internet == "none" else internet, shaper, listed[1]

@@ -12,7 +12,7 @@ from stillair.cli.publish.time_range import parse as parse_window
 from stillair.runs.limits import LARGEST_RUN
 from stillair.text import terminal
 
-_LARGEST_SNAPLEN = 2**32 - 1  # of `capture`, which is loaded late
+_LARGEST_SNAPLEN = 2**32 - 1  # as in `capture`, which is imported late
 
 
 @click.command()
@@ -107,7 +107,7 @@ def export(
 
 
 def _only(kind: str, chosen: str, options: Mapping[str, object]) -> None:
-    """Refuses options of one format beside another, where they would say nothing."""
+    """Rejects options that the chosen format does not use."""
     for option, value in options.items():
         if value is not None and kind != chosen:
             raise InputError(f"{option}: applies only to --{kind}, not to --{chosen}")

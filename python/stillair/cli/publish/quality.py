@@ -1,4 +1,4 @@
-"""`stillair qoo`: how far a path is from what an application needs."""
+"""`stillair qoo`: scores a path against an application's needs (Quality of Outcome)."""
 
 from pathlib import Path
 

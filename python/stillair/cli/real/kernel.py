@@ -35,7 +35,7 @@ def _examples(_context: click.Context, _parameter: click.Parameter, incomplete: 
 
 
 def _known(what: str, incomplete: str) -> list[str]:
-    """Names of ours for a shell that completes, and files."""
+    """Completes names of bundled fragments or patches, and files."""
     from stillair.kernels import guest  # noqa: PLC0415 - for completion alone
 
     try:
@@ -179,7 +179,7 @@ def remove(names: tuple[str, ...], all_: bool, sources: bool) -> None:
         raise InputError("kernel remove: found nothing to remove, expected names, --all or --sources")
     if names and all_:
         raise InputError(f"--all: found beside {', '.join(names)}; give one of the two")
-    # All names are looked up before the first is gone.
+    # Resolve every name before anything is removed.
     for one in store.built() if all_ else list(dict.fromkeys(map(store.find, names))):
         print(f"removed {one.name} ({one.folder.name}): {store.remove(one) / 1e6:.1f} MB")
     if sources:

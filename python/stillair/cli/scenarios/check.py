@@ -14,10 +14,10 @@ from stillair.text import terminal
 Survey = Mapping[str, Any]
 
 _MOST_RADIOS = 12
-"""A matrix of more is not read at a terminal."""
+"""Larger matrices are unreadable on a terminal."""
 _MOST_ROWS = 50
 _MTU = 1500
-"""MTU of links without the key."""
+"""MTU of links that do not set it."""
 
 
 @click.command()
@@ -39,7 +39,7 @@ def check(file: str, set_: tuple[str, ...], as_json: bool) -> None:
     found["notes"] += framing.differences(resolved)
     for flow, of in zip(found["flows"], resolved["flows"], strict=True):
         flow["start_spread_s"] = of["start_spread_ns"] / 1e9
-    # With overrides it is checked as 'stillair run' takes it, which may set what is swept.
+    # With overrides, check the scenario as `stillair run` would run it; they may set swept keys.
     combinations = len(scenario.sweep(())) if not overrides else 1
     if as_json:
         print(json.dumps({**found, "combinations": combinations}, ensure_ascii=False))
@@ -158,7 +158,7 @@ def _rate(bps: int | None) -> str:
 
 
 def _hearing(channel: Survey) -> str:
-    """A matrix of which radios hear each other; each row is a receiver."""
+    """Matrix of radios that hear each other; each row is a receiver."""
     radios, hearing, snr = channel["radios"], channel["hearing"], channel["snr_db"]
     if hearing is None:
         return "\n".join(_groups(radios, channel["worse"]))
@@ -191,7 +191,7 @@ def _hearing(channel: Survey) -> str:
 
 
 def _groups(radios: Sequence[str], worse: Sequence[Survey]) -> Iterator[str]:
-    """Radios that do not hear each other, by groups, for channels with too many pairs to list."""
+    """Radios that do not hear each other, in groups, for channels with too many pairs to list."""
     if not worse:
         yield "  All hear each other."
         return
@@ -241,7 +241,7 @@ def _signal(path: Survey) -> str:
 
 
 def _chosen(of: Survey) -> list[str]:
-    """The rate in use with its loss, and the fastest rate that works with its bit rate."""
+    """The configured rate with its loss, and the fastest rate that works, with its bit rate."""
     rate, works = of["rate"], of["fastest"]
     if of["control"] == "fixed":
         sent = [rate["name"], _share(rate)]

@@ -1,14 +1,14 @@
-"""Shapers that count another framing than their line adds."""
+"""Finds shapers whose framing differs from their line's."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 Resolved = Mapping[str, Any]
 
-# Without `overhead` cake counts the packet with its Ethernet header, without the FCS.
+# Without `overhead`, cake counts the Ethernet header but not the FCS.
 _HEADER = 14
 _LEAST = 8
-"""Bytes per packet from which a difference is named: a VLAN tag, an FCS or both are less."""
+"""Smallest reported difference, in bytes per packet. A VLAN tag, an FCS or both are less."""
 
 
 def differences(resolved: Resolved) -> Iterator[str]:
