@@ -23,7 +23,7 @@ def known() -> dict[Version, str]:
 
 
 def profile(version: Version) -> str:
-    """Returns the profile of this version, or of the next older release."""
+    """Returns the profile of this version, or of the closest older release."""
     older = [name for at, name in known().items() if at <= version]
     if not older:
         oldest = next(iter(known().values()))
@@ -32,5 +32,5 @@ def profile(version: Version) -> str:
 
 
 def is_exact(version: Version) -> bool:
-    """Returns true if this version has a profile of its own."""
+    """Returns true if this exact version has a profile."""
     return version in known()
