@@ -1,8 +1,8 @@
-"""A result folder: a result that explains itself, kept run by run. This reads one; `runs.result_writer` writes it.
+"""Reads result folders, which `runs.result_writer` writes run by run.
 
-`result.json` (summary), `scenario.toml` (as given), `scenario.resolved.json`, `overrides.json`, `runs/run-N.json`
-(summary and series of a run), `table.csv` and `pings.csv`; `probes.csv` of tests of responsiveness; `sockets.csv` and
-`queues.csv` if asked for.
+A folder contains `result.json` (summary), `scenario.toml` (as given), `scenario.resolved.json`,
+`overrides.json`, `runs/run-N.json` (summary and series of a run), `table.csv`, `pings.csv`, `probes.csv` for
+responsiveness tests, and `sockets.csv` and `queues.csv` if recorded.
 """
 
 import json
@@ -18,11 +18,11 @@ from stillair.results.series import Series
 from stillair.results.tidy import Measured
 from stillair.text import shape, source
 
-# Of the folder, not of the program: raised when an older program could not read it.
+# Folder format. Raised when an older program could no longer read it.
 FORMAT = 1
 
 NEW = ".new-result"
-"""Within a result folder, the folder of a result that is not whole yet."""
+"""Subfolder for an incomplete result."""
 
 
 _HEAD = shape.record(
@@ -37,7 +37,7 @@ _UNITS = ("_ms", "_mbps", "_s", "_share")
 
 
 def _numbers(value: Mapping[str, Any]) -> None:
-    """What is a number by its name is none or one, whatever version of the engine it is of."""
+    """Checks that keys named as numbers are numbers or null, in any engine version."""
     for key, of in value.items():
         if (key in _COUNTS or key.endswith(_UNITS)) and of is not None:
             try:
@@ -57,14 +57,14 @@ _OF_ONE = shape.record(
     rest=shape.single,
 )
 _OF_EACH = shape.table(shape.both(_OF_ONE, _numbers))
-"""What is known of each flow or call, by name."""
+"""Keys of each flow or call, by name."""
 
 _TINS = shape.table(shape.record({}, rest=shape.single))
 _DISCIPLINES = shape.table(shape.record({}, {"tins": _TINS}, rest=shape.single))
-"""What each discipline counted, by its name; cake also in each tin."""
+"""Counters of each discipline by name, for cake also of each tin."""
 
 _TESTS = shape.table(shape.record({}, {"probes": _TINS}, rest=shape.single))
-"""What is known of each test of responsiveness, and of its probes by what they timed."""
+"""Keys of each responsiveness test, and of its probes by kind."""
 
 _SLEEP = shape.record({}, dict.fromkeys(("dozing_s", "sleeps", "away_s", "trips"), shape.number))
 
@@ -120,26 +120,26 @@ _RESOLVED = shape.record(
         )
     }
 )
-"""What is read of a resolved scenario."""
+"""Required keys of a resolved scenario."""
 
 
 _LARGE = 32 << 20
-"""Bytes of a `result.json` beyond which its runs are read one at a time, when they are needed."""
+"""Size of `result.json` in bytes beyond which runs are read one at a time, on use."""
 
 _RUN_LINE = re.compile(rb'\{"run": (\d{1,10}), ')
 
 
 class Runs(Sequence["Run"]):
-    """The summaries in a large `result.json`, which has a line for each run. Only the last one read is in memory."""
+    """Summaries of a large `result.json` with one run per line. Keeps only the last one in memory."""
 
     def __init__(self, file: Path, places: list[tuple[int, int]], numbers: list[int]) -> None:
-        """`places` has the offset of each run and its length, `numbers` the number of each."""
+        """`places` is the offset and length of each run, `numbers` its number."""
         self._file, self._places, self.numbers = file, places, numbers
         self._last: tuple[int, Run] | None = None
 
     @classmethod
     def places_in(cls, file: Path) -> "tuple[dict[str, Any], Runs] | None":
-        """The result without its runs, and the runs; none if the file has another layout."""
+        """Returns the result without its runs, and the runs; `None` if the file is not in lines."""
         numbers: list[int] = []
         places: list[tuple[int, int]] = []
         with file.open("rb") as lines:
@@ -148,7 +148,7 @@ class Runs(Sequence["Run"]):
             if not first.endswith(b'"runs": ['):
                 return None
             at = lines.tell()
-            # A file without line ends must not be one line in memory.
+            # A file without line ends must not be read as one line.
             for line in iter(lambda: lines.readline(longest), b""):
                 if line.startswith(b"]"):
                     try:
@@ -175,7 +175,7 @@ class Runs(Sequence["Run"]):
     def __getitem__(self, at: slice) -> "list[Run]": ...
 
     def __getitem__(self, at: int | slice) -> "Run | list[Run]":
-        """The summary at a position."""
+        """Summary at a position."""
         if isinstance(at, slice):
             return [self[n] for n in range(*at.indices(len(self)))]
         at = range(len(self))[at]
@@ -188,7 +188,7 @@ class Runs(Sequence["Run"]):
         return self._last[1]
 
     def __iter__(self) -> "Iterator[Run]":
-        """Every summary, one at a time."""
+        """All summaries, one at a time."""
         return (self[at] for at in range(len(self)))
 
     def _read(self, at: int, text: bytes) -> "Run":
@@ -201,18 +201,18 @@ class Runs(Sequence["Run"]):
 
 
 class Kept(NamedTuple):
-    """What a folder holds, but for the series."""
+    """Content of a folder, except for the series."""
 
     data: dict[str, Any]
     """The summaries."""
     resolved: str
     """The resolved scenario as JSON."""
     nodes: frozenset[str]
-    """The names of its nodes, and of their interfaces as NODE.INTERFACE, to which a flow may go too."""
+    """Names of the nodes, and of their interfaces as NODE.INTERFACE, which a flow may also name."""
 
 
 def read(path: Path) -> Kept:
-    """Reads a result folder; `measured` reads the series of a run."""
+    """Reads a result folder. Use `measured` for the series of a run."""
     if not path.exists():
         raise InputError(f"{path}: no such folder; give the folder that 'stillair run -o' wrote")
     if not path.is_dir():
@@ -255,7 +255,7 @@ def read(path: Path) -> Kept:
 
 
 def recognise(path: Path) -> None:
-    """An `InputError` unless the `result.json` of a folder is one that this program wrote, in whatever version."""
+    """Raises `InputError` unless the folder's `result.json` was written by this program, in any version."""
     file = path / "result.json"
     try:
         shape.check(_read(file), _HEAD, file)
@@ -264,7 +264,7 @@ def recognise(path: Path) -> None:
 
 
 def scenario(path: Path) -> str:
-    """The text of the scenario of a result folder."""
+    """Scenario text of a result folder."""
     file = path / "scenario.toml"
     try:
         return source.text(file, "a scenario file")
@@ -275,7 +275,7 @@ def scenario(path: Path) -> str:
 
 
 def overrides(path: Path) -> list[tuple[str, str]]:
-    """The overrides that the scenario of a result folder was run with."""
+    """Overrides of a result folder's run."""
     file = path / "overrides.json"
     found = _read(file)
     shape.check(found, shape.each(shape.row(shape.text, shape.text)), file)
@@ -283,7 +283,7 @@ def overrides(path: Path) -> list[tuple[str, str]]:
 
 
 def measured(path: Path, name: str, run: Mapping[str, Any], nodes: Collection[str] | None = None) -> Measured:
-    """A run of a result folder with its series; an `InputError` if a flow is not between `nodes`, where given."""
+    """Returns a run with its series. Raises `InputError` if a flow is not between `nodes`, if given."""
     file = path / "runs" / f"run-{run['run']}.json"
     data = _read(file)
     shape.check(data, _RUN, file)
@@ -324,5 +324,5 @@ def _parsed(file: Path, text: str) -> Any:  # noqa: ANN401 - JSON
     except json.JSONDecodeError as error:
         raise InputError(f"{file}:{error.lineno}: is not JSON, or cut off: {error.msg}") from None
     except (RecursionError, ValueError):
-        # Python's limits, far beyond what this program writes: a depth of 1000, numbers of 4300 digits.
+        # Python's limits, far beyond this program's output: nesting of 1000 levels, numbers of 4300 digits.
         raise InputError(f"{file}: is not what this program writes: too deep, or a number too long") from None
