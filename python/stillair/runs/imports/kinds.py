@@ -271,7 +271,7 @@ def _first(part: Part) -> str:
 
 
 def _nothing(file: str, part: Part) -> list[Fact]:
-    """A command without output."""
+    """Returns facts about a command without output."""
     if not pasted.is_output(part.command):
         return []
     why = ": no station is connected" if re.search(r"station\s+dump|assoclist", part.command) else ""

@@ -15,7 +15,7 @@ HOLDLESS = ("noqueue", "ingress", "clsact", "mq", "mqprio")
 """Disciplines that hold no packets themselves."""
 _COUNTS = ("bytes", "packets", "drops", "overlimits", "requeues", "backlog", "qlen")
 
-# linux: iproute2's q_cake.c cake_print_opt (6.1) - names of the JSON; a scenario has those of `tc`'s command.
+# linux: iproute2's q_cake.c cake_print_opt (6.1) - JSON names; scenario keys follow `tc`'s command line.
 _CAKE = {
     "diffserv": "tins",
     "flowmode": "isolation",
@@ -94,7 +94,7 @@ def bandwidth_bps(qdisc: Qdisc) -> int | None:
     name = "bandwidth" if is_cake(qdisc) else "rate" if qdisc.kind == "tbf" else ""
     rate = qdisc.options.get(name)
     inner = qdisc.kind == "cake" and qdisc.handle in ("0:", "") and not qdisc.root and bool(qdisc.parent)
-    # linux: iproute2's q_cake.c cake_print_opt (6.1) - bytes a second in the JSON, bits in the text.
+    # linux: iproute2's q_cake.c cake_print_opt (6.1) - bytes per second in JSON, bits per second in text.
     is_rate = isinstance(rate, int) and not isinstance(rate, bool) and rate > 0
     return int(rate) * 8 if is_rate and not inner else None  # type: ignore[call-overload]
 

@@ -1,4 +1,4 @@
-"""A Flent file: the test that was run is the load to repeat."""
+"""A Flent file: its test becomes the scenario's load."""
 
 import json
 import math

@@ -96,7 +96,7 @@ def _associated(_file: str, where: str, value: Mapping[str, Any]) -> Iterator[Fa
 
 
 def _of_words(given: Mapping[str, Any]) -> Rate | None:
-    """A rate of iwinfo's JSON, by the words that iw has for it."""
+    """A rate in iwinfo's JSON, converted to iw's format."""
     kbit, mcs, nss = _whole(given.get("rate")), _whole(given.get("mcs")), _whole(given.get("nss"))
     if not kbit or kbit < 0:
         return None
@@ -140,7 +140,7 @@ def _board(_file: str, where: str, value: Mapping[str, Any]) -> Iterator[Fact]:
 
 
 def _wireless(file: str, where: str, value: Mapping[str, Any]) -> Iterator[Fact]:
-    """`ubus call network.wireless status`: the configuration that runs, with the names of interfaces."""
+    """`ubus call network.wireless status`: the running configuration, with interface names."""
     sections: list[uci.Section] = []
     at = int(where.rpartition(":")[2])
     for name, one in value.items():
