@@ -1,4 +1,4 @@
-"""`stillair paper`: the papers' experiments run and judged, and why a claim is not reproduced."""
+"""`stillair paper`: runs and judges the papers' experiments, and shows why a claim is not reproduced."""
 
 import sys
 from collections.abc import Callable
@@ -87,7 +87,7 @@ def paper(
                     wanted, prepared, runs, jobs, extra, watched.progress, _finished(len(wanted), as_json), runs_folder
                 )
         except (KeyboardInterrupt, RunError) as error:
-            # Claims are judged over all runs: there is no report of some.
+            # Claims are judged over all runs, so there is no report of a part.
             where = "nothing is kept; -o names a folder for finished runs"
             if folder is not None:
                 where = f"finished runs are kept in {folder}; the same command goes on from there"
@@ -134,6 +134,6 @@ def _why(
         print(why.as_json(found))
     elif len(asked) > 1:
         print(terminal.folded(why.summary(found)))
-    # With other runs or another change nothing is kept that could be contradicted.
+    # With other runs or another change, there is no recorded cause to contradict.
     if len(asked) > 1 and runs is None and not change and not all(one.agrees for one in found):
         click.get_current_context().exit(1)
