@@ -62,14 +62,14 @@ def _of(reader: Reader, folder: Path, seconds: float, first: int) -> int:
         case = folder / "case"
         shutil.rmtree(case, ignore_errors=True)
         case.mkdir()
-        path = readers.cases(reader, seeds, case, random.Random(f"{reader.name} {seed}"))  # noqa: S311 - to be made again
+        path = readers.cases(reader, seeds, case, random.Random(f"{reader.name} {seed}"))  # noqa: S311 - must be reproducible
         signal.alarm(PATIENCE_S)
         try:
             reader.read(path)
             accepted += 1
         except InputError:
             pass
-        except Exception:  # noqa: BLE001 - whatever it is, it is what is looked for
+        except Exception:  # noqa: BLE001 - any other error is a finding
             said = traceback.format_exc().splitlines()
             place = next((line for line in reversed(said) if line.startswith('  File "')), "") + said[-1][:40]
             if place not in places:

@@ -40,7 +40,7 @@ def __getattr__(name: str) -> object:
     """Imports names on first use, so that the command can handle an interrupt early."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module  # noqa: PLC0415 - needed here alone
+    from importlib import import_module  # noqa: PLC0415 - only used here
 
     globals()[name] = found = getattr(import_module(_ROOMS.get(name, "stillair._native")), name)
     return found

@@ -43,7 +43,7 @@ _NETEM = (
 
 def shell(command: str, check: bool = True) -> str:
     """Returns a command's output. With `check`, logs a failing command."""
-    done = subprocess.run(  # noqa: S602 - the guest has no one else
+    done = subprocess.run(  # noqa: S602 - the guest has a single user
         command, shell=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
     )
     if check and done.returncode:
@@ -78,7 +78,7 @@ class Guest:
     def go(self, namespace: str, command: list[str], to: Path | None = None) -> subprocess.Popen[bytes]:
         """Starts a process in a network namespace."""
         with (to or Path(os.devnull)).open("wb") as output:
-            process = subprocess.Popen(  # noqa: S603 - the commands are made here
+            process = subprocess.Popen(  # noqa: S603 - fixed commands
                 ["ip", "netns", "exec", namespace, *command],  # noqa: S607
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -245,7 +245,7 @@ def main() -> None:
 if __name__ == "__main__":
     try:
         main()
-    except BaseException:  # noqa: BLE001 - whatever it is, the guest has to end
+    except BaseException:  # noqa: BLE001 - the guest must end after any error
         traceback.print_exc()
     print(slurp("/run/hostapd.log")[-800:])
     sys.stdout.flush()

@@ -49,7 +49,7 @@ def boot(name: str, configuration: Mapping[str, Any]) -> tuple[Path, float | Non
     ]  # fmt: skip
     began = time.monotonic()
     with (out / "log").open("wb") as log:
-        process = subprocess.Popen(  # noqa: S603 - the command is made here
+        process = subprocess.Popen(  # noqa: S603 - fixed commands
             command,
             stdin=subprocess.DEVNULL,
             stdout=log,

@@ -55,7 +55,7 @@ class _Late(click.Group):
     """Imports each command on use, to keep start-up short."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        from stillair.cli import extension  # noqa: PLC0415 - to find commands elsewhere takes its time
+        from stillair.cli import extension  # noqa: PLC0415 - slow: searches other packages for commands
 
         return list(dict.fromkeys([*_COMMANDS, *extension.names()]))
 

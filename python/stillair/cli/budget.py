@@ -43,7 +43,7 @@ def budget(
     Runs the budget's command for each path and seed, in the folder of the file, with STILLAIR_BUDGET, STILLAIR_PATH and
     STILLAIR_SEED set. The last line that the command prints is a JSON object of metrics and values.
     """
-    from stillair.link import Budget  # noqa: PLC0415 - loaded when there is something to run
+    from stillair.link import Budget  # noqa: PLC0415 - loaded on use
 
     read = Budget(file)
     if not read.command:

@@ -44,7 +44,7 @@ def announced(group: str = GROUP) -> Mapping[str, str]:
 def _read(file: str, group: str) -> dict[str, str]:
     """Returns the entry points of one `entry_points.txt`; empty if there is no such file."""
     try:
-        with open(file, encoding="utf-8") as opened:  # noqa: PTH123 - one of hundreds
+        with open(file, encoding="utf-8") as opened:  # noqa: PTH123 - called hundreds of times
             text = opened.read()
     except (OSError, UnicodeDecodeError):
         return {}
@@ -75,7 +75,7 @@ def command(name: str) -> click.Command | None:
 
 
 def _missing(name: str) -> click.Command:
-    def refuse(arguments: Sequence[str]) -> None:  # noqa: ARG001 - of any kind
+    def refuse(arguments: Sequence[str]) -> None:  # noqa: ARG001 - any kind
         raise InputError(
             f"{name}: is in the package {_PACKAGE}: 'pip install {_PACKAGE}', or 'pip install {_FOLDER}' in a checkout"
         )

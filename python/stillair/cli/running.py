@@ -40,7 +40,7 @@ def run(
     as_json: bool,
 ) -> None:
     """Run a scenario and print what it measured."""
-    from stillair.runs import limits  # noqa: PLC0415 - loaded when there is something to run
+    from stillair.runs import limits  # noqa: PLC0415 - loaded on use
 
     _unused(folder, force)
     overrides = options.overrides(set_)
@@ -78,7 +78,7 @@ class _Asked(NamedTuple):
 
 def _run(asked: _Asked, described: "Described", watched: Watched, *, as_json: bool) -> None:
     """Runs a scenario and prints the result. Holds only means, or each run's text for --json."""
-    from stillair.results import result as results  # noqa: PLC0415 - loaded when there is something to run
+    from stillair.results import result as results  # noqa: PLC0415 - loaded on use
     from stillair.runs import limits  # noqa: PLC0415
 
     digest = results.Digest(described.name, described.notes, asked.runs)
@@ -130,7 +130,7 @@ def _engine(
     series: bool,
 ) -> None:
     """Runs in this process, or in a separate process if memory could run out."""
-    from stillair.runs import work  # noqa: PLC0415 - loaded when there is something to run
+    from stillair.runs import work  # noqa: PLC0415 - loaded on use
 
     scenario = asked.scenario
     if not work.is_risky(described.least, asked.jobs) or scenario.kernels(asked.overrides):
@@ -155,12 +155,12 @@ def _engine(
 
 
 def _show(asked: _Asked, digest: "Digest") -> None:
-    from stillair.results.summary import summary  # noqa: PLC0415 - loaded when there is something to show
+    from stillair.results.summary import summary  # noqa: PLC0415 - loaded on use
 
     mention(digest.notes)
     _mention_sweep(asked.scenario, asked.overrides)
     print(summary(digest, sys.stdout).rstrip())
-    from stillair.runs.metrics import starvation  # noqa: PLC0415 - loaded when there is something to show
+    from stillair.runs.metrics import starvation  # noqa: PLC0415 - loaded on use
 
     for told in starvation.starvation_over(digest.summary(), lambda: asked.scenario.resolve(asked.overrides)):
         print(f"\n{terminal.folded(terminal.harmless(told))}")
@@ -245,7 +245,7 @@ def sweep(
     Where there are many flows of a kind, the table has the worst of them; --only chooses other figures.
     With --shard several machines share a folder; the same command without --shard gathers what they left.
     """
-    from stillair.cli.common import output_folder  # noqa: PLC0415 - loaded when there is something to run
+    from stillair.cli.common import output_folder  # noqa: PLC0415 - loaded on use
     from stillair.runs.sweep import Sweep  # noqa: PLC0415
 
     _unused(folder, force)
@@ -288,7 +288,7 @@ def sweep(
 
 def _part(shard: str | None, folder: Path | None, *, as_json: bool, parquet: bool) -> "Shard | None":
     """Returns the requested shard. Raises `InputError` for options without effect."""
-    from stillair.runs.sweep import Shard  # noqa: PLC0415 - loaded when there is something to run
+    from stillair.runs.sweep import Shard  # noqa: PLC0415 - loaded on use
 
     if parquet and folder is None:
         raise InputError("--parquet: has no effect without -o, which names the folder of the data set")
@@ -315,7 +315,7 @@ def say(text: str) -> None:
 def mention(notes: Iterable[str]) -> None:
     """Prints the scenario's notes on stderr, each once."""
     word = terminal.painted("note:", terminal.YELLOW, sys.stderr)
-    from stillair.results.summary import briefly  # noqa: PLC0415 - loaded when there is something to say
+    from stillair.results.summary import briefly  # noqa: PLC0415 - loaded on use
 
     for note in briefly(notes):
         print(f"stillair: {word} {_broken(terminal.harmless(note))}", file=sys.stderr)
@@ -323,7 +323,7 @@ def mention(notes: Iterable[str]) -> None:
 
 def _broken(note: str) -> str:
     """Wraps a note to the terminal's width, or to 80 columns."""
-    import textwrap  # noqa: PLC0415 - here alone
+    import textwrap  # noqa: PLC0415 - only used here
 
     first = len("stillair: note: ")
     wrapper = textwrap.TextWrapper(terminal.width() - 1, initial_indent=" " * first, subsequent_indent="  ")

@@ -84,7 +84,7 @@ def make_programs(target: Path) -> list[str]:
 def _compile(target: Path, sources: list[Path], flags: tuple[str, ...]) -> None:
     part = target.with_name(f".{target.name}.part")
     command = ["gcc", "-O2", "-Wall", *flags, "-o", str(part), *map(str, sources), "-lm"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own words
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own arguments
     if done.returncode:
         raise RunError(f"{sources[0]}: does not compile:\n{done.stderr.strip()}")
     part.chmod(0o755)

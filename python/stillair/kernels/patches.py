@@ -54,7 +54,7 @@ def apply(patch: Path, tree: Path) -> Refused | None:
 
 
 def _patch(tree: Path, text: str, *options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(  # noqa: S603 - our own words
+    return subprocess.run(  # noqa: S603 - our own arguments
         ["patch", "-p1", "--batch", "--reject-file=-", "-d", str(tree), *options],  # noqa: S607
         input=text,
         capture_output=True,

@@ -18,7 +18,7 @@ def started(
     stderr: int | None = None,
 ) -> Iterator["subprocess.Popen[str]"]:
     """Starts a program in its own process group, which is killed if the block raises."""
-    with subprocess.Popen(  # noqa: S603 - our own words
+    with subprocess.Popen(  # noqa: S603 - our own arguments
         words, start_new_session=True, text=True, cwd=cwd, env=env, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr
     ) as made:
         try:

@@ -99,7 +99,7 @@ class Debian(NamedTuple):
                 "kernel build: this machine has no apt, which fetches Debian's source;"
                 " --source names a tree or an archive (.tar.xz)"
             )
-        said = subprocess.run(  # noqa: S603 - our own words
+        said = subprocess.run(  # noqa: S603 - our own arguments
             ["apt-cache", "show", "--no-all-versions", self.package],  # noqa: S607
             capture_output=True,
             text=True,
@@ -243,7 +243,7 @@ def _git(folder: Path, *words: str) -> str | None:
     """Runs git in a folder; `None` if the folder is not the top of a repository."""
     if not (folder / ".git").exists() or shutil.which("git") is None:
         return None
-    done = subprocess.run(  # noqa: S603 - our own words
+    done = subprocess.run(  # noqa: S603 - our own arguments
         ["git", "-c", "safe.directory=*", "-C", str(folder), *words],  # noqa: S607
         capture_output=True,
         text=True,

@@ -268,7 +268,7 @@ def by_executor(work: Sequence[Cell], executor: Executor, hear: Hear) -> None:
             del under_way[position]
             try:
                 text = future.result()
-            except Exception as error:  # noqa: BLE001 - whatever a worker or its executor raises, it is this cell's
+            except Exception as error:  # noqa: BLE001 - any error of a worker or executor fails this cell
                 is_ours = isinstance(error, InputError | RunError)
                 if isinstance(error, ValueError) and not is_ours and position not in repeated:
                     repeated.add(position)

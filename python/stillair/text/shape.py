@@ -27,7 +27,7 @@ _KINDS = {
 _MISSING = "nothing"
 
 
-class Misfit(Exception):  # noqa: N818 - it never leaves this module but as an InputError
+class Misfit(Exception):  # noqa: N818 - converted to InputError inside this module
     """A value does not have its shape. Callers add its key as the exception propagates."""
 
     def __init__(self, found: str, expected: str, *keys: object) -> None:
@@ -74,7 +74,7 @@ def whole(least: int = 0, most: int = LARGEST) -> Shape:
     return fits
 
 
-def number(value: Any) -> None:  # noqa: ANN401 - of JSON
+def number(value: Any) -> None:  # noqa: ANN401 - a JSON value
     """A finite number."""
     if type(value) not in (int, float) or not abs(value) <= LARGEST:
         raise Misfit(shown(value), "a number")

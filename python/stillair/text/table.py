@@ -117,7 +117,7 @@ def _cell(text: str, width: int, is_word: bool) -> str:
 
 def pairs(rows: Sequence[tuple[str, str]], header: tuple[str, str] | None, width: int) -> str:
     """A table of names and texts; texts are wrapped to the width."""
-    import textwrap  # noqa: PLC0415 - here alone
+    import textwrap  # noqa: PLC0415 - only used here
 
     every = [header, *rows] if header else rows
     names = max(len(name) for name, _ in every)

@@ -22,7 +22,7 @@ def width() -> int:
 
 def folded(text: str) -> str:
     """Wraps long sentences; lines with columns stay unchanged."""
-    import textwrap  # noqa: PLC0415 - here alone
+    import textwrap  # noqa: PLC0415 - only used here
 
     lines = []
     for line in text.split("\n"):

@@ -14,7 +14,7 @@ def to_toml(table: Mapping[str, Any]) -> str:
     return "".join(f"{_key(key)} = {_value(value, _key(key))}\n" for key, value in table.items())
 
 
-def to_value(value: Any, where: str) -> str:  # noqa: ANN401 - whatever the caller put in
+def to_value(value: Any, where: str) -> str:  # noqa: ANN401 - any value of the caller
     """Formats a value as TOML on one line. `where` names it in errors."""
     return _value(value, where)
 
@@ -30,7 +30,7 @@ def _key(key: object) -> str:
     return key if _BARE_KEY.fullmatch(key) else _string(key)
 
 
-def _value(value: Any, where: str) -> str:  # noqa: ANN401 - whatever the caller put in
+def _value(value: Any, where: str) -> str:  # noqa: ANN401 - any value of the caller
     match value:
         case bool():
             return "true" if value else "false"

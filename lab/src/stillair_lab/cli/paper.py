@@ -63,7 +63,7 @@ def paper(
     if why_:
         _why(name, runs, jobs, overrides(set_), folder, as_json)
         return
-    from stillair.cli.common import output_folder  # noqa: PLC0415 - all of the papers takes its time to load
+    from stillair.cli.common import output_folder  # noqa: PLC0415 - the papers are slow to load
     from stillair_lab.papers.pages import export, registry, report  # noqa: PLC0415
 
     if name is None:
@@ -119,7 +119,7 @@ def _why(
         raise InputError("paper: --why asks about a claim: give its name, or that of an experiment or a paper, or all")
     if folder is not None:
         raise InputError("-o: --why keeps nothing; it prints text, or with --json one value")
-    from stillair_lab.papers.pages import why  # noqa: PLC0415 - all of the papers takes its time to load
+    from stillair_lab.papers.pages import why  # noqa: PLC0415 - the papers are slow to load
 
     asked = why.questions(name, change)
     found = []

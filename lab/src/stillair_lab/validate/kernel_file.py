@@ -137,7 +137,7 @@ def _config(path: Path, measured: Mapping[str, Any]) -> Config:
     if not isinstance(config, Mapping):
         raise wrong(path, "config", config, "an object with the settings of the run")
 
-    def get(key: str, default: object, good: bool | None, expected: str) -> Any:  # noqa: ANN401 - as the file has it
+    def get(key: str, default: object, good: bool | None, expected: str) -> Any:  # noqa: ANN401 - any value of the file
         """Returns the value of a key if it is present and `good`."""
         if config.get(key) is None and default is not None:
             return default

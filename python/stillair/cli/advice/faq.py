@@ -11,7 +11,7 @@ from stillair.text import terminal
 
 
 def _known(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
-    from stillair.explain.faq import questions  # noqa: PLC0415 - for completion alone
+    from stillair.explain.faq import questions  # noqa: PLC0415 - only for completion
 
     return [name for name in questions.names() if name.startswith(incomplete)]
 
@@ -32,7 +32,7 @@ def faq(name: str | None, runs: int | None, jobs: int | None, folder: Path | Non
     People asked these questions in public. An answer has the verdict, the numbers with their intervals, and what was
     assumed.
     """
-    from stillair.explain.faq import questions  # noqa: PLC0415 - loaded when there is something to answer
+    from stillair.explain.faq import questions  # noqa: PLC0415 - loaded on use
 
     if force and folder is None:
         raise InputError("--force: has no effect without -o, which names the folder to write into")

@@ -76,7 +76,7 @@ def tune(
     The best settings are confirmed with several runs. Each change is removed again to measure its gain, and the network
     is varied by 20 %. Prints the commands for these settings. With -o an interrupted search continues.
     """
-    from stillair.text import extras  # noqa: PLC0415 - loaded when there is something to search
+    from stillair.text import extras  # noqa: PLC0415 - loaded on use
 
     extras.need("optuna", "tune")
     from stillair.explain.tune import page  # noqa: PLC0415

@@ -23,7 +23,7 @@ def _shell() -> str:
 
 
 def _script(shell: str, command: click.Command) -> str:
-    from click.shell_completion import get_completion_class  # noqa: PLC0415 - for this alone
+    from click.shell_completion import get_completion_class  # noqa: PLC0415 - only used here
 
     made = get_completion_class(shell)
     assert made is not None  # noqa: S101 - one of click's own
@@ -46,7 +46,7 @@ def _install(context: click.Context, _parameter: click.Parameter, wanted: bool) 
     else:
         file = Path.home() / f".{shell}rc"
         text = f'eval "$({_VARIABLE}={shell}_source stillair)"\n'
-    from stillair.text import source  # noqa: PLC0415 - here alone
+    from stillair.text import source  # noqa: PLC0415 - only used here
 
     there = source.text(file) if file.is_file() else ""
     if text not in there:

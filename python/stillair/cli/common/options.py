@@ -90,7 +90,7 @@ PATH = FilePath()
 
 def known_scenarios(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
     """Completes bundled scenarios and scenario files."""
-    from stillair.runs import bundled  # noqa: PLC0415 - for completion alone
+    from stillair.runs import bundled  # noqa: PLC0415 - only for completion
 
     files = (found.as_posix() for found in Path().glob(f"{incomplete}*") if found.suffix == ".toml" or found.is_dir())
     return [name for name in bundled.names() if name.startswith(incomplete)] + sorted(files)
@@ -149,7 +149,7 @@ def scenario(text: str) -> "Scenario":
 
     A file of that name has precedence.
     """
-    from stillair.runs import bundled  # noqa: PLC0415 - loaded when there is something to run
+    from stillair.runs import bundled  # noqa: PLC0415 - loaded on use
     from stillair.runs.scenario import Scenario  # noqa: PLC0415
     from stillair.text.nearest import hint  # noqa: PLC0415
 

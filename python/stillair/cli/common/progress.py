@@ -31,7 +31,7 @@ def runs_progress(total: int, quiet: bool, clock: Callable[[], float] = time.mon
 
 
 def _bar(total: int) -> Iterator[Watched]:
-    from rich.console import Console  # noqa: PLC0415 - it takes its time to load
+    from rich.console import Console  # noqa: PLC0415 - slow to load
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
 
     # Show a percentage instead of 0/1 for a single run.
@@ -68,7 +68,7 @@ def files_progress(
     if quiet:
         yield lambda _: None
     elif sys.stderr.isatty():
-        from rich.console import Console  # noqa: PLC0415 - it takes its time to load
+        from rich.console import Console  # noqa: PLC0415 - slow to load
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
 
         columns = (TextColumn("files {task.completed}"), BarColumn(), TimeElapsedColumn())

@@ -88,7 +88,7 @@ def bisect(
     between are bisected until two neighbours are left. For modelled kernels the settings that differ between these two
     are printed.
     """
-    from stillair.cli.compare import versions  # noqa: PLC0415 - loaded when there is something to run
+    from stillair.cli.compare import versions  # noqa: PLC0415 - loaded on use
     from stillair.cli.compare.sides import Side  # noqa: PLC0415
 
     if kernels is not None and profiles is not None:
@@ -138,7 +138,7 @@ def bisect(
 
 def _kernels(text: str) -> list[str]:
     """Returns the built kernels of a comma-separated list."""
-    from stillair.kernels import store  # noqa: PLC0415 - here alone
+    from stillair.kernels import store  # noqa: PLC0415 - only used here
 
     names = [name.strip() for name in text.split(",") if name.strip()]
     for name in names:
@@ -151,7 +151,7 @@ def _kernels(text: str) -> list[str]:
 
 def _profiles(text: str | None) -> list[str]:
     """Returns modelled kernels: a list, or all Linux releases between two."""
-    from stillair.kernels import profiles  # noqa: PLC0415 - here alone
+    from stillair.kernels import profiles  # noqa: PLC0415 - only used here
     from stillair.text.nearest import hint  # noqa: PLC0415
 
     known = list(profiles.known().values())
@@ -181,7 +181,7 @@ def _nodes(
     scenario: "Scenario", overrides: Sequence[tuple[str, str]], asked: Sequence[str], *, real: bool
 ) -> list[str]:
     """Returns the nodes whose kernel is changed."""
-    import tomllib  # noqa: PLC0415 - here alone
+    import tomllib  # noqa: PLC0415 - only used here
 
     from stillair.text.nearest import hint  # noqa: PLC0415
 
@@ -218,7 +218,7 @@ def _profile(written: dict[str, Any], name: str) -> str:
     return str(_key(written, name, "profile") or "")
 
 
-def _key(written: dict[str, Any], name: str, key: str) -> Any:  # noqa: ANN401 - whatever the file holds
+def _key(written: dict[str, Any], name: str, key: str) -> Any:  # noqa: ANN401 - any value of the file
     """Looks up a key of a node, or of the node that it inherits from."""
     seen = set[str]()
     while name in written and name not in seen:
@@ -243,7 +243,7 @@ def _text(
     least: float,
     real: bool,
 ) -> str:
-    from stillair.cli.compare.rendering import relation, value  # noqa: PLC0415 - here alone
+    from stillair.cli.compare.rendering import relation, value  # noqa: PLC0415 - only used here
     from stillair.text.table import table  # noqa: PLC0415
 
     row = found.row
@@ -296,7 +296,7 @@ def _share(whole: "Row", step: "Row") -> float | None:
 
 
 def _json(found: "Found", apart: Sequence[Apart], changed: Sequence[str]) -> str:
-    from stillair.cli.compare.rendering import ends, ratio_object  # noqa: PLC0415 - here alone
+    from stillair.cli.compare.rendering import ends, ratio_object  # noqa: PLC0415 - only used here
 
     row = found.row
     measured = [

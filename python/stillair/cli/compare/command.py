@@ -67,7 +67,7 @@ def compare(
     Each row shows the mean over the runs with its 95 % confidence interval, and the difference from the first side.
     Runs with the same number and seed are compared in pairs.
     """
-    from stillair.cli.compare import picture, rendering  # noqa: PLC0415 - loaded when there is something to compare
+    from stillair.cli.compare import picture, rendering  # noqa: PLC0415 - loaded on use
     from stillair.cli.compare import rows as quantities  # noqa: PLC0415
     from stillair.cli.compare import sides as plans  # noqa: PLC0415
 

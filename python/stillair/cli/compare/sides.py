@@ -69,7 +69,7 @@ def made(
 
     Finished runs are kept in the folder `keep`.
     """
-    from stillair.results.result import Result  # noqa: PLC0415 - loaded when there is something to compare
+    from stillair.results.result import Result  # noqa: PLC0415 - loaded on use
 
     done = 0
     found = []
@@ -97,7 +97,7 @@ def _kept(
     folder: Path,
 ) -> "Result":
     """Runs a side, except for runs already in the folder, and stores each run there as it finishes."""
-    from stillair.results.result import Result  # noqa: PLC0415 - loaded when there is something to compare
+    from stillair.results.result import Result  # noqa: PLC0415 - loaded on use
     from stillair.runs import cache  # noqa: PLC0415
     from stillair.runs.result_writer import inputs  # noqa: PLC0415
     from stillair.text import signals  # noqa: PLC0415

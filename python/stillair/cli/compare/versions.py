@@ -107,7 +107,7 @@ def settings(old: str, new: str) -> list[tuple[str, Any, Any]]:
     return [(key, *json.loads(values)) for key, values in found]
 
 
-def _leaves(value: Any, place: str = "") -> list[tuple[str, Any]]:  # noqa: ANN401 - whatever JSON holds
+def _leaves(value: Any, place: str = "") -> list[tuple[str, Any]]:  # noqa: ANN401 - any JSON value
     if isinstance(value, Mapping):
         return [leaf for key, own in value.items() for leaf in _leaves(own, f"{place}.{key}" if place else key)]
     if isinstance(value, list) and value and all(isinstance(own, Mapping) and "name" in own for own in value):

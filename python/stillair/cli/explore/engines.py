@@ -22,7 +22,7 @@ class Limits(NamedTuple):
     waiting: int = 64
 
 
-class Refused(Exception):  # noqa: N818 - it is told to the page
+class Refused(Exception):  # noqa: N818 - reported to the page
     """The request was refused."""
 
     def __init__(self, kind: str, message: str) -> None:

@@ -71,7 +71,7 @@ class Server(ThreadingHTTPServer):
         super().server_close()
         self.engines.close()
 
-    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as the library has it
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - the library's signature
         """Ignores clients that disconnect during an answer."""
 
 
@@ -115,7 +115,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_other(self) -> None:
         self._may(self.command)
 
-    do_OPTIONS = do_HEAD = do_PUT = do_DELETE = do_PATCH = do_other  # noqa: N815 - as the library has it
+    do_OPTIONS = do_HEAD = do_PUT = do_DELETE = do_PATCH = do_other  # noqa: N815 - the library's signature
 
     def _may(self, method: str) -> bool:
         port = self.server.server_address[1]
@@ -150,5 +150,5 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(body)
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as the library has it
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's signature
         """Logs nothing: the page has a single user."""

@@ -71,7 +71,7 @@ def import_(
     /etc/config/wireless, sqm and network, a capture with radiotap headers, a Flent file, a crusader result. Comments
     in the scenario mark guesses and missing values.
     """
-    from stillair.runs.imports import network, scenario  # noqa: PLC0415 - loaded when there is something to read
+    from stillair.runs.imports import network, scenario  # noqa: PLC0415 - loaded on use
 
     if force and target is None:
         raise InputError("--force: has no effect without -o, which names the file to write")
@@ -104,7 +104,7 @@ def import_(
 
 def _read(files: Sequence[Path], ways: Mapping[Path, str]) -> list["Fact"]:
     """Reads the facts of all files. Files without a reader are skipped if another file has one."""
-    from stillair.runs.imports import kinds  # noqa: PLC0415 - loaded when there is something to read
+    from stillair.runs.imports import kinds  # noqa: PLC0415 - loaded on use
     from stillair.runs.imports.facts import Unread  # noqa: PLC0415
 
     faults: list[str] = []
@@ -138,7 +138,7 @@ def _ways(given: Sequence[str]) -> dict[Path, str]:
 
 def _line(internet: str | None, line: str | None, framing: str | None) -> "Line":
     """Returns the access line given on the command line."""
-    from stillair.runs.imports.assembly.parts import Line  # noqa: PLC0415 - loaded when there is something to read
+    from stillair.runs.imports.assembly.parts import Line  # noqa: PLC0415 - loaded on use
     from stillair.text.nearest import hint  # noqa: PLC0415
 
     rates = None

@@ -23,7 +23,7 @@ def doctor(target: Path | None, force: bool, as_json: bool) -> None:
     airtime flags and airtime queue limits (AQL) are read. Each comes with its source and a command
     that shows how much it matters. Nothing is changed. Only root can read the last two.
     """
-    from stillair.runs.imports import network, scenario  # noqa: PLC0415 - loaded when there is something to read
+    from stillair.runs.imports import network, scenario  # noqa: PLC0415 - loaded on use
     from stillair.runs.imports.doctor import UNKNOWN, Machine  # noqa: PLC0415
 
     if force and target is None:

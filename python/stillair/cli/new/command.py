@@ -170,7 +170,7 @@ def _access(internet: str | None, line: str | None, shaper: str, buffer: str | N
 
 def _one_of(option: str, found: str, known: tuple[str, ...]) -> str:
     """Returns the matching known value. A standard may omit its `802.11` prefix."""
-    from stillair.text.nearest import hint  # noqa: PLC0415 - for a mistake
+    from stillair.text.nearest import hint  # noqa: PLC0415 - only for errors
 
     for name in known:
         if found.lower() in (name.lower(), name.removeprefix("802.11")):
@@ -180,7 +180,7 @@ def _one_of(option: str, found: str, known: tuple[str, ...]) -> str:
 
 def _checked(text: str) -> str:
     """Returns the survey of the text. Errors that an option caused name the option."""
-    from stillair import _native  # noqa: PLC0415 - loaded when there is something to read
+    from stillair import _native  # noqa: PLC0415 - loaded on use
 
     try:
         return _native.survey(text, "the new scenario", [])

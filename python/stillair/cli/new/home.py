@@ -172,8 +172,8 @@ def access(text: str, shaper: str, buffer: str | None) -> Access:
 
 def line(name: str, shaper: str, buffer: str | None) -> Access:
     """Returns an access line by its preset."""
-    from stillair._native import lines  # noqa: PLC0415 - for this option alone
-    from stillair.text.nearest import hint  # noqa: PLC0415 - for a mistake
+    from stillair._native import lines  # noqa: PLC0415 - only used here
+    from stillair.text.nearest import hint  # noqa: PLC0415 - only for errors
 
     known = json.loads(lines())
     if name not in known:
@@ -195,7 +195,7 @@ node.ap = {{ profile = "linux-6.6", forward = true, interface.eth0.link = "wan" 
 
 def _framing(line: str | None) -> Framing:
     """Returns the framing that the scenario reader assigns to a preset, or to a line with rates only."""
-    from stillair._native import resolve  # noqa: PLC0415 - for these options alone
+    from stillair._native import resolve  # noqa: PLC0415 - only used here
 
     text = _PROBE.format(line=f'line = "{line}"' if line else 'rate = "1 Mbit/s"')
     (of,) = access_lines(json.loads(resolve(text, "probe", [])))

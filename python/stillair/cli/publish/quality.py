@@ -27,7 +27,7 @@ def qoo(result: Path, need: Path) -> None:
     over all its flows. A throughput below the need is not judged if nothing loaded the station: TCP that always has
     data, or UDP of that rate. The score is the mean over runs.
     """  # noqa: D301 - click takes the character that \b stands for
-    from stillair.explain.quality import Outcome, Requirement, of_run, videos_of  # noqa: PLC0415 - loaded when there is something to read
+    from stillair.explain.quality import Outcome, Requirement, of_run, videos_of  # noqa: PLC0415 - loaded on use
     from stillair.results.result import Result  # noqa: PLC0415
     from stillair.results.statistics import interval, some  # noqa: PLC0415
     from stillair.text.table import natural, table  # noqa: PLC0415

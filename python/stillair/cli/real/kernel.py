@@ -36,7 +36,7 @@ def _examples(_context: click.Context, _parameter: click.Parameter, incomplete: 
 
 def _known(what: str, incomplete: str) -> list[str]:
     """Completes names of bundled fragments or patches, and files."""
-    from stillair.kernels import guest  # noqa: PLC0415 - for completion alone
+    from stillair.kernels import guest  # noqa: PLC0415 - only for completion
 
     try:
         names = [name for name in getattr(guest, what)() if name != "base"]
@@ -47,7 +47,7 @@ def _known(what: str, incomplete: str) -> list[str]:
 
 
 def _names(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
-    from stillair.kernels import store  # noqa: PLC0415 - for completion alone
+    from stillair.kernels import store  # noqa: PLC0415 - only for completion
 
     return [one.name for one in store.built() if one.name.startswith(incomplete)]
 
@@ -103,7 +103,7 @@ def build(
 
     A hash of source, configuration, patches and compiler identifies a kernel. Stillair's patches are applied first.
     """
-    from stillair.cli.common.progress import files_progress  # noqa: PLC0415 - loaded when there is something to build
+    from stillair.cli.common.progress import files_progress  # noqa: PLC0415 - loaded on use
     from stillair.kernels import build as work  # noqa: PLC0415
 
     order = work.Order(version, source, fragments, patches, name, bare, replace, jobs, keep)
@@ -133,7 +133,7 @@ def _minutes(facts: "dict[str, object] | object") -> str:
 @options.as_json
 def list_(as_json: bool) -> None:
     """List the kernels that were built."""
-    from stillair.kernels import store  # noqa: PLC0415 - loaded when there is something to list
+    from stillair.kernels import store  # noqa: PLC0415 - loaded on use
 
     found = store.built()
     if as_json:
@@ -145,7 +145,7 @@ def list_(as_json: bool) -> None:
 
 
 def _table(found: "list[Kernel]") -> str:
-    from stillair.text.table import table  # noqa: PLC0415 - here alone
+    from stillair.text.table import table  # noqa: PLC0415 - only used here
 
     header = ("name", "Linux", "source", "with", "built", "CPU min", "MB", "folder")
     rows = [
@@ -173,7 +173,7 @@ def _table(found: "list[Kernel]") -> str:
 @click.option("--sources", is_flag=True, help="Fetched sources, and files kept by --keep.")
 def remove(names: tuple[str, ...], all_: bool, sources: bool) -> None:
     """Remove kernels that were built."""
-    from stillair.kernels import store  # noqa: PLC0415 - loaded when there is something to remove
+    from stillair.kernels import store  # noqa: PLC0415 - loaded on use
 
     if not names and not all_ and not sources:
         raise InputError("kernel remove: found nothing to remove, expected names, --all or --sources")

@@ -135,7 +135,7 @@ def live(
 
     Exit status 3 says that packets came too late for the run to be valid. Subcommands act on a run in progress.
     """
-    from stillair.runs import live as engine  # noqa: PLC0415 - loaded when there is something to run
+    from stillair.runs import live as engine  # noqa: PLC0415 - loaded on use
 
     scenario = options.scenario(file)
     # A command gets the terminal to itself.
@@ -176,7 +176,7 @@ def _attached(text: str) -> tuple[str, str]:
 
 def _show(text: str, stream: IO[str], *, as_json: bool) -> None:
     """Prints a result, and its notes on stderr."""
-    from stillair.results.result import Result  # noqa: PLC0415 - slow to load, and a run is to begin at once
+    from stillair.results.result import Result  # noqa: PLC0415 - slow to load; a run should start without delay
     from stillair.results.summary import summary  # noqa: PLC0415
 
     result = Result.from_json(text)

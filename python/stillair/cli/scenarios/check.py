@@ -30,7 +30,7 @@ def check(file: str, set_: tuple[str, ...], as_json: bool) -> None:
     Prints nodes and links; who hears whom, and how loud; each station's rates, and the fastest that works at its
     signal-to-noise ratio; the traffic; keys without effect. Nothing is run.
     """
-    from stillair import _native  # noqa: PLC0415 - loaded when there is something to read
+    from stillair import _native  # noqa: PLC0415 - loaded on use
     from stillair.cli.scenarios import framing  # noqa: PLC0415
 
     scenario, overrides = options.scenario(file), options.overrides(set_)
@@ -61,7 +61,7 @@ def _parts(found: Survey, combinations: int) -> Iterator[str]:
         yield _titled("Rates", _rates(found["paths"]))
     if found["flows"]:
         yield _titled("Traffic", _flows(found["flows"]))
-    from stillair.results.summary import together  # noqa: PLC0415 - loaded when there is something to say
+    from stillair.results.summary import together  # noqa: PLC0415 - loaded on use
 
     for title, key in (("Without effect", "without_effect"), ("Notes", "notes")):
         if found[key]:
@@ -87,7 +87,7 @@ def _titled(title: str, text: str) -> str:
 
 
 def _filled(text: str, bullet: str = "") -> str:
-    import textwrap  # noqa: PLC0415 - here alone
+    import textwrap  # noqa: PLC0415 - only used here
 
     wrapped = textwrap.TextWrapper(terminal.width(), initial_indent=bullet, subsequent_indent=" " * len(bullet))
     wrapped.break_on_hyphens = wrapped.break_long_words = False
@@ -95,7 +95,7 @@ def _filled(text: str, bullet: str = "") -> str:
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]], words: int) -> str:
-    from stillair.text.table import table  # noqa: PLC0415 - here alone
+    from stillair.text.table import table  # noqa: PLC0415 - only used here
 
     shown = [[terminal.harmless(cell) for cell in row] for row in rows[:_MOST_ROWS]]
     text = table(header, shown, indent="  ", width=terminal.width(), words=words)

@@ -35,7 +35,7 @@ def scenarios(as_json: bool) -> None:
 @click.option("--reference", is_flag=True, help="Print the reference for people: each key, its default, its meaning.")
 def schema(reference: bool) -> None:
     """Print the JSON Schema of a scenario file, for editors."""
-    from stillair import _native  # noqa: PLC0415 - it is there already
+    from stillair import _native  # noqa: PLC0415 - already loaded
 
     print((_native.reference() if reference else _native.schema()).rstrip())
 

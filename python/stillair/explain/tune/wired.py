@@ -73,7 +73,7 @@ def tcp(net: Network) -> Iterator[Setting]:
         yield _sysctl(senders, "net.ipv4.tcp_ecn", ["1"])
 
 
-def _sysctl(nodes: list[Node], name: str, values: Any) -> Setting:  # noqa: ANN401 - texts, in whatever they come
+def _sysctl(nodes: list[Node], name: str, values: Any) -> Setting:  # noqa: ANN401 - strings in any container
     own = [node for node in nodes if "inherits" not in node.table or "sysctl" in node.table] or nodes
     made = (
         Option(f"{name.rpartition('.')[2]} {value}", _all(own, name, value), (f"sysctl -w {name}={value}",))

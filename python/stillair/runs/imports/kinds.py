@@ -316,7 +316,7 @@ def _json(file: str, part: Part) -> list[Fact]:
     return found
 
 
-def _of_value(file: str, value: Any, line: int) -> Sequence[Fact]:  # noqa: ANN401 - whatever JSON holds
+def _of_value(file: str, value: Any, line: int) -> Sequence[Fact]:  # noqa: ANN401 - any JSON value
     rows = value if isinstance(value, list) else [value]
     if not rows or any(isinstance(row, dict) and ("kind" in row or "class" in row) for row in rows):
         return qdiscs.of(file if line == 1 else f"{file}:{line}", value)

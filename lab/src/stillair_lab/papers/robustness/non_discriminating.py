@@ -163,7 +163,7 @@ class _Draws:
     claim: str
     draws: int
 
-    def numbers(self, name: str, metric: Metric, where: Where) -> Numbers:  # noqa: ARG002 - drawn whatever its kind
+    def numbers(self, name: str, metric: Metric, where: Where) -> Numbers:  # noqa: ARG002 - drawn for every kind
         entry = _range(self.experiment.paper, self.experiment.id, name, where)
         words = ", ".join(f"{word} {where[word]}" for word in sorted(where))
         stream = f"{self.claim}: {name}: {words}"

@@ -113,7 +113,7 @@ class Measurement:
     """Whole content of the file."""
     path: Path
 
-    def at(self, *keys: str) -> Any:  # noqa: ANN401 - as the file has it
+    def at(self, *keys: str) -> Any:  # noqa: ANN401 - any value of the file
         """Returns the value at these keys, or `None`."""
         value: Any = self.raw
         for depth, key in enumerate(keys):
