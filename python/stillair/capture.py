@@ -84,8 +84,8 @@ def write_capture(
         found = captured.run["trace_hash"]
         if trace_hash is not None and found != trace_hash:
             raise InputError(
-                f"{scenario.file}: run {run} of it is not the run that was kept: its trace hash is {found}, expected"
-                f" {trace_hash}; scenario, overrides or Stillair (this is {__version__}) have changed: run it again"
+                f"{scenario.file}: run {run} is not the kept run: its trace hash is {found}, expected"
+                f" {trace_hash}; scenario, overrides or Stillair (now {__version__}) have changed: run it again"
             )
         if some and not any(captured.frames.values()):
             ends = [f" {word} {at}" for word, at in zip(("from", "to"), window, strict=True) if at is not None]
@@ -93,7 +93,7 @@ def write_capture(
             where = ", ".join(captured.frames) or "any point"
             raise InputError(
                 f"{name}: not written, as no frame was seen at {where}{''.join(ends)};"
-                f" the run lasts {length:g} s: give another window or other points, which --point list lists"
+                f" the run lasts {length:g} s: give another window or other points (see --point list)"
             )
     return captured
 

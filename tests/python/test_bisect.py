@@ -144,7 +144,10 @@ def test_a_profile_is_found_with_what_differs(file: str, capsys: pytest.CaptureF
             '--node: found "clients", expected one of client, server',
         ),
         (["--figure", "upload.goodput", "--kernels", "none"], "--kernels: no kernel none is built"),
-        (["--figure", "upload.goodput", "--kernels", "a", "--profiles", "b"], "--kernels: found beside --profiles"),
+        (
+            ["--figure", "upload.goodput", "--kernels", "a", "--profiles", "b"],
+            "--kernels: found together with --profiles",
+        ),
     ],
 )
 def test_mistakes(

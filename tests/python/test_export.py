@@ -42,7 +42,7 @@ def test_a_file_of_another_kind_is_not_written_over(
     (tmp_path / name).write_text("mine")
     assert status(["export", str(brief), f"--{kind}", "--run", "0", "-o", str(tmp_path / name)]) == 2
     assert capsys.readouterr().err == (
-        f"stillair: {tmp_path / name}: the name of a file for --{kind} has to end in {suffix}\n"
+        f"stillair: {tmp_path / name}: the name of a file for --{kind} must end in {suffix}\n"
     )
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(name, "mine")]
 

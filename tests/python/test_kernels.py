@@ -107,8 +107,8 @@ def test_a_fragment_is_read_and_merged(tmp_path: Path) -> None:
         ("# CONFIG_INET is not set", ["# CONFIG_INET is not set"], None),
         ("CONFIG_NOT_ONE=y", [], "CONFIG_NOT_ONE=y has no effect (it is n): this kernel has no such key"),
         ("CONFIG_NOWHERE=y", [], "this kernel has no such key"),
-        ("CONFIG_HIDDEN=n", ["CONFIG_HIDDEN=y"], "(it is y): nobody can set it: other keys do"),
-        ("CONFIG_OUTSIDE=n", ["CONFIG_OUTSIDE=y"], "other keys need it (select)"),
+        ("CONFIG_HIDDEN=n", ["CONFIG_HIDDEN=y"], "(it is y): it cannot be set directly: other keys select it"),
+        ("CONFIG_OUTSIDE=n", ["CONFIG_OUTSIDE=y"], "other keys select it"),
         ("CONFIG_TCP_CONG_OURS=m", ["CONFIG_TCP_CONG_OURS=y"], "this kernel has no modules, write =y"),
         (
             "CONFIG_TCP_CONG_OURS=y",

@@ -167,7 +167,7 @@ def test_hidden_stations_among_many_are_listed_by_group(tmp_path: Path, capsys: 
             assert channel["worse"] == [{"hearing": "nothing", "radios": names}]
     assert status(["check", str(file), "--set", "node.sta.count=256"]) == 0
     out = capsys.readouterr().out
-    assert "  All 257 hear each other, but for those below.\n" in out
+    assert "  All 257 hear each other, except for those below.\n" in out
     assert "  sta1.wlan0 to sta256.wlan0 (256 radios): do not hear each other\n" in out
 
 

@@ -279,7 +279,7 @@ def _new(arguments: list[str]) -> str:
         (["--station", "a=1 m,sleeps"], 'expected nothing behind the place but "power-save"'),
         (["--shaper", "cak", "--internet", "9/9"], 'did you mean "cake"?'),
         (["--traffic", "downlod"], 'did you mean "download"?'),
-        (["--traffic", "upload="], 'found "upload=", expected a station behind "=", or "upload" alone'),
+        (["--traffic", "upload="], 'found "upload=", expected a station after "=", or "upload" alone'),
         (["--delay", "soon"], 'found "soon", expected a time'),
         (["--force"], "has no effect without a file"),
     ],

@@ -221,7 +221,7 @@ def no_folder(folder: Path) -> str:
 def no_result(folder: Path) -> str:
     shutil.rmtree(folder)
     folder.mkdir()
-    return f"{folder / 'result.json'}: missing: {folder} is no result folder"
+    return f"{folder / 'result.json'}: missing: {folder} is not a result folder"
 
 
 def no_scenario(folder: Path) -> str:

@@ -213,7 +213,7 @@ MALFORMED: list[tuple[str, Callable[[Path], Any], str]] = [
     (
         "another folder",
         lambda folder: (shutil.rmtree(folder), folder.mkdir()),
-        "{}/result.json: missing: {} is no result folder",
+        "{}/result.json: missing: {} is not a result folder",
     ),
     (
         "a sweep",
@@ -230,9 +230,9 @@ MALFORMED: list[tuple[str, Callable[[Path], Any], str]] = [
     (
         "truncated result",
         text("result.json", lambda s: s[: s.index("trace_hash") + 3]),
-        "{}/result.json:2: is not JSON, or cut off: Unterminated string starting at",
+        "{}/result.json:2: is not JSON, or truncated: Unterminated string starting at",
     ),
-    ("empty result", text("result.json", lambda _: ""), "{}/result.json:1: is not JSON, or cut off: Expecting value"),
+    ("empty result", text("result.json", lambda _: ""), "{}/result.json:1: is not JSON, or truncated: Expecting value"),
     ("a list", text("result.json", lambda _: "[]"), "{}/result.json: found a list, expected an object"),
     (
         "not UTF-8",
@@ -275,7 +275,7 @@ MALFORMED: list[tuple[str, Callable[[Path], Any], str]] = [
     (
         "truncated run",
         text("runs/run-0.json", lambda s: s.rstrip()[:-1]),
-        "{}/runs/run-0.json:1: is not JSON, or cut off: Expecting ',' delimiter",
+        "{}/runs/run-0.json:1: is not JSON, or truncated: Expecting ',' delimiter",
     ),
     (
         "run of another result",

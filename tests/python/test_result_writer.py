@@ -217,7 +217,7 @@ def test_what_is_not_ours_among_what_was_begun_stays(old: Path, capsys: pytest.C
     (old / ".new-result" / "runs" / "run-0.json").write_text("{}")
     (old / ".new-result" / "diary").write_text("mine")
     assert status(["run", FILE, *BRIEF, "--force", "-o", str(old)]) == 2
-    assert "what was begun there cannot be removed: Directory not empty" in capsys.readouterr().err
+    assert "the unfinished result there cannot be removed: Directory not empty" in capsys.readouterr().err
     assert [path.name for path in (old / ".new-result").iterdir()] == ["diary"]
     Result.load(old).run_with_series(1)
 

@@ -354,7 +354,7 @@ def test_a_mistake_in_what_is_swept_has_its_key() -> None:
         run_sweep(TEXT, {"seed": "many"})
     with pytest.raises(InputError, match="over: found 200002 combinations, expected at most 100000"):
         run_sweep(TEXT, {"seed": "0..100000", "flow.0.burst": [1, 2]})
-    with pytest.raises(InputError, match="jobs: found 2, which has no effect beside an executor"):
+    with pytest.raises(InputError, match="jobs: found 2, which has no effect with an executor"):
         run_sweep(TEXT, AXES, executor=Breaking(), jobs=2)
     with pytest.raises(InputError, match="parquet: found no folder"):
         run_sweep(TEXT, AXES, parquet=True)

@@ -177,7 +177,7 @@ def test_compare_continues(tmp_path: Path, number: signal.Signals, capsys: pytes
 
     err = ended([*compare, "500", "--keep", str(folder)], number, lambda: made() > 3)
     if number != signal.SIGKILL:
-        assert f"finished runs are kept in {folder}; the same command goes on from there" in err
+        assert f"finished runs are kept in {folder}; run the same command again to continue" in err
     [first] = (folder / "sides").glob("*.runs")
     # Runs finish in any order.
     numbers = sorted(json.loads(line)["run"] for line in first.read_bytes().splitlines() if b"sha256" in line)
@@ -209,7 +209,7 @@ def test_tune_keeps_its_runs(tmp_path: Path, number: signal.Signals) -> None:
     err = ended(tune, number, lambda: made() > 3)
     kept = made()
     if number != signal.SIGKILL:
-        assert f"runs are kept in {tmp_path}; the same command goes on from there" in err
+        assert f"runs are kept in {tmp_path}; run the same command again to continue" in err
     ended(tune, signal.SIGTERM, lambda: made() > kept)
     keys = [json.loads(line)["key"] for line in file.read_bytes().splitlines()]
     # No run is made a second time.
@@ -226,7 +226,7 @@ def test_paper_continues(tmp_path: Path, number: signal.Signals, capsys: pytest.
 
     err = ended([*paper, "--runs", "500", "-o", str(folder)], number, lambda: made() > 3)
     if number != signal.SIGKILL:
-        assert f"finished runs are kept in {folder}; the same command goes on from there" in err
+        assert f"finished runs are kept in {folder}; run the same command again to continue" in err
     [first] = (folder / ".runs").glob("*.runs")
     numbers = sorted(json.loads(line)["run"] for line in first.read_bytes().splitlines() if b"sha256" in line)
     kept: list[list[int]] = []

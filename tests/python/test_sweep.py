@@ -302,7 +302,7 @@ def test_an_interrupt_keeps_what_was_finished(file: Path) -> None:
     assert running.returncode == 130
     assert out == ""
     assert err.splitlines() == [
-        f"stillair: 1 of 2 combinations are kept in {folder}; the same command goes on from there",
+        f"stillair: 1 of 2 combinations are kept in {folder}; run the same command again to continue",
         "stillair: interrupted",
     ]
     table = Sweep(Scenario(endless))

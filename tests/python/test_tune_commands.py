@@ -127,7 +127,7 @@ def test_a_network_a_little_different_is_compared_with_itself(
     one, two = (Measured(late, much, much, 0.0) for late, much in (before, after))
     found = tuned(Scenario(HOME), {"width": "40 MHz"}, [Robust("line rate -20 %", one, two, score)])
     assert page._verdict(found.robust[0], found) == verdict
-    sentence = "Worse than no change if the network is a little different: line rate -20 %."
+    sentence = "Worse than no change in a slightly different network: line rate -20 %."
     head = " ".join(" ".join(page._head("x", found)).split())
     for place in (head, page.commands(found)):
         assert (sentence in place) == verdict.startswith("worse")

@@ -149,7 +149,7 @@ def test_a_wrong_measurement_is_named_with_its_file(tmp_path: Path, change: dict
         ("[]", ": the file: found [], expected an object with config and summary"),
         ("{}", ": config: found nothing, expected an object with the settings"),
         ('{"config": 3}', ": config: found 3"),
-        ("[" * 100_000, ": found objects within objects without end"),
+        ("[" * 100_000, ": found objects nested too deep"),
     ],
 )
 def test_text_that_is_no_such_file(tmp_path: Path, text: str, says: str) -> None:

@@ -47,7 +47,7 @@ def budget(
 
     read = Budget(file)
     if not read.command:
-        raise InputError(f"{file}: found no command, expected what is to be run for each path and seed")
+        raise InputError(f"{file}: found no command, expected the command to run for each path and seed")
     if keep and baseline is None:
         raise InputError("--keep: found without --baseline, expected the file to write to")
     if force and junit is None and markdown is None:

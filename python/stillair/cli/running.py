@@ -251,7 +251,7 @@ def sweep(
     _unused(folder, force)
     part = _part(shard, folder, as_json=as_json, parquet=parquet)
     if only and (as_json or part is not None):
-        raise InputError(f"--only: has no effect beside {'--json' if as_json else '--shard'}; it is for the table")
+        raise InputError(f"--only: has no effect beside {'--json' if as_json else '--shard'}; it applies to the table")
     table = Sweep(options.scenario(file), options.overrides(set_), runs, seed)
     with options.writing(folder, shared=part is not None):
         if folder is not None:
@@ -266,7 +266,7 @@ def sweep(
                 more = table.kept_runs(folder, part)
                 others = f" and {more} run{'s' if more > 1 else ''} of others" if more else ""
                 kept = f"{table.kept(folder, part)} of {count} combinations{others}"
-                say(f"{kept} are kept in {folder}; the same command goes on from there")
+                say(f"{kept} are kept in {folder}; run the same command again to continue")
             raise
         if folder is not None and part is None:
             table.write(folder, outcome, parquet)
@@ -282,7 +282,7 @@ def sweep(
                 print(f"\n{terminal.folded(terminal.harmless(sentence))}")
     if failed:
         print(terminal.harmless(told.failed(terminal.width())), file=sys.stderr)
-        again = "" if folder is None else f"; the others are kept in {folder}, and the same command tries these again"
+        again = "" if folder is None else f"; the others are kept in {folder}, and the same command retries these"
         raise RunError(f"{len(failed)} of {count} combinations failed{again}")
 
 
@@ -342,6 +342,6 @@ def _mention_sweep(scenario: "Scenario", overrides: list[tuple[str, str]]) -> No
         return
     if any(combinations):
         say(
-            f"{scenario.file}: this is the scenario as it stands; "
-            f"'stillair sweep' runs the {len(combinations)} combinations of its [sweep] table"
+            f"{scenario.file}: running the base scenario; its [sweep] table ({len(combinations)} combinations)"
+            " is ignored, use 'stillair sweep'"
         )

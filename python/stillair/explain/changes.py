@@ -261,7 +261,7 @@ def _ordinal(n: int) -> str:
 def _scan(finding: Finding, resolved: Resolved) -> Iterator[Change]:
     for place in _wlans(resolved, "station"):
         if place.split(".")[0] == finding.place:
-            yield Change(f"{place}: a scan each 300 s", [(_key(place, "scan.interval"), "300 s")], action=_RARER)
+            yield Change(f"{place}: a scan every 300 s", [(_key(place, "scan.interval"), "300 s")], action=_RARER)
 
 
 _RARER = (
@@ -272,16 +272,16 @@ _RARER = (
 
 def _ap_scan(finding: Finding, _: Resolved) -> Iterator[Change]:
     table = '{ kind = "mac80211", max_off_channel = "125 ms" }'
-    yield Change(f"{finding.place}: back after each 125 ms of a scan", [(_key(finding.place, "scan"), table)])
+    yield Change(f"{finding.place}: return after every 125 ms of a scan", [(_key(finding.place, "scan"), table)])
 
 
 def _neighbour(_: Finding, resolved: Resolved) -> Iterator[Change]:
     names = [one["name"] for channel in resolved["channels"] for one in channel.get("neighbours", ())]
     sets = [(f"neighbour.{name}.load", "0.0") for name in names]
-    yield Change("another channel than the neighbours', as if they did not send", sets, action=_CHANNEL)
+    yield Change("another channel, without traffic of the neighbours", sets, action=_CHANNEL)
 
 
-_CHANNEL = "OpenWrt: option channel of the wifi-device; 'iw dev WLAN survey dump' tells how busy one is"
+_CHANNEL = "OpenWrt: option channel of the wifi-device; 'iw dev WLAN survey dump' shows how busy a channel is"
 
 
 def _interference(_: Finding, resolved: Resolved) -> Iterator[Change]:

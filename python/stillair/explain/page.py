@@ -61,9 +61,9 @@ _LAYERS = {
     "contention": "waiting for a turn on the channel",
     "tries": "on the air, and lost",
     "air": "on the air, and received",
-    "reorder": "waiting for an earlier frame that is sent again",
+    "reorder": "waiting for the retransmission of an earlier frame",
     "wire": "on cables and lines",
-    "receiver": "received, before the host is told",
+    "receiver": "received, before the host is notified",
 }
 
 
@@ -90,12 +90,12 @@ def _lines(
     resolved: Resolved,
     left_out: str,
 ) -> Iterator[str]:
-    yield f"{scenario}: where the time of packets goes ({len(runs)} run{'s' if len(runs) > 1 else ''})"
+    yield f"{scenario}: delay of packets by layer and cause ({len(runs)} run{'s' if len(runs) > 1 else ''})"
     yield ""
     dead = _dead(runs)
     lost = [one for one in losses.found(runs, resolved) if one.name not in dead]
     if dead:
-        yield f"Nothing arrives of {', '.join(dead)}: 'stillair check' says which rates work."
+        yield f"Nothing arrives for {', '.join(dead)}: 'stillair check' shows which rates work."
     down = _main_outage(lost, dead, findings.worst(found), resolved)
     if down:
         yield f"Main cause: outage: {outages.sentence(down, resolved)}."
@@ -103,7 +103,7 @@ def _lines(
         yield losses.headline(lost)
     yield from outages.outage_lines(resolved, down)
     if not found:
-        yield "No packet was delivered that was followed: nothing else to explain."
+        yield "No followed packet was delivered: nothing else to explain."
         return
     worst = findings.worst(found)
     if worst:
@@ -265,7 +265,7 @@ def packet(runs: Sequence[Run], flow: str | None = None, modems: Collection[str]
     slowest = {name: found for run in runs for name, found in run["sojourn"]["slowest"].items()}
     names = [name for name in slowest if flow in (None, name)]
     if not names:
-        return "No packet was delivered that was followed."
+        return "No followed packet was delivered."
     name = max(names, key=lambda one: slowest[one]["delay_ns"])
     found = slowest[name]
     lines = [
@@ -351,7 +351,7 @@ _USES = {
     "contention": "gaps and back-off before frames",
     "ack": "acknowledgements",
     "protection": "RTS/CTS",
-    "overlap": "frames on top of each other",
+    "overlap": "overlapping frames",
     "collision": "collisions",
     "beacon": "beacons",
     "neighbour": "neighbouring networks",

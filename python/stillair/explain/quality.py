@@ -51,7 +51,7 @@ class Requirement:
         except UnicodeDecodeError as error:
             raise InputError(f"{path}: byte {error.start} is not UTF-8") from None
         except (ValueError, RecursionError) as why:
-            raise InputError(f"{path}: found what is no TOML ({why}), expected latency_ms and loss") from None
+            raise InputError(f"{path}: found malformed TOML ({why}), expected latency_ms and loss") from None
         shape.check(found, _FILE, path)
         latency = {float(at): Bounds(float(good), float(bad)) for at, good, bad in found["latency_ms"]}
         return cls(latency, Bounds(*map(float, found["loss"])), float(found.get("throughput_mbps", 0)))

@@ -101,13 +101,13 @@ def build(order: Order, say: Say, compiled: Callable[[int], object] | None = Non
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{folder.parent}: cannot be made: {error.strerror}; STILLAIR_KERNELS names another") from None
+        raise InputError(f"{folder.parent}: cannot be created: {error.strerror}; set STILLAIR_KERNELS") from None
     others = [kernel for kernel in store.built() if kernel.name == name and kernel.folder != folder]
     if others and not order.replace:
         raise InputError(
-            f"kernel build: another kernel is called {name}"
+            f"kernel build: another kernel has the name {name}"
             f" ({others[0].folder.name}, of {others[0].facts.get('source')});"
-            " --name calls this one otherwise, --replace removes that one"
+            " choose another with --name, or remove that kernel with --replace"
         )
     there = next((kernel for kernel in store.built() if kernel.folder == folder), None)
     with signals.by_signals():
@@ -116,7 +116,7 @@ def build(order: Order, say: Say, compiled: Callable[[int], object] | None = Non
         store.write(folder, facts)
     for other in others:
         store.remove(other)
-        say(f"removed {other.folder.name}, which was called {name}")
+        say(f"removed {other.folder.name}, which had the name {name}")
     return Built(store.Kernel(folder, facts), there is not None, plan.notes)
 
 
@@ -132,7 +132,7 @@ def planned(order: Order) -> Plan:
     fragments = [config.read(file) for file in files]
     source = sources.of(order.version, order.source)
     if order.keep and not isinstance(source, sources.Tree):
-        raise InputError("--keep: is for somebody's tree, and --source names none")
+        raise InputError("--keep: applies only to a source tree, and --source names none")
     asked = config.merged(fragments)
     return Plan(
         order,
@@ -159,7 +159,7 @@ def _compile(plan: Plan, folder: Path, made: str, say: Say, compiled: Callable[[
         tree, objects = work / "tree", work / "objects"
         objects.mkdir(exist_ok=True)
         if isinstance(plan.source, sources.Tree) and tree.exists():
-            say(f"taking over what changed in {plan.source.what}")
+            say(f"updating the copy of {plan.source.what}")
             plan.source.renew(tree)
         else:
             say(f"unpacking {plan.source.what}")
@@ -339,7 +339,7 @@ def _starts(kernel: Path, version: str) -> None:
     """Checks that the kernel runs on this machine and reports its version."""
     done = subprocess.run([str(kernel), "--version"], capture_output=True, text=True, check=False, timeout=30)  # noqa: S603
     if done.returncode or version not in done.stdout:
-        raise RunError(f"the kernel was built and does not start here: {_last(done.stdout + done.stderr, 2)}")
+        raise RunError(f"the kernel was built but does not start here: {_last(done.stdout + done.stderr, 2)}")
 
 
 def _programs(folder: Path, had: object) -> str:

@@ -103,11 +103,11 @@ def _why(asked: Asked, entries: list[_Entry], values: Mapping[str, str]) -> str:
     if not entries:
         return "this kernel has no such key"
     if not any(entry.has_prompt for entry in entries):
-        return "nobody can set it: other keys do"
+        return "it cannot be set directly: other keys select it"
     if asked.value == "m" and values.get("MODULES", NO) == NO:
         return "this kernel has no modules, write =y"
     if asked.value == NO:
-        return "other keys need it (select)"
+        return "other keys select it"
     conditions = dict.fromkeys(condition for entry in entries for condition in entry.conditions)
     unmet = [condition for condition in conditions if _against(condition, values)]
     if not unmet:

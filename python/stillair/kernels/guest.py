@@ -19,8 +19,8 @@ def folder() -> Path:
     if not (found / "config" / "base.config").is_file():
         where = f'STILLAIR_GUEST: found "{own}", which has no config/base.config' if own else "guest files are missing"
         raise InputError(
-            f"{where}; they are GPL-2.0 and no part of the installed package:"
-            " let STILLAIR_GUEST name the folder guest/ of Stillair's source"
+            f"{where}; they are GPL-2.0 and not part of the installed package:"
+            " set STILLAIR_GUEST to the folder guest/ of Stillair's source"
         )
     return found
 

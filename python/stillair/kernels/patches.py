@@ -34,7 +34,7 @@ def read(patch: Path) -> str:
         raise InputError(f"{patch}: cannot be read: {error.strerror}") from None
     if not re.search(r"^--- .*\n\+\+\+ ", text, re.M):
         raise InputError(
-            f"{patch}: found no lines '--- a/FILE' and '+++ b/FILE', expected a patch as 'git diff' makes it"
+            f"{patch}: found no lines '--- a/FILE' and '+++ b/FILE', expected a patch in the format of 'git diff'"
         )
     return text
 

@@ -27,7 +27,7 @@ def profile(version: Version) -> str:
     older = [name for at, name in known().items() if at <= version]
     if not older:
         oldest = next(iter(known().values()))
-        raise InputError(f"kernel: found Linux {version[0]}.{version[1]}, expected one that is not older than {oldest}")
+        raise InputError(f"kernel: found Linux {version[0]}.{version[1]}, expected {oldest} or newer")
     return older[-1]
 
 

@@ -50,19 +50,19 @@ def of(version: str, given: Path | None) -> Source:
     if given is None:
         if not re.fullmatch(r"\d+\.\d+", version):
             raise InputError(
-                f'found "{version}", expected a version that Debian has a source of, such as 6.12;'
-                " of another, --source names a tree or an archive"
+                f'found "{version}", expected a version that Debian packages, such as 6.12;'
+                " for others, give a tree or an archive with --source"
             )
         return Debian(version)
     if not version or not re.fullmatch(r"[\w.+-]+", version):
         raise InputError(f'found "{version}", expected a name of letters, digits, dots and dashes')
     if given.is_dir():
         if not (given / "Kbuild").is_file() or not (given / "arch" / "um").is_dir():
-            raise InputError(f"--source: {given} is no tree of Linux: it has no Kbuild and arch/um")
+            raise InputError(f"--source: {given} is not a Linux source tree: it has no Kbuild and arch/um")
         return Tree(given.resolve())
     if given.is_file():
         return Archive(given.resolve())
-    raise InputError(f"--source: {given}: no such file or folder; expected a tree of Linux or an archive (.tar.xz)")
+    raise InputError(f"--source: {given}: no such file or folder; expected a Linux source tree or an archive (.tar.xz)")
 
 
 class Debian(NamedTuple):
@@ -96,8 +96,8 @@ class Debian(NamedTuple):
     def _known(self) -> dict[str, str]:
         if shutil.which("apt-cache") is None or shutil.which("dpkg-deb") is None:
             raise InputError(
-                "kernel build: this machine has no apt, which fetches Debian's source;"
-                " --source names a tree or an archive (.tar.xz)"
+                "kernel build: this machine has no apt to download Debian's source;"
+                " give a tree or an archive (.tar.xz) with --source"
             )
         said = subprocess.run(  # noqa: S603 - our own arguments
             ["apt-cache", "show", "--no-all-versions", self.package],  # noqa: S607
@@ -108,8 +108,8 @@ class Debian(NamedTuple):
         found = dict(re.findall(r"^(Version|SHA256): (\S+)", said, re.M))
         if len(found) != 2:
             raise InputError(
-                f"{self.package}: apt knows no such package ('apt-get update' renews what it knows,"
-                f" 'apt-cache search ^linux-source-' lists them); --source names a tree or an archive (.tar.xz)"
+                f"{self.package}: apt knows no such package ('apt-get update' refreshes its lists,"
+                f" 'apt-cache search ^linux-source-' lists them); or give a tree or an archive (.tar.xz) with --source"
             )
         return found
 
@@ -262,7 +262,7 @@ def _unpack(archive: Path, target: Path) -> None:
         f"{archive}: cannot be unpacked",
     )
     if not (target / "Kbuild").is_file():
-        raise InputError(f"{archive}: holds no tree of Linux: expected one folder with Kbuild in it")
+        raise InputError(f"{archive}: holds no Linux source tree: expected one folder with Kbuild in it")
 
 
 def _run(command: list[str], what: str, stdin: IO[str] | None = None) -> None:

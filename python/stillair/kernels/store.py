@@ -82,9 +82,9 @@ def find(name: str) -> Kernel:
             return found[0]
         if found:
             several = ", ".join(kernel.folder.name for kernel in found)
-            raise InputError(f'found "{name}", which several kernels are called; give one of {several}')
+            raise InputError(f'found "{name}", the name of several kernels; give one of {several}')
     near = hint(name, [kernel.name for kernel in kernels])
-    raise InputError(f"no kernel {name} is built; 'stillair kernel build {name}' makes it{near}")
+    raise InputError(f"no kernel {name} is built; build it with 'stillair kernel build {name}'{near}")
 
 
 def write(folder: Path, facts: Mapping[str, Any]) -> None:

@@ -70,7 +70,7 @@ def check(name: str, path: Path) -> None:
     if name not in PLOTS:
         raise InputError(f'--plot: found "{name}", expected one of {", ".join(PLOTS)}')
     if path.suffix.lower() not in SUFFIXES:
-        raise InputError(f"{path}: the name has to end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
+        raise InputError(f"{path}: the name must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
 
 
 def draw(name: str, results: Sequence[Titled], path: Path, window: tuple[int, int] | None = None) -> None:

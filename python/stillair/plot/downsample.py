@@ -119,14 +119,14 @@ def say(figure: Figure, *said: str) -> None:
 def said_of_lines(until: float) -> str:
     """Caption of an envelope."""
     return (
-        f"Each of {COLUMNS} columns, of {until / COLUMNS:.3g} s, shows its least and its greatest value;"
-        " one without a value is a gap."
+        f"Each of {COLUMNS} columns, of {until / COLUMNS:.3g} s, shows its smallest and its largest value;"
+        " a column without a value is a gap."
     )
 
 
 def said_of_stacks(each: int, step_s: float) -> str:
     """Caption of a reduced stack."""
     return (
-        f"Stacked are means of {each} values, {each * step_s:.3g} s; the grey band is from the least to the greatest"
+        f"Stacked means of {each} values, {each * step_s:.3g} s; the grey band spans the smallest to the largest"
         " sum among them."
     )

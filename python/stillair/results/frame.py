@@ -99,7 +99,7 @@ class Tabular(ABC):
                 writer.writerow(self.kinds())
                 writer.writerows(self.rows())
         else:
-            raise InputError(f"{path}: the name has to end in .csv or .parquet")
+            raise InputError(f"{path}: the name must end in .csv or .parquet")
 
 
 class Frame(Tabular):

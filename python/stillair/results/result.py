@@ -157,14 +157,14 @@ class Result(Tabular):
         name = path.name.lower()
         if name.endswith(".flent.gz"):
             if run is None and len(self.runs) > 1:
-                raise InputError(f"{path}: a Flent file holds one run of {len(self.runs)}; say which with run=N")
+                raise InputError(f"{path}: a Flent file holds one run of {len(self.runs)}; select one with run=N")
             flent.write(path, next(runs), self.resolved_json())
         elif name.endswith(".csv"):
             tidy.write_csv(path, runs)
         elif name.endswith(".parquet"):
             tidy.write_parquet(path, runs, self.resolved_json())
         else:
-            raise InputError(f"{path}: the name has to end in .flent.gz, .csv or .parquet")
+            raise InputError(f"{path}: the name must end in .flent.gz, .csv or .parquet")
 
     def resolved_json(self) -> str:
         """Resolved scenario as JSON. Raises `InputError` if the result has no series, and so no scenario."""
@@ -216,7 +216,7 @@ def _series(folder: Path, scenario: str, nodes: frozenset[str], run: Mapping[str
 def _numbers(runs: Sequence[int]) -> str:
     """Describes the available run numbers."""
     if len(runs) == 1:
-        return f"{runs[0]}, the only run that there is"
+        return f"{runs[0]}, the only run"
     if list(runs) == list(range(runs[0], runs[-1] + 1)):
         return f"one of the runs {runs[0]} to {runs[-1]}"
     return f"one of the runs {', '.join(map(str, runs))}"

@@ -222,15 +222,15 @@ def read(path: Path) -> Kept:
         for runs in (path / NEW / "runs", path / "runs"):
             if runs.is_dir():
                 raise InputError(
-                    f"{file}: missing: the runs were cut off; those that had finished are in {runs}:"
-                    f" {len(list(runs.glob('run-*.json')))}; the same 'stillair run' with -o {path} goes on from there"
+                    f"{file}: missing: the runs were cut off; {len(list(runs.glob('run-*.json')))} finished ones are"
+                    f" in {runs}; repeat 'stillair run' with -o {path} to continue"
                 )
         if (path / "combinations").is_dir():
             raise InputError(
-                f"{path}: is the folder of a sweep, which keeps no series;"
-                " run the combination that is meant with 'stillair run FILE --set KEY=VALUE -o FOLDER'"
+                f"{path}: is the folder of a sweep, which has no series;"
+                " run one combination with 'stillair run FILE --set KEY=VALUE -o FOLDER'"
             )
-        raise InputError(f"{file}: missing: {path} is no result folder")
+        raise InputError(f"{file}: missing: {path} is not a result folder")
     lazy = Runs.places_in(file) if file.stat().st_size > _LARGE else None
     data = _read(file) if lazy is None else lazy[0]
     shape.check(data, _HEAD, file)
@@ -244,7 +244,7 @@ def read(path: Path) -> Kept:
         numbers = lazy[1].numbers
     again = shape.repeated(numbers)
     if again is not None:
-        raise InputError(f"{file}: runs.{again}.run: found {numbers[again]} again, expected a number of its own")
+        raise InputError(f"{file}: runs.{again}.run: found {numbers[again]} again, expected unique numbers")
     resolved = path / "scenario.resolved.json"
     given = _text(resolved)
     scenario = _parsed(resolved, given)
@@ -260,7 +260,7 @@ def recognise(path: Path) -> None:
     try:
         shape.check(_read(file), _HEAD, file)
     except InputError as error:
-        raise InputError(f"{error}: it is in the way, and no result of Stillair; give another folder with -o") from None
+        raise InputError(f"{error}: it is in the way, and no Stillair result; give another folder with -o") from None
 
 
 def scenario(path: Path) -> str:
@@ -288,7 +288,7 @@ def measured(path: Path, name: str, run: Mapping[str, Any], nodes: Collection[st
     data = _read(file)
     shape.check(data, _RUN, file)
     if data["trace_hash"] != run["trace_hash"]:
-        raise InputError(f"{file}: is not of the result beside it: their trace hashes differ")
+        raise InputError(f"{file}: does not belong to this result: the trace hashes differ")
     series = Series(data["series"], str(file))
     ends = [
         (f"series.flows.{number}.{key}", name)
@@ -309,7 +309,7 @@ def _read(file: Path) -> Any:  # noqa: ANN401 - JSON
 
 def _text(file: Path) -> str:
     try:
-        return source.text(file, "JSON, with the memory that there is", source.most_json())
+        return source.text(file, "JSON with the available memory", source.most_json())
     except FileNotFoundError:
         raise InputError(f"{file}: missing") from None
     except UnicodeDecodeError as error:
@@ -322,7 +322,7 @@ def _parsed(file: Path, text: str) -> Any:  # noqa: ANN401 - JSON
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise InputError(f"{file}:{error.lineno}: is not JSON, or cut off: {error.msg}") from None
+        raise InputError(f"{file}:{error.lineno}: is not JSON, or truncated: {error.msg}") from None
     except (RecursionError, ValueError):
         # Python's limits, far beyond this program's output: nesting of 1000 levels, numbers of 4300 digits.
         raise InputError(f"{file}: is not what this program writes: too deep, or a number too long") from None

@@ -183,9 +183,7 @@ def _kind(values: Sequence[Any]) -> Kind:
 
 
 def _missing(key: str) -> InputError:
-    return InputError(
-        f"record.{key}: nothing was sampled; the scenario has to ask for such samples in its [record] table"
-    )
+    return InputError(f"record.{key}: nothing was sampled; enable these samples in the [record] table of the scenario")
 
 
 def _socket_rows(scenario: str, runs: Sequence[Run], names: Sequence[str]) -> Iterator[list[Any]]:

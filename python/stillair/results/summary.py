@@ -112,7 +112,10 @@ def briefly(notes: Iterable[str]) -> list[str]:
     if len(things) < 2:
         return together(all_notes)
     nodes = list(dict.fromkeys(".".join(note.split(".")[:2]) for note in assumed))
-    counted = f"{len(things)} things about {_first(nodes)} are not known, and assumed; 'stillair check' lists them"
+    counted = (
+        f"{len(things)} parameters of {_first(nodes)} are assumed because no source documents them;"
+        " list them with 'stillair check'"
+    )
     return [*together(note for note in all_notes if note not in assumed), counted]
 
 

@@ -73,7 +73,7 @@ class Agreement:
         ]
         a, b = self.sides
         text = table(["cell", "figure", a, b, f"{b}/{a}", ""], rows, words=2)
-        late = "".join(f"\nnot valid, as packets came too late: {cell}" for cell in self.late)
+        late = "".join(f"\ninvalid because packets came late: {cell}" for cell in self.late)
         return text + late
 
 
@@ -112,7 +112,7 @@ def _live(scenario: "Scenario", overrides: list[tuple[str, str]]) -> list[str]:
     nodes = json.loads(scenario.resolve(overrides))["nodes"]
     hosts = [node["name"] for node in nodes if node.get("host") == "live"]
     if not hosts:
-        raise InputError(f'{scenario.file}: found no live host, expected host = "live" at the ends that are to be real')
+        raise InputError(f'{scenario.file}: found no live host, expected host = "live" on the nodes to be real')
     return hosts
 
 
@@ -204,7 +204,7 @@ def _real(file: str, kept: dict[str, Any], kernel: str, named: list[str]) -> Ite
         name for name, node in nodes.items() if name in ends and not node["forward"] and len(node["interfaces"]) == 1
     ]
     if not of_them:
-        raise InputError(f"{file}: found no end of a flow that has one interface and passes nothing on, expected one")
+        raise InputError(f"{file}: found no flow endpoint with a single interface and without forwarding, expected one")
     for name in of_them:
         [interface, *_] = nodes[name]["interfaces"]
         # A Wi-Fi device supports neither scatter-gather nor checksums, so TCP segments are split and copied

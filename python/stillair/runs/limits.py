@@ -20,7 +20,7 @@ def check_run(what: str, least: int) -> None:
     """Raises `InputError` if a run of `what`, which needs at least `least` bytes, does not fit into memory."""
     if least > memory():
         raise InputError(
-            f"{what}: a run needs at least {size(least)} of memory, and there are {size(memory())};"
+            f"{what}: a run needs at least {size(least)} of memory, and {size(memory())} are available;"
             " shorten the run, lengthen the intervals of [record], or take fewer stations"
         )
 
@@ -29,8 +29,8 @@ def check_memory(runs: int, each: int) -> None:
     """Raises `InputError` if means over `runs` runs, of `each` bytes per run, do not fit into memory."""
     if runs * each > memory():
         raise InputError(
-            f"runs: found {runs}, whose numbers need about {size(runs * each)} of memory, and there are"
-            f" {size(memory())}; expected at most {memory() // each}"
+            f"runs: found {runs}, whose numbers need about {size(runs * each)} of memory, and"
+            f" {size(memory())} are available; expected at most {memory() // each}"
         )
 
 

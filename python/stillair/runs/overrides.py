@@ -49,7 +49,7 @@ def plain(key: str, value: Value) -> Value:
         return int(value)
     if isinstance(value, Real) and math.isfinite(value):
         return float(value)
-    raise mistake(key, f"found {value!r}, expected text, a finite number, a truth, a list or a table of these")
+    raise mistake(key, f"found {value!r}, expected text, a finite number, a boolean, a list or a table of these")
 
 
 def mistake(key: str, says: str) -> InputError:

@@ -78,7 +78,7 @@ class ResultWriter:
             (self._new / "runs").mkdir(parents=True, exist_ok=True)
         except OSError as error:
             why = error.strerror or error
-            raise InputError(f"{self._new}: what was begun there cannot be removed: {why}") from None
+            raise InputError(f"{self._new}: the unfinished result there cannot be removed: {why}") from None
         self._begin(scenario, resolved, overrides)
         for file in kept:
             self._add(_number(file), None)
@@ -415,4 +415,4 @@ def refuse_others(path: Path) -> None:
     if not (new / "result.json").exists():
         output.refuse_others(path, (*_FILES, *_runs(path)), "a result")
     if os.path.lexists(path / "runs") and not (path / "runs").is_dir():
-        raise InputError(f"{path / 'runs'}: is in the way, and no folder; give another folder with -o")
+        raise InputError(f"{path / 'runs'}: is in the way, and not a folder; give another folder with -o")

@@ -120,7 +120,7 @@ class Sweep:
         """
         check_runs(self.runs, self.seed, jobs)
         if executor is not None and jobs is not None:
-            raise mistake("jobs", f"found {jobs}, which has no effect beside an executor: leave out one of the two")
+            raise mistake("jobs", f"found {jobs}, which has no effect with an executor: leave out one of the two")
         asked = [cell for chunk in self._chunks(shard) for cell in chunk]
         results: list[Result | None] = [None] * len(self.combinations)
         if folder is not None:
@@ -212,7 +212,7 @@ class Sweep:
         if not parquet:
             return None
         if folder is None:
-            raise mistake("parquet", "found no folder, and a data set is written into that of the sweep")
+            raise mistake("parquet", "found no folder, expected that of the sweep for the data set")
         made = dataset.DataSet(folder, self.combinations)
         output.prepare(folder / dataset.FOLDER)
         return made

@@ -107,7 +107,7 @@ def by_threads(
     apart: list[int] = []
     for position, need in enumerate(least):
         if need > room:
-            there = f"there are {limits.size(room)}"
+            there = f"{limits.size(room)} are available"
             hear.failed(position, f"a run needs at least {limits.size(need)} of memory, and {there}")
         else:
             (apart if is_risky(need, jobs) else together).append(position)
@@ -192,7 +192,7 @@ def alone(
 def _death(status: int, errors: str) -> str:
     """Describes why a process died."""
     if "memory allocation of" in errors or "MemoryError" in errors or status == -signal.SIGKILL:
-        return f"ran out of memory; there are {limits.size(limits.memory())}"
+        return f"ran out of memory; {limits.size(limits.memory())} are available"
     if status < 0:
         return f"its process was ended by {signal.Signals(-status).name}"
     return f"its process ended with status {status}: {(errors.strip().splitlines() or ['no message'])[-1]}"

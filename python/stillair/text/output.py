@@ -56,7 +56,7 @@ def check_kind(path: Path, suffix: str, what: str) -> None:
     check(path)
     # Devices and links may have any name.
     if not path.name.lower().endswith(suffix) and not in_place(path):
-        raise InputError(f"{path}: the name of {what} has to end in {suffix}")
+        raise InputError(f"{path}: the name of {what} must end in {suffix}")
 
 
 def refuse_others(folder: Path, names: Iterable[str], whose: str) -> None:

@@ -88,7 +88,7 @@ def text(value: object) -> None:
         try:
             value.encode()
         except UnicodeEncodeError:
-            raise Misfit("text with half of a letter", "text") from None
+            raise Misfit("text with an unpaired surrogate", "text") from None
 
 
 def truth(value: object) -> None:

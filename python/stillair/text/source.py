@@ -181,7 +181,7 @@ def parsed(content: str | bytes) -> Any:  # noqa: ANN401 - JSON
         value = json.loads(content, parse_constant=_no_number)
         check_letters(value, content)
     except RecursionError:
-        raise ValueError("objects within objects without end") from None
+        raise ValueError("objects nested too deep") from None
     return value
 
 
@@ -191,11 +191,11 @@ def check_letters(value: object, content: str | bytes) -> None:
         try:
             json.dumps(value, ensure_ascii=False).encode()
         except UnicodeEncodeError:
-            raise ValueError("text with half of a letter") from None
+            raise ValueError("text with an unpaired surrogate") from None
 
 
 def _no_number(word: str) -> float:
-    raise ValueError(f"{word} is no number of JSON")
+    raise ValueError(f"{word} is not a JSON number")
 
 
 def _form(head: bytes) -> str | None:
@@ -216,7 +216,7 @@ def _file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             raise IsADirectoryError(21, os.strerror(21))
         if not stat.S_ISREG(mode):
             if not _is_given(path) or stat.S_ISCHR(mode):
-                raise InputError(f"{path}: is no regular file, expected one: write the output to a file first")
+                raise InputError(f"{path}: is not a regular file, expected one: write the output to a file first")
             os.set_blocking(number, True)
         yield file
 

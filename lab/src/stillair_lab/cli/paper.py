@@ -19,7 +19,7 @@ from stillair.text.table import fitting
     "name",
     metavar="[PAPER[/EXPERIMENT]]",
     required=False,
-    help="An experiment, or the beginning of its name; with --why also a claim.",
+    help="An experiment, or a prefix of its name; with --why also a claim.",
 )
 @click.option(
     "--runs",
@@ -90,7 +90,7 @@ def paper(
             # Claims are judged over all runs, so there is no report of a part.
             where = "nothing is kept; -o names a folder for finished runs"
             if folder is not None:
-                where = f"finished runs are kept in {folder}; the same command goes on from there"
+                where = f"finished runs are kept in {folder}; run the same command again to continue"
             if folder is not None or isinstance(error, KeyboardInterrupt):
                 print(f"stillair: {terminal.harmless(where)}", file=sys.stderr)
             raise

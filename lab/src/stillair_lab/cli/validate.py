@@ -49,7 +49,7 @@ def linux(folder: Path | None, jobs: int | None, as_json: bool) -> None:
 
 @validate.command()
 @_measured("mac80211's")
-@click.option("--only", metavar="NAMES", help="Configurations of these names, as tcp_up*.")
+@click.option("--only", metavar="NAMES", help="Configurations with these names, such as tcp_up*.")
 @options.jobs
 @options.as_json
 @options.replace
@@ -105,7 +105,7 @@ def wifi(
 @validate.command()
 @_measured("the kernel's")
 @click.option(
-    "--kernel", metavar="NAME", default="6.12", help="Kernel of the guests, of 'stillair kernel list' (6.12)."
+    "--kernel", metavar="NAME", default="6.12", help="Kernel of the guests, from 'stillair kernel list' (6.12)."
 )
 @options.jobs
 @options.as_json

@@ -57,7 +57,7 @@ def _notes(config: Config) -> Iterator[str]:
     """Notes about settings that differ from the file's."""
     if not profiles.is_exact(config.kernel):
         version = ".".join(str(number) for number in config.kernel)
-        yield f"kernel: Linux {version} has no profile; {profiles.profile(config.kernel)} stands for it"
+        yield f"kernel: Linux {version} has no profile; {profiles.profile(config.kernel)} is used instead"
     _, idle = settings.split(config.sysctl)
     keys = [*config.idle, *(f"sysctl.{name}" for name in idle)]
     if keys:

@@ -37,7 +37,7 @@ def load(path: Path, holds: str) -> Mapping[str, Any]:
     except ValueError as error:  # a number of thousands of digits
         raise InputError(f"{path}: found JSON that cannot be read: {error}") from None
     except RecursionError:
-        raise InputError(f"{path}: found objects within objects without end") from None
+        raise InputError(f"{path}: found objects nested too deep") from None
     if not isinstance(measured, Mapping):
         raise wrong(path, "the file", measured, f"an object with {holds}")
     return measured

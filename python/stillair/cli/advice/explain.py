@@ -108,5 +108,5 @@ def _read(text: str, overrides: list[tuple[str, str]]) -> "tuple[Scenario, list[
         return options.scenario(text), overrides
     file = what / "scenario.toml"
     if not file.is_file():
-        raise InputError(f"{what}: is no result folder: it has no scenario.toml")
+        raise InputError(f"{what}: is not a result folder: it has no scenario.toml")
     return Scenario(file), [*result_folder.overrides(what), *overrides]

@@ -17,7 +17,7 @@ def _known(_context: click.Context, _parameter: click.Parameter, incomplete: str
 
 
 @click.command()
-@click.argument("name", required=False, metavar="[NAME]", help="One of those that are listed.", shell_complete=_known)
+@click.argument("name", required=False, metavar="[NAME]", help="A question from the list.", shell_complete=_known)
 @click.option(
     "--runs", type=options.whole(2, 1000), metavar="N", show_default="the question's", help="Runs of each case."
 )

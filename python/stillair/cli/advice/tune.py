@@ -25,7 +25,7 @@ _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
     "goal",
     type=click.Choice(["latency", "goodput", "balance"]),
     default="balance",
-    help="The least delay, the most goodput, or the most goodput over delay.",
+    help="Lowest delay, highest goodput, or highest ratio of goodput to delay.",
 )
 @options.set_
 @options.seed
@@ -50,7 +50,7 @@ _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
     "folder",
     metavar="DIR",
     type=options.PATH,
-    help="Keep runs, page, picture and commands in this folder; a later call goes on from there.",
+    help="Keep runs, page, picture and commands in this folder; a later call continues.",
 )
 @options.as_json
 def tune(
@@ -108,7 +108,7 @@ def tune(
         except KeyboardInterrupt:
             where = "nothing is kept; -o names a folder for finished runs"
             if folder is not None:
-                where = f"runs are kept in {folder}; the same command goes on from there"
+                where = f"runs are kept in {folder}; run the same command again to continue"
             print(f"stillair: {terminal.harmless(where)}", file=sys.stderr)
             raise
         name = Path(file).stem

@@ -18,7 +18,7 @@ def _shell() -> str:
     """Returns the user's shell, from the environment."""
     found = Path(os.environ.get("SHELL", "")).name
     if found not in _SHELLS:
-        raise InputError(f'SHELL: found "{found}", expected one of {", ".join(_SHELLS)}, for which there is completion')
+        raise InputError(f'SHELL: found "{found}", expected one of {", ".join(_SHELLS)}')
     return found
 
 
@@ -53,7 +53,7 @@ def _install(context: click.Context, _parameter: click.Parameter, wanted: bool) 
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("a", encoding="utf-8") as to:
             to.write(text if there.endswith("\n") or not there else f"\n{text}")
-    print(f"{file}: has the line for completion; a new {shell} knows it")
+    print(f"{file}: completion is installed; start a new {shell} to use it")
     context.exit()
 
 
@@ -63,7 +63,7 @@ install = click.option(
     is_eager=True,
     expose_value=False,
     callback=_install,
-    help="Let the current shell complete commands, options and scenarios.",
+    help="Install completion for the current shell.",
 )
 show = click.option(
     "--show-completion",
@@ -71,5 +71,5 @@ show = click.option(
     is_eager=True,
     expose_value=False,
     callback=_show,
-    help="Print the script for completion in the current shell.",
+    help="Print the completion script of the current shell.",
 )

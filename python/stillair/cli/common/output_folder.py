@@ -29,18 +29,18 @@ def check(folder: Path, kind: str, *, replace: bool, grows: bool = False) -> Non
     for other, names in _HOLDS.items():
         if other != kind and not found.isdisjoint(names) and found.isdisjoint(_HOLDS[kind]):
             raise InputError(
-                f"{folder}: holds a result of 'stillair {other}', which one of 'stillair {kind}' would be mixed with;"
+                f"{folder}: holds a result of 'stillair {other}', not to be mixed with one of 'stillair {kind}';"
                 " give another folder with -o"
             )
     if found.isdisjoint(_HOLDS[kind]):
         if strangers := sorted(name for name in found if not name.startswith(".")):
             raise InputError(
-                f"{folder}: is not empty and holds no result of 'stillair {kind}' (there is {strangers[0]});"
-                " give an empty folder, or a new one, with -o"
+                f"{folder}: is not empty and holds no result of 'stillair {kind}' (it has {strangers[0]});"
+                " give an empty or a new folder with -o"
             )
         return
     if not replace and not grows:
         raise InputError(
-            f"{folder}: holds a result of 'stillair {kind}' already; --force puts the new one in its place,"
+            f"{folder}: already holds a result of 'stillair {kind}'; replace it with --force,"
             " or give another folder with -o"
         )

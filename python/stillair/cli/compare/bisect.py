@@ -30,7 +30,7 @@ _WHOLE = 1.2
     "--figure",
     metavar="FLOW.FIGURE",
     required=True,
-    help="What 'stillair compare' calls it: upload.goodput, 'total goodput', 'client ping p95'.",
+    help="Name as in 'stillair compare': upload.goodput, 'total goodput', 'client ping p95'.",
 )
 @click.option(
     "--kernels", metavar="A,B[,...]", help="Real kernels that were built, in their order ('stillair kernel list')."
@@ -64,9 +64,9 @@ _WHOLE = 1.2
     type=options.Number(0, 1000),
     metavar="PERCENT",
     default=1.0,
-    help="A change of less does not count.",
+    help="Smallest change that counts.",
 )
-@click.option("--all", "every", is_flag=True, help="Measure every version, and tell every step.")
+@click.option("--all", "every", is_flag=True, help="Measure every version, and report every step.")
 @options.as_json
 def bisect(
     file: str,
@@ -92,11 +92,11 @@ def bisect(
     from stillair.cli.compare.sides import Side  # noqa: PLC0415
 
     if kernels is not None and profiles is not None:
-        raise InputError("--kernels: found beside --profiles; give one of the two")
+        raise InputError("--kernels: found together with --profiles; give one of the two")
     scenario, overrides = options.scenario(file), options.overrides(set_)
     names = _kernels(kernels) if kernels is not None else _profiles(profiles)
     if len(names) < 2:
-        raise InputError(f"--{'profiles' if kernels is None else 'kernels'}: found one version, expected two at least")
+        raise InputError(f"--{'profiles' if kernels is None else 'kernels'}: found one version, expected at least two")
     changed = _nodes(scenario, overrides, nodes, real=kernels is not None)
 
     guests = _guests(scenario, overrides) if kernels is not None else set()
@@ -255,23 +255,25 @@ def _text(
     header = ("kernel" if real else "profile", f"{row.name}{unit}", f"against {found.measured[0].title}")
     shown = [[terminal.harmless(cell) for cell in line] for line in rows]
     parts = [table([terminal.harmless(cell) for cell in header], shown, width=terminal.width())]
-    parts.append(f"Of {', '.join(changed)}; {'one run' if runs == 1 else f'means over {runs} runs'} under each.")
+    parts.append(
+        f"Changed on {', '.join(changed)}; {'one run' if runs == 1 else f'means over {runs} runs'} under each."
+    )
     if not found.has_moved:
         old, new, _ = found.moved[0]
-        parts.append(f"{row.name} does not move by {least:g} % or more between {old.title} and {new.title}.")
+        parts.append(f"{row.name} does not change by {least:g} % or more between {old.title} and {new.title}.")
         if len(found.measured) < total:
-            parts.append("It may have gone and come back between them: --all measures every version.")
+            parts.append("It may have changed and changed back in between: --all measures every version.")
     for (old, new, step), settings in zip(found.moved if found.has_moved else [], apart, strict=True):
         share = _share(row, step)
         of_all = "" if share is None or every else f", {100 * share:.0f} % of the whole change"
-        said = f"{new.title} moved it: {_said(step, relation)} against {old.title}{of_all}."
+        said = f"{new.title} changed it: {_said(step, relation)} against {old.title}{of_all}."
         parts.append(terminal.painted(said, terminal.BOLD, sys.stdout))
         if share is not None and share < 0.5 and not every:
-            parts.append("Less than half: other versions moved it too, which --all tells.")
+            parts.append("Less than half: other versions changed it too; --all shows them.")
         if share is not None and share > _WHOLE and not every:
-            parts.append("More than the whole: it has moved back since, which --all tells.")
+            parts.append("More than the whole: a later version changed it back in part; --all shows which.")
         if settings:
-            parts.append("What differs between the two:")
+            parts.append("Settings that differ between the two:")
             parts += [f"  {key}: {json.dumps(a)} -> {json.dumps(b)}" for key, a, b in settings[:_MOST_SETTINGS]]
             if len(settings) > _MOST_SETTINGS:
                 parts.append(f"  ... and {len(settings) - _MOST_SETTINGS} more; --json has all")

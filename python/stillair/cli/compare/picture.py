@@ -19,7 +19,7 @@ _MOST_BARS = 16
 def check(path: Path, *, force: bool = False) -> None:
     """Rejects an unusable path before any run starts."""
     if path.suffix.lower() not in SUFFIXES:
-        raise InputError(f"{path}: the name has to end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
+        raise InputError(f"{path}: the name must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
     output.check(path)
     output.refuse_present([path], force)
     extras.need("matplotlib", "plot")

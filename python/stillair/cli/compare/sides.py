@@ -41,7 +41,7 @@ def planned(names: Sequence[str], settings: Sequence[str], baseline: str = "base
     changes = [options.overrides(_apart(setting)) for setting in settings]
     if len(names) == 1 and changes:
         if _is_result(names[0]):
-            raise InputError(f"--set: {names[0]} is a result that was kept, which no setting changes; give a scenario")
+            raise InputError(f"--set: {names[0]} is a kept result, which settings cannot change; give a scenario")
         scenario = options.scenario(names[0])
         sets: list[Overrides] = [[], *changes]
         titles = [baseline, *settings]
@@ -127,11 +127,11 @@ def _side(name: str, overrides: Overrides) -> Planned:
     path = Path(name)
     if _is_result(name):
         if overrides:
-            raise InputError(f"--set: {name} is a result that was kept, which no setting changes")
+            raise InputError(f"--set: {name} is a kept result, which settings cannot change")
         return Planned(path.resolve().name, path)
     if (path / "sweep.json").exists():
         raise InputError(
-            f"{name}: holds a result of 'stillair sweep', whose combinations its own table compares;"
+            f"{name}: holds a result of 'stillair sweep', whose own table compares its combinations;"
             " give folders of 'stillair run -o'"
         )
     return Planned(Path(name).stem, None, options.scenario(name), overrides)

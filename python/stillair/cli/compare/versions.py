@@ -79,7 +79,7 @@ def _row(sides: Sequence[Side], name: str) -> Row:
 def _mean(row: Row, side: int) -> float:
     value = row.values[side]
     if value is None:
-        raise InputError(f"--figure: {row.name} is not there in every run")
+        raise InputError(f"--figure: {row.name} is missing in some runs")
     return value.mean
 
 

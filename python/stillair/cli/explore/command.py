@@ -51,7 +51,7 @@ def explore(files: tuple[str, ...], port: int, opens: bool, seconds: int) -> Non
     try:
         server = Server(port, secrets.token_urlsafe(24), shown, limits)
     except OSError as error:
-        raise InputError(f"--port: found {port}, which cannot be had: {error.strerror}") from None
+        raise InputError(f"--port: found {port}, which cannot be used: {error.strerror}") from None
     with server:
         print(server.address, flush=True)
         print("stillair: Ctrl-C ends it", file=sys.stderr)

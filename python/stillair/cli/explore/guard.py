@@ -25,7 +25,7 @@ def refusal(method: str, path: str, headers: Mapping[str, str], port: int, token
     """Returns why a request is refused, or `None`. `headers` must look up names case-insensitively."""
     names = (f"127.0.0.1:{port}", f"localhost:{port}")
     if headers.get("Host") not in names:
-        return No(HTTPStatus.MISDIRECTED_REQUEST, "this is not the host of that name")
+        return No(HTTPStatus.MISDIRECTED_REQUEST, "wrong host name")
     origin = headers.get("Origin")
     if origin is not None and origin not in [f"http://{name}" for name in names]:
         return No(HTTPStatus.FORBIDDEN, "another page asks")
@@ -36,7 +36,7 @@ def refusal(method: str, path: str, headers: Mapping[str, str], port: int, token
     if not hmac.compare_digest(given.encode(), token.encode()):
         return No(HTTPStatus.FORBIDDEN, "the address is not the one that 'stillair explore' printed")
     if method not in ("GET", "POST"):
-        return No(HTTPStatus.METHOD_NOT_ALLOWED, "GET and POST are answered")
+        return No(HTTPStatus.METHOD_NOT_ALLOWED, "only GET and POST are supported")
     return _refusal_of_post(headers, token) if method == "POST" else None
 
 

@@ -96,7 +96,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not self._may("POST"):
             return
         if self.path != f"/{self.server.token}/ask":
-            self._refuse(HTTPStatus.NOT_FOUND, "request", "there is nothing to be asked at this address")
+            self._refuse(HTTPStatus.NOT_FOUND, "request", "nothing is served at this address")
             return
         request = self.rfile.read(int(self.headers["Content-Length"]))
         try:

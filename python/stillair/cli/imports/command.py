@@ -83,7 +83,7 @@ def import_(
     given = _line(internet, line, framing)
     every_file = (*files, *(file for file in ways if file not in files))
     if not every_file:
-        raise InputError("FILE: none is given, expected outputs of iw, tc and others: 'stillair import --help'")
+        raise InputError("FILE: found none, expected outputs of iw, tc and others: 'stillair import --help'")
     found = _read(every_file, ways)
     if as_json:
         print(

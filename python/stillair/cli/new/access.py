@@ -17,7 +17,7 @@ def way(home: Home) -> str:
         which = f'line = "{own.line}"  # {rates}' if own.line else f"rate = {rates}"
         link = f'kind = "access"\n{which}\n'
         link += "" if own.line else _assumed(own)
-        link += f'buffer = "{own.buffer}"  # of the modem, and of its peer\n' if own.buffer else ""
+        link += f'buffer = "{own.buffer}"  # in the modem, and in its peer\n' if own.buffer else ""
         link += f'delay = "{home.delay}"\n'
         said = "The line to the Internet, with a server at its other end."
     return f"""\
@@ -34,8 +34,8 @@ def _assumed(own: Access) -> str:
     """The assumed framing of a line given only by its rates."""
     of = own.framing
     return (
-        f"# assumed: the framing of a cable line, {of.overhead} bytes beside each IP packet, at least {of.mpu} in all."
-        "\n#   Your line's: overhead, mpu and atm here, as of cake; --line of 'stillair new' knows it for ADSL, VDSL"
+        f"# assumed: the framing of a cable line, {of.overhead} bytes per IP packet and at least {of.mpu} in total."
+        "\n#   For other lines set overhead, mpu and atm here, as for cake; 'stillair new --line' has ADSL, VDSL"
         " and others.\n"
     )
 
@@ -46,15 +46,15 @@ def interface(home: Home) -> str:
     if home.access is not None and home.access.shaper != "none":
         before = f", shaper = {shaper(home.access, home.access.shaper)}"
         part = f"{100 * _share(home.access, home.access.shaper):.0f} %"
-        said = f"# The shaper has {part} of the line's rates, so that packets wait there and not in the modem.\n"
+        said = f"# The shaper uses {part} of the line's rates, so that packets queue there and not in the modem.\n"
         if home.access.framing != RAW:
             said += _COUNTS if home.access.shaper == "cake" else _COUNTS_NOT
     return f'{said}interface.eth0 = {{ link = "wan", address = "10.0.0.1"{before} }}'
 
 
-_COUNTS = "# It counts what the line adds to a packet.\n"
+_COUNTS = "# It counts the line's framing.\n"
 _COUNTS_NOT = (
-    f"# It does not count what the line adds to a packet; with that full packets come to {100 * SHARE:.0f} % at most.\n"
+    f"# It ignores the line's framing; including it, full packets use at most {100 * SHARE:.0f} % of the line.\n"
 )
 
 

@@ -24,8 +24,8 @@ _STATIONS = ("laptop=5 m", "tv=15 m")
     metavar="NAME=PLACE",
     multiple=True,
     show_default=", ".join(_STATIONS),
-    help="A station with its distance '5 m', its SNR '30 dB', or a fixed rate such as ht20-mcs0-lgi; with"
-    " ',power-save' behind it one that sleeps as a phone does. Repeatable.",
+    help="A station with its distance '5 m', its SNR '30 dB', or a fixed rate such as ht20-mcs0-lgi;"
+    " append ',power-save' for the power save of a phone. Repeatable.",
 )
 @click.option("--standard", metavar="NAME", show_default="802.11ac", help=f"One of {', '.join(home.STANDARDS)}.")
 @click.option(
@@ -39,8 +39,8 @@ _STATIONS = ("laptop=5 m", "tv=15 m")
     "--kernel",
     metavar="PROFILE",
     default=home.KERNEL,
-    help=f"Kernel of access point and stations: {', '.join(home.KERNELS)}. A release of OpenWrt is the access point's"
-    f" alone; the stations have {home.KERNEL} then, and the server always.",
+    help=f"Kernel of access point and stations: {', '.join(home.KERNELS)}. An OpenWrt release applies to the"
+    f" access point only; the stations then have {home.KERNEL}, which the server always has.",
 )
 @click.option(
     "--scheme",
@@ -58,19 +58,19 @@ _STATIONS = ("laptop=5 m", "tv=15 m")
     "--line",
     metavar="NAME",
     show_default="none",
-    help=f"An access line by name, in place of --internet, with its framing: {', '.join(json.loads(lines()))}.",
+    help=f"An access line by name, instead of --internet, with its framing: {', '.join(json.loads(lines()))}.",
 )
 @click.option(
     "--shaper",
     metavar="NAME",
     show_default="none",
     help=f"Shaper of the access line: {', '.join(home.SHAPERS)};"
-    " cake counts what the line adds to a packet, fq_codel has a lower rate for it.",
+    " cake counts the line's framing, fq_codel gets a lower rate instead.",
 )
 @click.option(
     "--buffer",
     metavar="TIME",
-    show_default=f"what the named line has, else {home.BUFFER}",
+    show_default=f"the named line's, else {home.BUFFER}",
     help="Buffer of the modem, and of the provider's end.",
 )
 @click.option("--delay", metavar="TIME", default="10 ms", help="One-way delay from the home to the server.")
@@ -117,15 +117,15 @@ def new(
     if force and file is None:
         raise InputError("--force: has no effect without a file to write")
     if internet is not None and line is not None:
-        raise InputError("--line: found beside --internet, expected one of the two")
+        raise InputError("--line: found together with --internet, expected one of the two")
     given = (stations, standard, width, internet, line, shaper, traffic, power_save)
     if not any(given) and sys.stdin.isatty() and sys.stderr.isatty():
         stations, standard, internet, shaper, traffic = _asked()
     has_line = internet is not None or line is not None
     if shaper not in (None, "none") and not has_line:
-        raise InputError("--shaper: has no effect without --internet or --line, whose rates it is set by")
+        raise InputError("--shaper: has no effect without --internet or --line, which set its rates")
     if buffer is not None and not has_line:
-        raise InputError("--buffer: has no effect without --internet or --line, before which it is")
+        raise InputError("--buffer: has no effect without --internet or --line")
     saves = _one_of("--power-save", power_save or "none", home.POWER_SAVES)
     standard = _one_of("--standard", standard or "802.11ac", home.STANDARDS)
     wanted = Home(
@@ -149,7 +149,7 @@ def new(
         return
     output.check(file)
     output.write_files(file.parent, {file.name: text})
-    print(f"stillair: {file}: written; 'stillair check {file}' shows what it comes to", file=sys.stderr)
+    print(f"stillair: {file}: written; 'stillair check {file}' shows it", file=sys.stderr)
 
 
 def _traffic(text: str) -> home.Traffic:
@@ -157,7 +157,7 @@ def _traffic(text: str) -> home.Traffic:
     kind, equals, station = (part.strip() for part in text.partition("="))
     kind = _one_of("--traffic", kind, home.TRAFFIC)
     if equals and not station:
-        raise InputError(f'--traffic: found "{text}", expected a station behind "=", or "{kind}" alone')
+        raise InputError(f'--traffic: found "{text}", expected a station after "=", or "{kind}" alone')
     return home.Traffic(kind, station or None)
 
 

@@ -18,8 +18,8 @@ TRAFFIC = ("download", "upload", "call", "video", "streaming", "web", "game", "p
 TO_ALL = ("download", "upload", "ping")
 """Default traffic: `TO_ALL` kinds on every station, the others on the first."""
 TRAFFIC_MEANS = (
-    "KIND=STATION is one station's; else download, upload and ping go to every station, the others to the first; call"
-    " is voice and video the picture of a video call, both at constant rates; streaming is a film that is watched, in"
+    "KIND=STATION selects a station; by default, download, upload and ping apply to every station, the others to the"
+    " first; call is voice and video the picture of a video call, both at constant rates; streaming is video in"
     " segments over TCP"
 )
 KERNEL = "linux-6.6"
@@ -145,7 +145,7 @@ def _saves(text: str, said: str) -> str:
     if key != "power-save" or kind not in POWER_SAVES:
         kinds = ", ".join(POWER_SAVES)
         raise InputError(
-            f'--station: found "{text}", expected nothing behind the place but "power-save" as of a phone,'
+            f'--station: found "{text}", expected only "power-save" (a phone) after the place,'
             f' or "power-save=KIND" with one of {kinds}'
         )
     return kind

@@ -9,8 +9,8 @@ from stillair.cli.new.home import Home, Station
 _SWEEPS = ("each way of the table at the end to queue at the access point", "each shaper of the table at the end")
 """Queueing schemes to compare: with a wire that is never the bottleneck, and with an access line."""
 _NO_FIFO = """\
-# There is no "fifo" among these: below the fq_codel that OpenWrt has at every interface it is the same as "fq_codel".
-# For FIFOs set the discipline of wlan0 too: qdisc = "pfifo_fast".
+# "fifo" is left out: OpenWrt runs fq_codel on every interface, so it would equal "fq_codel".
+# For FIFOs, set the discipline of wlan0 as well: qdisc = "pfifo_fast".
 """
 _HT = {"802.11n", "802.11ac"}
 
@@ -48,9 +48,9 @@ def _text(home: Home, rates: dict[str, str]) -> str:
 def _head(home: Home) -> str:
     return f"""\
 # Your own network, written by 'stillair new'. 'stillair schema --reference' prints every key.
-#   stillair check FILE    who hears whom, which rates work
-#   stillair run FILE      what comes of it
-# Delete the flows that you do not have. Their "from" and "to" say who sends to whom.
+#   stillair check FILE    stations that hear each other, rates that work
+#   stillair run FILE      the results
+# Delete the flows that you do not have. "from" and "to" are the sender and the receiver.
 #   stillair sweep FILE    {_SWEEPS[home.access is not None]}
 name = {json.dumps(home.name, ensure_ascii=False)}
 duration = "30 s"
@@ -135,19 +135,19 @@ def _flows(home: Home) -> list[str]:
         flows.append(_flow("", "voip", json.dumps(name), '"server"', speaks))
     for name, video in _named(home, "video", "video"):
         keys = f'{video}\nrate = "2 Mbit/s"\nbidirectional = true'
-        said = f"{name} has the picture of a call, both ways."
+        said = f"{name} has the picture of a video call, both ways."
         flows.append(_flow(said, "video", '"server"', json.dumps(name), keys))
     for name, film in _named(home, "streaming", "film"):
         # The player is idle for the length of a segment, and catches up on data that came late.
         keys = f'{film}\nrate = "5 Mbit/s"\nwrite_size = "2.5 MB"\n{begins}'
-        said = f"{name} watches a film of 5 Mbit/s: a segment of 2.5 MB each 4 s, over one connection."
+        said = f"{name} streams video at 5 Mbit/s: a segment of 2.5 MB every 4 s, over one connection."
         flows.append(_flow(said, "tcp", '"server"', json.dumps(name), keys))
     for name, pages in _named(home, "web", "pages"):
         flows.append(_flow(f"{name} loads pages.", "web", json.dumps(name), '"server"', f'{pages}\npage = "google"'))
     for name, sees, acts in _named(home, "game", "game-down", "game-up"):
         # 60 datagrams of 100 bytes per second.
         keys = 'rate = "48 kbit/s"\npayload = "100 B"\ngap = "periodic"'
-        said = f"{name} plays: 60 datagrams of 100 bytes a second, both ways."
+        said = f"{name} plays a game: 60 datagrams of 100 bytes per second, both ways."
         flows.append(_flow(said, "udp", '"server"', json.dumps(name), f"{sees}\n{keys}"))
         flows.append(_flow("", "udp", json.dumps(name), '"server"', f"{acts}\n{keys}"))
     if pinged := home.having("ping"):
@@ -187,8 +187,8 @@ def _sweep(home: Home) -> str:
     tried = ["off", *(access.shaper(home.access, kind) for kind in ("fq_codel", "cake"))]
     values = "\n".join(f"    {one if one.startswith('{') else json.dumps(one)}," for one in tried)
     return f"""\
-# Where this line is slower than the Wi-Fi, packets wait in the modem, or in the shaper before it.
-# Take the "#" off the last line, and each way to queue for Wi-Fi is tried too.
+# If this line is slower than the Wi-Fi, packets queue in the modem, or in the shaper before it.
+# Uncomment the last line to sweep the queueing for Wi-Fi as well.
 [sweep]
 "node.ap.interface.eth0.shaper" = [
 {values}

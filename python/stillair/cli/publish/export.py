@@ -61,7 +61,7 @@ def export(
         return _qlogs(folder, result, target, numbers, force=force)
     single = len(numbers) == 1 and not (target and target.is_dir())
     if not single and target is not None and not target.is_dir():
-        raise InputError(f"{target}: {len(numbers)} files are to be written: give a folder that exists, or --run N")
+        raise InputError(f"{target}: {len(numbers)} files are to be written: give an existing folder, or --run N")
     _check(target, kind)
     own = folder.resolve().name if title is None else title
     titles = {number: own if len(result.runs) == 1 else f"{own} run {number}" for number in numbers}
@@ -129,9 +129,9 @@ def _qlogs(folder: Path, result: Result, target: Path | None, numbers: list[int]
         for flow, found in sorted(result.run_with_series(number).summary.get("quic", {}).items())
     ]
     if not flows:
-        raise InputError(f"{folder}: no flow over QUIC")
+        raise InputError(f"{folder}: has no QUIC flow")
     if len(flows) > 1 and target is not None and not target.is_dir():
-        raise InputError(f"{target}: {len(flows)} files are to be written: give a folder that exists")
+        raise InputError(f"{target}: {len(flows)} files are to be written: give an existing folder")
     _check(target, "qlog")
     names = [f"{name}-run-{number}-{flow}.sqlog" for number, flow, _ in flows]
     paths = [target] if target and not target.is_dir() else [(target or Path()) / plain for plain in names]

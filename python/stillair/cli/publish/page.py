@@ -107,7 +107,7 @@ def _explained(result: Result, text: str, overrides: Sequence[tuple[str, str]]) 
         resolved = outages.with_wifi(resolved, Scenario(text), overrides)
     found = findings.subjects(result.runs, resolved)
     said = explained.text(result.scenario, result.runs, found, None, resolved)
-    return _card("Where the time of packets goes", pre(said, "why packets are late"))
+    return _card("Delay of packets by layer and cause", pre(said, "why packets are late"))
 
 
 def _lost(over: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from stillair.cli.common import options
 
 @click.command()
 @click.argument("result", metavar="RESULT", type=options.PATH, help="A folder that 'stillair run -o' wrote.")
-@click.argument("need", metavar="NEED", type=options.PATH, help="What the application needs, as TOML.")
+@click.argument("need", metavar="NEED", type=options.PATH, help="Requirements of the application, as TOML.")
 def qoo(result: Path, need: Path) -> None:
     """Score pings and calls by what an application needs (QoO).
 

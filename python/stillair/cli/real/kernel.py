@@ -53,13 +53,13 @@ def _names(_context: click.Context, _parameter: click.Parameter, incomplete: str
 
 
 @kernel.command()
-@click.argument("version", metavar="VERSION", help="A version that Debian has a source of, as 6.12; with --source any.")
+@click.argument("version", metavar="VERSION", help="A version that Debian packages, such as 6.12; any with --source.")
 @click.option(
     "--source",
     metavar="TREE|ARCHIVE",
     type=options.PATH,
     show_default="Debian's package linux-source-VERSION",
-    help="A tree of Linux, which is only read, or an archive.",
+    help="A Linux source tree, which is not modified, or an archive.",
 )
 @click.option(
     "--config",
@@ -77,10 +77,8 @@ def _names(_context: click.Context, _parameter: click.Parameter, incomplete: str
     shell_complete=_examples,
     help="A patch (-p1), or the name of an example such as shallow. Repeatable, in order.",
 )
-@click.option(
-    "--name", metavar="NAME", show_default="VERSION", help="What a scenario calls it: host = { kernel = NAME }."
-)
-@click.option("--bare", is_flag=True, help="Without our own patches: the source as it is.")
+@click.option("--name", metavar="NAME", show_default="VERSION", help="Name for scenarios: host = { kernel = NAME }.")
+@click.option("--bare", is_flag=True, help="Leave out Stillair's own patches.")
 @click.option("--replace", is_flag=True, help="Replace another kernel of that name.")
 @click.option("--keep", is_flag=True, help="Keep object files of a tree: its next build compiles only changed files.")
 @click.option(

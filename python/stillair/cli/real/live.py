@@ -84,7 +84,7 @@ def _scenarios_and_subcommands(context: click.Context, parameter: click.Paramete
 @_late
 @click.option("--uplink", is_flag=True, help="Let hosts reach the Internet, by slirp4netns.")
 @click.option(
-    "--servers", is_flag=True, help="Start servers of netperf, irtt and iperf3 in all live hosts but that of COMMAND."
+    "--servers", is_flag=True, help="Start servers of netperf, irtt and iperf3 in all live hosts except COMMAND's."
 )
 @click.option(
     "--attach",
@@ -104,7 +104,7 @@ def _scenarios_and_subcommands(context: click.Context, parameter: click.Paramete
     multiple=True,
     metavar="POINT",
     show_default="the air of every channel",
-    help="Where frames are captured, or 'all'. Repeatable.",
+    help="Capture point, or 'all'. Repeatable.",
 )
 @click.option(
     "--snaplen", type=options.whole(0), metavar="BYTES", default=0, help="Bytes kept of each frame; 0 keeps all."

@@ -78,7 +78,7 @@ def _head(found: Survey, combinations: int) -> str:
         parts.append(f"the last {found['cool_down_s']:g} s not measured")
     parts.append(f"seed {found['seed']}")
     if combinations > 1:
-        parts.append(f"{combinations} combinations of its [sweep] table beside it")
+        parts.append(f"a [sweep] table with {combinations} combinations")
     return _filled(", ".join(parts))
 
 
@@ -171,7 +171,7 @@ def _hearing(channel: Survey) -> str:
         told = [f"  {a} and {b}: {_WORDS[how]}" for a, b, how in worse[:_MOST_ROWS]]
         more = [f"  ... and {len(worse) - _MOST_ROWS} more pairs; --json has all"] if len(worse) > _MOST_ROWS else []
         return "\n".join(
-            [*lines, *told, *more, "  --json has how loud each hears each."] if known else [*lines, *told, *more]
+            [*lines, *told, *more, "  --json has the signal level of each pair."] if known else [*lines, *told, *more]
         )
     if worse or known:
         cells = [
@@ -182,11 +182,11 @@ def _hearing(channel: Survey) -> str:
         marks = {"sense_only": "~ sensed, not understood", "hidden": "! not heard at all"}
         legend = [text for how, text in marks.items() if any(how == found for *_, found in worse)]
         if any(snr[a][b] is None for a, b in pairs):
-            legend.append("? heard; nothing says how loud")
+            legend.append("? heard, level unknown")
         if legend:
             lines.append(f"  {', '.join(legend)}")
     if channel["capture"]:
-        lines.append("  Frames come through others that are quieter (capture).")
+        lines.append("  A frame is received despite weaker ones (capture).")
     return "\n".join(lines) or "  Nobody else is there."
 
 
@@ -195,7 +195,7 @@ def _groups(radios: Sequence[str], worse: Sequence[Survey]) -> Iterator[str]:
     if not worse:
         yield "  All hear each other."
         return
-    yield f"  All {len(radios)} hear each other, but for those below."
+    yield f"  All {len(radios)} hear each other, except for those below."
     for group in worse[:_MOST_ROWS]:
         names = group["radios"]
         shown = " and ".join(names) if len(names) == 2 else f"{names[0]} to {names[-1]} ({len(names)} radios)"
@@ -204,7 +204,7 @@ def _groups(radios: Sequence[str], worse: Sequence[Survey]) -> Iterator[str]:
         yield "  ... and more; --json has the first 1,000 groups"
 
 
-_WORDS = {"sense_only": "sense each other without understanding", "hidden": "do not hear each other"}
+_WORDS = {"sense_only": "sense each other without decoding", "hidden": "do not hear each other"}
 
 
 def _heard(how: str, snr: float | None) -> str:
@@ -227,9 +227,7 @@ def _rates(paths: Sequence[Survey]) -> str:
             rows.append([name, way, _signal(path), *_chosen(of)])
             name = ""
     heading = ("station", "way", "SNR dB", "sent at", "loss %", "fastest that works", "Mbit/s")
-    below = _filled(
-        "Losses are of full frames of 1,538 bytes; a rate works that loses less than a tenth of them.", "  "
-    )
+    below = _filled("Losses are for full frames of 1,538 bytes; a rate works if it loses less than 10 % of them.", "  ")
     return f"{_table(heading, rows, words=2)}\n{below}"
 
 

@@ -37,9 +37,9 @@ def _of(path: str, way: str, config: Resolved | None, medium: Resolved, link: st
         return
     less = own < line["overhead_bytes"] or (adds != "noatm" and cells == "noatm")
     effect = (
-        "it lets more through than the line carries, above all of small packets, and queues form in the modem"
+        "it passes more than the line carries, mostly with small packets, and queues form in the modem"
         if less
-        else "it uses less than the line's rate, above all with small packets"
+        else "it uses less than the line's rate, mostly with small packets"
     )
     yield (
         f"node.{path}: the shaper of {way} packets counts {_worded(own, cells)}, link.{link} adds"

@@ -76,4 +76,4 @@ def from_json(text: str) -> Answer:
         found: dict[str, Any] = json.loads(text)
         return Answer(**{key: found[key] for key in Answer._fields})
     except (ValueError, KeyError, TypeError) as why:
-        raise InputError(f"is no answer that was kept: {why}") from None
+        raise InputError(f"is not a stored answer: {why}") from None

@@ -170,10 +170,9 @@ def second(goal: str, after: Measured, before: Measured) -> float:
 def words(goal: str) -> str:
     """Describes a goal in a sentence."""
     return {
-        "latency": f"the least delay at p95 that keeps {100 * KEPT:.0f} % of the goodput;"
-        " of equal ones the most goodput",
-        "goodput": f"the most goodput with p95 at most {100 * (LATER - 1):.0f} % later; of equal ones the least delay",
-        "balance": "the most goodput over delay at p95",
+        "latency": f"the lowest delay at p95 that keeps {100 * KEPT:.0f} % of the goodput; ties are decided by goodput",
+        "goodput": f"the most goodput with p95 at most {100 * (LATER - 1):.0f} % higher; ties are decided by delay",
+        "balance": "the highest ratio of goodput to delay at p95",
     }[goal]
 
 

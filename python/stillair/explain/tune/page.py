@@ -44,10 +44,10 @@ def _nothing(tuned: Tuned) -> str:
     single = tuned.space.singles()
     tried = {one.choice for one in tuned.trials if sum(map(bool, one.choice)) == 1}
     if len(tried) + tuned.refused >= single:
-        return "Nothing that can be set here is better, whatever the seed."
+        return "No available setting is better beyond chance."
     return (
-        f"Nothing that was tried is better, but only {len(tried)} of {single} settings were tried by themselves:"
-        f" --budget {single + 1} is the least that tries each."
+        f"Nothing that was tried is better, but only {len(tried)} of {single} settings were tried on their own:"
+        f" --budget {single + 1} is enough to try each."
     )
 
 
@@ -110,7 +110,7 @@ def _ends(of: Interval) -> str:
 
 
 def _front(tuned: Tuned) -> Iterator[str]:
-    yield "The front of all that was measured over the seeds; the changes of each row:"
+    yield "The Pareto front of all choices measured over the seeds, and the changes of each row:"
     names = [f"  {number}{' tuned' * _is_tuned(one, tuned)}" for number, one in enumerate(tuned.confirmed, 1)]
     rows = [_row(name, one) for name, one in zip(names, tuned.confirmed, strict=True)]
     yield table(["", "score", "95 % interval", "goodput Mbit/s", "95 % interval", "total"], rows, width=_WIDTH)
@@ -120,7 +120,7 @@ def _front(tuned: Tuned) -> Iterator[str]:
         yield from _filled(f"{number}: {told}")
     if tuned.bought and tuned.dropped:
         yield from _filled(
-            "A row that is a little better than 'tuned' has more changes: their gain is not sure, or small."
+            "A row that is a little better than 'tuned' has more changes: their gain is uncertain or small."
         )
 
 
@@ -134,13 +134,13 @@ def _short(option: Option) -> str:
 
 
 def _bought(tuned: Tuned) -> Iterator[str]:
-    yield "What each change buys beside the others (what is lost without it):"
+    yield "Gain of each change, given the others (what is lost without it):"
     for one in tuned.bought:
         yield from _filled(f"{_words(tuned, one.setting, one.option)}: {_worth(one)}")
         if note := tuned.space.settings[one.setting].options[one.option].note:
             yield from _filled(f"note: {note}", first="    ")
     for setting, option in tuned.dropped:
-        yield from _filled(f"dropped, as it buys nothing that is sure: {_words(tuned, setting, option)}")
+        yield from _filled(f"dropped, as its gain is not certain: {_words(tuned, setting, option)}")
 
 
 def _words(tuned: Tuned, setting: int, option: int) -> str:
@@ -160,9 +160,9 @@ def _worth(one: Bought) -> str:
 
 def _robust(tuned: Tuned) -> Iterator[str]:
     if not tuned.robust:
-        yield "Nothing in the scenario can be made a little different, to see whether it still helps."
+        yield "The scenario has nothing to vary, so robustness was not tested."
         return
-    yield from _filled("If the network is a little different, with and without these changes (one run each):", first="")
+    yield from _filled("In slightly different networks, with and without these changes (one run each):", first="")
     rows = [[f"  {one.words}", _verdict(one, tuned), *_both(one)] for one in tuned.robust]
     yield table(["", "tuned is", "score", "tuned", "Mbit/s", "tuned"], rows, width=_WIDTH, words=2)
 
@@ -191,7 +191,7 @@ def _verdict(one: Robust, tuned: Tuned) -> str:
 def _worse(tuned: Tuned) -> str:
     """Perturbed networks in which the changes are worse than none; empty if there are none."""
     names = [one.words for one in tuned.robust if one.score is not None and one.score < -_SAME]
-    return f"Worse than no change if the network is a little different: {', '.join(names)}." if names else ""
+    return f"Worse than no change in a slightly different network: {', '.join(names)}." if names else ""
 
 
 def commands(tuned: Tuned) -> str:
@@ -200,9 +200,9 @@ def commands(tuned: Tuned) -> str:
     Device names are variables that the user sets first. Commands for other hosts are comments.
     """
     router, chosen = tuned.space.router, tuned.space.chosen(tuned.winner.choice)
-    lines = ["# Commands of 'stillair tune'; those of hosts that are no router or access point are comments."]
+    lines = ["# Commands of 'stillair tune'; those for hosts other than routers and access points are comments."]
     if router:
-        lines = [f"# Commands of 'stillair tune', to be run on {router}; those of other hosts are comments."]
+        lines = [f"# Commands of 'stillair tune', to be run on {router}; those for other hosts are comments."]
     if worse := _worse(tuned):
         lines += [f"# {worse}"]
     own = [one for one in chosen if router and router in one[0].hosts]
@@ -211,7 +211,7 @@ def commands(tuned: Tuned) -> str:
         for setting, option in own:
             lines += [*_told(setting, option), *option.commands]
         if any(line.startswith(_TRANSIENT) for _, option in own for line in option.commands):
-            lines.append("# tc, ip, iw and sysctl -w hold until the next reboot; /etc/rc.local runs them again")
+            lines.append("# tc, ip, iw and sysctl -w last until the next reboot; repeat them in /etc/rc.local")
     others: dict[tuple[str, ...], list[str]] = {}
     for setting, option in chosen:
         hosts = tuple(host for host in setting.hosts if host != router)

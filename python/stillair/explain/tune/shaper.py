@@ -50,8 +50,8 @@ def shaped(
     note = ""
     if share > SHARE:
         note = (
-            f"more than {100 * SHARE:.0f} % holds only if the line always has {_mbit(down['rate_bps'])} down and"
-            f" {_mbit(up['rate_bps'])} up; a line that is slower at times needs less, or packets wait in the modem"
+            f"more than {100 * SHARE:.0f} % works only if the line always reaches {_mbit(down['rate_bps'])} down and"
+            f" {_mbit(up['rate_bps'])} up; on a line that is slower at times, packets queue in the modem"
         )
     return Option(
         f"cake at {100 * share:.0f} % of the line: {_mbit(rates['down'])} down, {_mbit(rates['up'])} up",

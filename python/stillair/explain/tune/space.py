@@ -70,7 +70,7 @@ def of(scenario: Scenario, overrides: Sequence[tuple[str, str]], mine: Sequence[
             made.append(setting._replace(options=tuple(options)))
     if not made:
         where = f" on {', '.join(sorted(hosts.names))} (--mine)" if hosts else ""
-        raise InputError(f"{scenario.file}: has nothing that can be set{where}: no Wi-Fi, no access line, no TCP")
+        raise InputError(f"{scenario.file}: has no settings to tune{where}: no Wi-Fi, no access line, no TCP")
     if hosts:
         others = sorted({host for setting in _settings(whole) for host in setting.hosts} - hosts.names)
         refused += [(f"settings of {', '.join(others)}", "not among --mine")] if others else []

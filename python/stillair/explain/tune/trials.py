@@ -47,7 +47,7 @@ def _measured(found: dict[str, Any]) -> Measured:
 
 def _outcome(run: Run, counted: Counted) -> Outcome:
     found = objective.measured(run, counted.steady)
-    return Refused("nothing came of a ping, a call or a flow") if found is None else found
+    return Refused("a ping, a call or a flow received nothing") if found is None else found
 
 
 _FLOW = shape.row(shape.text, *[shape.maybe(shape.number)] * (len(objective.Flow._fields) - 1))

@@ -10,7 +10,7 @@ _OF_FIRMWARE = ("ath10k", "ath11k", "mt76")
 _AQL_MS = ((8.0, 24.0), (5.0, 12.0), (3.0, 8.0), (2.0, 5.0), (1.0, 2.0))
 """Low and high limit; the kernel's are 5 and 12 ms."""
 _DEBUGFS = "/sys/kernel/debug/ieee80211"
-_NOT_KEPT = "# debugfs: gone after a reboot; /etc/rc.local sets it again"
+_NOT_KEPT = "# debugfs: lost at a reboot; set it again in /etc/rc.local"
 _UCI = "uci commit wireless && wifi reload"
 _RTS = 500
 _NO_RTS = 65535

@@ -402,7 +402,7 @@ def _metadata(
 
 def _note(scenario: Mapping[str, Any]) -> str:
     names = ", ".join(f"{address} is {station}" for station, address, _, _ in _stations(scenario))
-    return "Made by Stillair in virtual time; the date stands for none. " + (f"Stations: {names}." if names else "")
+    return "Made by Stillair in virtual time; the date has no meaning. " + (f"Stations: {names}." if names else "")
 
 
 def _iso(time: datetime) -> str:

@@ -215,7 +215,7 @@ class SweepText:
         own = [one for one in figures if quantities.fits(one.name, only)]
         if not own and not worst:
             there = ", ".join(dict.fromkeys(one.quantity.words for one in figures))
-            raise InputError(f"--only: found {', '.join(only)}, and no figure has that in its name; there are {there}")
+            raise InputError(f"--only: found {', '.join(only)}, expected part of a figure's name; there are {there}")
         rows = []
         for combination, result in self._found:
             cells = [_figure(one.of(result.runs), one.digits) for one in worst]

@@ -90,15 +90,13 @@ def find(name: str) -> list[Entry]:
         and entry.experiment.id.startswith(beginning)
     ]
     if not found and any(claim.id == name for experiment in experiments() for claim in experiment.claims):
-        raise InputError(
-            f"{name}: found a claim, expected an experiment; with --why it is told why a claim is not reproduced"
-        )
+        raise InputError(f"{name}: found a claim, expected an experiment; --why explains why a claim is not reproduced")
     if not found:
         # An experiment may be abbreviated to the part before its first hyphen; a name without a slash is a
         # paper.
         short = (f"{entry.experiment.paper}/{entry.experiment.id.partition('-')[0]}" for entry in entries())
         near = hint(name, short if slash else (entry.experiment.paper for entry in entries()))
-        raise InputError(f"{name}: no experiment has a name that begins so; 'stillair paper' lists them{near}")
+        raise InputError(f"{name}: no experiment name starts with this; 'stillair paper' lists them{near}")
     # `table1` is the whole abbreviation of one experiment, but only a prefix of `table10-...`.
     exact = [entry for entry in found if beginning in (entry.experiment.id, entry.experiment.id.partition("-")[0])]
     return exact or found

@@ -86,7 +86,7 @@ def _notes(of: Configuration) -> Iterator[str]:
     kernel = of.setup.kernel
     if not profiles.is_exact(kernel):
         version = ".".join(str(number) for number in kernel)
-        yield f"kernel: Linux {version} has no profile; {profiles.profile(kernel)} stands for it"
+        yield f"kernel: Linux {version} has no profile; {profiles.profile(kernel)} is used instead"
 
 
 def run(of: Plan, jobs: int | None = None, progress: Callable[[int], object] | None = None) -> Report:

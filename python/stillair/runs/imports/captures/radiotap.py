@@ -61,7 +61,7 @@ def read(packet: bytes) -> Radio:
         if present >> bit & 1:
             offset += -offset % alignment
             if offset + size > length:
-                raise ValueError(f"field {bit} is behind its end")
+                raise ValueError(f"field {bit} extends past its end")
             fields[bit] = packet[offset : offset + size]
             offset += size
     flags = fields[_FLAGS][0] if _FLAGS in fields else 0

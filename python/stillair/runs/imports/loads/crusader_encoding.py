@@ -122,7 +122,7 @@ class Reader:
     def end(self) -> None:
         """Raises a `ValueError` if bytes remain."""
         if self.at != len(self._data):
-            raise ValueError(f"{len(self._data) - self.at} bytes behind the end")
+            raise ValueError(f"{len(self._data) - self.at} bytes after the end")
 
     def value(self, depth: int = 0) -> object:
         """The next value."""
@@ -131,7 +131,7 @@ class Reader:
         if tag < 0x80:
             return tag
         if depth > 16:
-            raise ValueError("too many tables in each other")
+            raise ValueError("tables nested too deep")
         if tag < 0x90 or tag in (0xDE, 0xDF):
             count = tag & 15 if tag < 0x90 else self.whole(2 if tag == 0xDE else 4)
             return {str(self.value(depth + 1)): self.value(depth + 1) for _ in range(count)}
