@@ -1,6 +1,8 @@
-//! Command-line arguments of the program.
+//! Command-line arguments.
 
-/// The text of `--help`.
+use lexopt::{Arg, Error, Parser, ValueExt};
+
+/// Text of `--help`.
 pub const HELP: &str = "\
 usage:
   run FILE [options]       run a scenario
@@ -42,7 +44,7 @@ pub enum Command {
     Help,
 }
 
-/// All commands but help, with the options that each takes.
+/// All commands except help, with their options.
 const COMMANDS: [(&str, Command, &[&str]); 7] = [
     ("run", Command::Run, &["--set", "--runs", "--seed", "--jobs", "--json", "--series", "-o"]),
     ("sweep", Command::Sweep, &["--set", "--runs", "--seed", "--jobs", "--json"]),
@@ -53,7 +55,7 @@ const COMMANDS: [(&str, Command, &[&str]); 7] = [
     ("parts", Command::Parts, &[]),
 ];
 
-/// The parsed arguments.
+/// Parsed arguments.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Arguments {
     pub command: Command,
@@ -64,7 +66,7 @@ pub struct Arguments {
     pub jobs: usize,
     pub json: bool,
     pub series: bool,
-    /// Result folder, or file of the capture.
+    /// Result folder, or capture file.
     pub out: Option<String>,
     pub run: u64,
     pub at: Option<String>,
@@ -72,7 +74,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Parses the arguments. An error says what is wrong and what is expected.
+    /// Parses the arguments. The error describes the problem and the expected value.
     pub fn read(words: &[String]) -> Result<Self, String> {
         let mut all = Self {
             command: Command::Help,
@@ -88,10 +90,13 @@ impl Arguments {
             at: None,
             points: Vec::new(),
         };
-        let mut words = words.iter().map(String::as_str);
-        let (name, options) = match words.next() {
-            None | Some("--help" | "-h" | "help") => return Ok(all),
-            Some(word) => {
+        let mut parser = Parser::from_args(words);
+        let (name, options) = match next(&mut parser)? {
+            None => return Ok(all),
+            Some(Word::Option(word) | Word::Value(word)) => {
+                if ["--help", "-h", "help"].contains(&word.as_str()) {
+                    return Ok(all);
+                }
                 let found = COMMANDS.iter().find(|(name, ..)| *name == word);
                 let names = COMMANDS.map(|(name, ..)| format!("{name:?}")).join(", ");
                 let (name, command, options) =
@@ -100,31 +105,42 @@ impl Arguments {
                 (*name, *options)
             }
         };
-        while let Some(word) = words.next() {
-            let mut value = || words.next().ok_or_else(|| format!("{word}: expected a value after it"));
-            match word {
-                "--help" | "-h" => return Ok(Self { command: Command::Help, ..all }),
-                _ if options.is_empty() => return Err(format!("{word:?}: expected nothing after {name:?}")),
-                option if option.starts_with('-') && !options.contains(&option) => {
+        while let Some(word) = next(&mut parser)? {
+            let option = match word {
+                Word::Option(option) if ["--help", "-h"].contains(&option.as_str()) => {
+                    return Ok(Self { command: Command::Help, ..all });
+                }
+                Word::Option(word) | Word::Value(word) if options.is_empty() => {
+                    return Err(format!("{word:?}: expected nothing after {name:?}"));
+                }
+                Word::Value(file) if all.file.is_empty() => {
+                    all.file = file;
+                    continue;
+                }
+                Word::Value(other) => return Err(format!("{other:?}: expected one file")),
+                Word::Option(option) if !options.contains(&option.as_str()) => {
                     return Err(format!("{option}: expected one of {}", options.join(", ")));
                 }
+                Word::Option(option) => option,
+            };
+            let mut value = || parser.value().and_then(ValueExt::string).map_err(says);
+            match option.as_str() {
                 "--json" => all.json = true,
                 "--series" => all.series = true,
-                "--runs" => all.runs = number(word, value()?, 1)?,
-                "--seed" => all.seed = Some(seed(value()?)?),
-                "--jobs" => all.jobs = number(word, value()?, 1)?,
-                "--run" => all.run = number(word, value()?, 0)?,
-                "--at" => all.at = Some(value()?.to_owned()),
-                "--point" => all.points.push(value()?.to_owned()),
-                "-o" => all.out = Some(value()?.to_owned()),
-                "--set" => {
+                "--runs" => all.runs = number(&option, &value()?, 1)?,
+                "--seed" => all.seed = Some(seed(&value()?)?),
+                "--jobs" => all.jobs = number(&option, &value()?, 1)?,
+                "--run" => all.run = number(&option, &value()?, 0)?,
+                "--at" => all.at = Some(value()?),
+                "--point" => all.points.push(value()?),
+                "-o" => all.out = Some(value()?),
+                // The last one that a command takes: `--set`.
+                _ => {
                     let text = value()?;
                     let (key, value) =
                         text.split_once('=').ok_or_else(|| format!("--set {text}: expected KEY=VALUE"))?;
                     all.sets.push((key.trim().to_owned(), value.trim().to_owned()));
                 }
-                file if all.file.is_empty() => file.clone_into(&mut all.file),
-                other => return Err(format!("{other:?}: expected one file")),
             }
         }
         if all.file.is_empty() && !options.is_empty() {
@@ -140,7 +156,32 @@ impl Arguments {
     }
 }
 
-/// A whole number of at least `least`.
+/// An argument, with the dashes of an option.
+enum Word {
+    Option(String),
+    Value(String),
+}
+
+fn next(parser: &mut Parser) -> Result<Option<Word>, String> {
+    Ok(match parser.next().map_err(says)? {
+        None => None,
+        Some(Arg::Long(name)) => Some(Word::Option(format!("--{name}"))),
+        Some(Arg::Short(letter)) => Some(Word::Option(format!("-{letter}"))),
+        Some(Arg::Value(value)) => Some(Word::Value(value.string().map_err(says)?)),
+    })
+}
+
+fn says(error: Error) -> String {
+    match error {
+        Error::MissingValue { option: Some(option) } => format!("{option}: expected a value after it"),
+        Error::UnexpectedValue { option, value } => {
+            format!("{option}={}: expected no value", value.display())
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Parses an integer of at least `least`.
 fn number<T: core::str::FromStr + PartialOrd + core::fmt::Display>(
     option: &str,
     text: &str,
@@ -152,7 +193,7 @@ fn number<T: core::str::FromStr + PartialOrd + core::fmt::Display>(
         .ok_or_else(|| format!("{option} {text}: expected a whole number of at least {least}"))
 }
 
-/// A seed, with the range of the key in a scenario file, whose integers have 63 bits and a sign.
+/// Parses a seed. As in scenario files, the maximum is that of a signed 64-bit integer.
 fn seed(text: &str) -> Result<u64, String> {
     let most = i64::MAX as u64;
     let found = text.parse().ok().filter(|seed| *seed <= most);
@@ -193,9 +234,11 @@ mod tests {
             let line = if options.is_empty() { name.to_owned() } else { format!("{name} a.toml") };
             let line = if command == Command::Capture { line + " -o b.pcapng" } else { line };
             assert_eq!(read(&line).map(|all| all.command), Ok(command));
-            // What a command takes stands in the help.
+            // The help lists each command with its options.
             assert!(HELP.contains(&format!("\n  {name} ")) && options.iter().all(|o| HELP.contains(o)));
         }
+        assert_eq!(read("run a --runs=4 -oout"), read("run a --runs 4 -o out"));
+        assert_eq!(read("run -- -a.toml").map(|all| all.file), Ok("-a.toml".to_owned()));
         let ss = read("ss a --run 3 --at 5s").map(|all| (all.run, all.at));
         assert_eq!(ss, Ok((3, Some("5s".to_owned()))));
     }
@@ -223,6 +266,7 @@ mod tests {
             ("resolve a --json", "--json: expected one of --set"),
             ("parts a", "\"a\": expected nothing after \"parts\""),
             ("schema --json", "\"--json\": expected nothing after \"schema\""),
+            ("run a --json=yes", "--json=yes: expected no value"),
         ] {
             assert_eq!(read(line), Err(says.to_owned()), "{line}");
         }

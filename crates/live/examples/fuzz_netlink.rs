@@ -32,10 +32,11 @@ fn main() -> std::process::ExitCode {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use stillair_live::netlink::{message, queue};
+    use stillair_live::netlink::{outcome, queue};
 
     // linux: include/uapi/linux/netfilter/nfnetlink_queue.h (6.12) - the numbers of all these.
     const PACKET: u16 = 3 << 8;
+    const ERROR: u16 = 2;
     const HEADER: u16 = 1;
     const PAYLOAD: u16 = 10;
     const CAPTURED_LENGTH: u16 = 13;
@@ -70,18 +71,50 @@ mod linux {
         cut: bool,
     }
 
+    /// Messages as the kernel writes them.
+    #[derive(Default)]
+    struct Messages {
+        bytes: Vec<u8>,
+        begin: usize,
+    }
+
+    impl Messages {
+        fn begin(&mut self, kind: u16, fixed: &[u8]) -> &mut Self {
+            self.begin = self.bytes.len();
+            self.bytes.extend([0; 4]);
+            self.bytes.extend(kind.to_ne_bytes());
+            self.bytes.extend([0; 10]);
+            self.bytes.extend(fixed);
+            self.close()
+        }
+
+        fn with(&mut self, kind: u16, value: &[u8]) -> &mut Self {
+            self.bytes.extend((value.len() as u16 + 4).to_ne_bytes());
+            self.bytes.extend(kind.to_ne_bytes());
+            self.bytes.extend(value);
+            self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
+            self.close()
+        }
+
+        fn close(&mut self) -> &mut Self {
+            let len = (self.bytes.len() - self.begin) as u32;
+            self.bytes[self.begin..][..4].copy_from_slice(&len.to_ne_bytes());
+            self
+        }
+    }
+
     pub fn case(seed: u64) -> Result<(), String> {
         let mut draws = Draws(seed);
-        let (mut out, mut sent) = (message::Messages::default(), Vec::new());
+        let (mut out, mut sent) = (Messages::default(), Vec::new());
         for _ in 0..1 + draws.below(5) {
             let general = [2, 0, 0, 1];
             if draws.below(4) == 0 {
                 // Of another kind: an error, a link, or one that nobody knows.
-                let kind = [message::ERROR, 16, draws.next() as u16 | 1][draws.below(3)];
+                let kind = [ERROR, 16, draws.next() as u16 | 1][draws.below(3)];
                 // Messages begin at multiples of four.
                 let mut fixed = draws.bytes(24);
                 fixed.resize(fixed.len().next_multiple_of(4), 0);
-                out.begin(kind, 0, &fixed);
+                out.begin(kind, &fixed);
                 (0..draws.below(4)).for_each(|_| {
                     let value = draws.bytes(40);
                     out.with(draws.next() as u16, &value);
@@ -90,7 +123,7 @@ mod linux {
             }
             let one = Sent { id: draws.next() as u32, bytes: draws.bytes(1600), cut: draws.below(3) == 0 };
             let [a, b, c, d] = one.id.to_be_bytes();
-            out.begin(PACKET, 0, &general).with(HEADER, &[a, b, c, d, 8, 0, 3]);
+            out.begin(PACKET, &general).with(HEADER, &[a, b, c, d, 8, 0, 3]);
             // Attributes that we do not read stand between.
             let other = draws.bytes(20);
             out.with(20 + draws.below(30) as u16, &other);
@@ -100,7 +133,7 @@ mod linux {
             out.with(PAYLOAD, &one.bytes);
             sent.push(one);
         }
-        let whole = out.bytes().to_vec();
+        let whole = out.bytes;
         let found: Vec<Sent> =
             queue::packets(&whole).map(|p| Sent { id: p.id, bytes: p.bytes.to_vec(), cut: p.cut }).collect();
         if found != sent {
@@ -141,30 +174,23 @@ mod linux {
         let inside = |part: &[u8]| {
             part.is_empty() || within.start <= part.as_ptr() && part.as_ptr_range().end <= within.end
         };
-        let (mut count, mut total) = (0, 0);
-        for (_, body) in message::messages(bytes) {
-            count += 1;
-            total += message::HEADER + body.len();
-            if !inside(body) || total > bytes.len() {
-                return Err("a message reaches beyond what came".to_owned());
-            }
-            let mut attributes = 0;
-            for (_, value) in message::attributes(body) {
-                attributes += 4 + value.len();
-                if !inside(value) || attributes > body.len() {
-                    return Err("an attribute reaches beyond its message".to_owned());
-                }
-            }
-        }
         let packets = queue::packets(bytes).inspect(|packet| {
             // What the engine does with it next.
             let _ = stillair_ip::parse(packet.bytes);
         });
-        let packets = packets.filter(|packet| inside(packet.bytes)).count();
-        if packets > count {
-            return Err(format!("{packets} packets in {count} messages"));
+        let (mut count, mut total) = (0, 0);
+        for packet in packets {
+            count += 1;
+            total += packet.bytes.len();
+            if !inside(packet.bytes) {
+                return Err("a packet reaches beyond what came".to_owned());
+            }
         }
-        let _ = message::outcome(bytes);
+        // Each has at least a message's header, the queue's, and that of the packet.
+        if count * 28 + total > bytes.len() {
+            return Err(format!("{count} packets of {total} bytes in {}", bytes.len()));
+        }
+        let _ = outcome(bytes);
         Ok(())
     }
 }

@@ -12,8 +12,33 @@ use serde::Serialize;
 use stillair_model::types::{FrameView, Instant, Sink, TraceEvent};
 use stillair_sim::capture::{self, Captured, Encoder, FrameBatch, Selection, Watcher};
 use stillair_sim::scenario::Scenario;
+use thiserror::Error;
 
-use crate::sys::clock;
+use crate::sys::{clock, reason};
+
+/// Errors of a capture.
+#[derive(Debug, Error)]
+pub enum CaptureError {
+    /// The selected points or the frame length are wrong; the message is the simulator's.
+    #[error("{0}")]
+    Selection(String),
+    /// The file cannot be created.
+    #[error("{path}: the capture cannot be written there: {}", reason(source))]
+    Create {
+        /// Path of the file.
+        path: String,
+        /// The failure.
+        source: io::Error,
+    },
+    /// The file was not written.
+    #[error("{path}: the capture could not be written: {}", reason(source))]
+    Write {
+        /// Path of the file.
+        path: String,
+        /// The failure.
+        source: io::Error,
+    },
+}
 
 /// FrameBatches that there are at most, of 256 KB each: 128 MB of frames, two seconds of 600 Mbit/s. They are
 /// made when they are needed.
@@ -61,15 +86,16 @@ pub fn start(
     snaplen: u32,
     path: &str,
     file: File,
-) -> Result<Started, String> {
-    let (watcher, encoder) = capture::halves(scenario, &selection(points, snaplen), WholeBlocks::new(file))?;
+) -> Result<Started, CaptureError> {
+    let (watcher, encoder) = capture::halves(scenario, &selection(points, snaplen), WholeBlocks::new(file))
+        .map_err(|why| CaptureError::Selection(why.to_string()))?;
     let (batches, thread) = FrameBatches::with_thread(watcher, encoder, BATCHES);
     Ok((batches, CaptureThread { path: path.to_owned(), thread }))
 }
 
 /// Checks the points of a capture. The error says what is wrong.
-pub fn check(scenario: &Scenario, points: &[String], snaplen: u32) -> Result<(), String> {
-    selection(points, snaplen).check(scenario)
+pub fn check(scenario: &Scenario, points: &[String], snaplen: u32) -> Result<(), CaptureError> {
+    selection(points, snaplen).check(scenario).map_err(|why| CaptureError::Selection(why.to_string()))
 }
 
 fn selection(points: &[String], snaplen: u32) -> Selection {
@@ -78,13 +104,15 @@ fn selection(points: &[String], snaplen: u32) -> Selection {
 
 impl CaptureThread {
     /// Ends the capture with the run, and waits until everything is written.
-    pub fn finish(self, batches: FrameBatches, end: Instant) -> Result<Written, String> {
+    pub fn finish(self, batches: FrameBatches, end: Instant) -> Result<Written, CaptureError> {
         let Self { path, thread } = self;
         let lost = batches.watcher.left_out().iter().sum();
         batches.end(end);
         let ended = thread.join().unwrap_or_else(|_| Err(io::Error::other("its thread has ended")));
-        let (Captured { frames, bytes }, cpu) = ended
-            .map_err(|e| format!("{path}: the capture could not be written: {}", crate::sys::reason(&e)))?;
+        let (Captured { frames, bytes }, cpu) = match ended {
+            Ok(captured) => captured,
+            Err(source) => return Err(CaptureError::Write { path, source }),
+        };
         let [cpu_user_s, cpu_system_s] = cpu.map(|nanos| nanos as f64 / 1e9);
         Ok(Written { frames: frames.into_iter().collect(), lost, bytes, path, cpu_user_s, cpu_system_s })
     }
@@ -276,7 +304,7 @@ rate = "100 Mbit/s"
         file: impl Write + Send + 'static,
         most: usize,
         meanwhile: impl FnOnce(),
-    ) -> Result<Written, String> {
+    ) -> Result<Written, CaptureError> {
         let scenario = scenario::parse(TEXT, "captured.toml", &[]).expect("a good scenario");
         let all = selection(&["all".to_owned()], 0);
         let (watcher, encoder) =
@@ -339,7 +367,7 @@ rate = "100 Mbit/s"
 
     #[test]
     fn what_cannot_be_written_is_an_error() {
-        let why = captured(Full, BATCHES, || {}).expect_err("no room");
+        let why = captured(Full, BATCHES, || {}).expect_err("no room").to_string();
         assert!(why.starts_with("captured.pcapng: the capture could not be written: "), "{why}");
     }
 }

@@ -8,11 +8,91 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
+use nix::fcntl::OFlag;
+use nix::sched::CloneFlags;
 use serde_json::{Value, json};
+use thiserror::Error;
 
 use crate::control::{Asked, NAME};
 use crate::sys::process::{self, Forked};
-use crate::sys::{files, net, reason};
+use crate::sys::{SysError, files, net, reason};
+
+/// Errors of requests to a run.
+#[derive(Debug, Error)]
+pub enum ClientError {
+    /// No run of this user has this process ID.
+    #[error("--run: found {pid}, and no live run of yours is that process; 'stillair live ps' lists them")]
+    NoSuchRun {
+        /// Process ID.
+        pid: u32,
+    },
+    /// This user has no run.
+    #[error("live: found no live run of yours; 'stillair live FILE' begins one")]
+    NoRun,
+    /// This user has several runs, and none was selected.
+    #[error("live: found {count} live runs, expected one or --run PID; 'stillair live ps' lists them")]
+    SeveralRuns {
+        /// Number of runs.
+        count: usize,
+    },
+    /// The process, or the one at its control socket, belongs to another user.
+    #[error("the run of process {pid}: found a process of user {user}, expected one of {own}")]
+    OtherUser {
+        /// Process ID.
+        pid: u32,
+        /// User ID of the process.
+        user: u32,
+        /// User ID of this process.
+        own: u32,
+    },
+    /// Another process listens at the control socket.
+    #[error("the run of process {pid}: found process {found} at its control socket, expected {pid}")]
+    OtherProcess {
+        /// Process ID.
+        pid: u32,
+        /// Process ID of the listener; 0 if unknown.
+        found: u32,
+    },
+    /// The control socket failed.
+    #[error("the run of process {pid}: {}", reason(source))]
+    Socket {
+        /// Process ID.
+        pid: u32,
+        /// The failure.
+        source: std::io::Error,
+    },
+    /// The response is not JSON.
+    #[error("the run of process {pid}: {source}")]
+    Response {
+        /// Process ID.
+        pid: u32,
+        /// The failure.
+        source: serde_json::Error,
+    },
+    /// The run refused the request, with this reason.
+    #[error("{0}")]
+    Refused(String),
+    /// The request is not JSON of a request.
+    #[error("live: the question: {0}")]
+    Question(serde_json::Error),
+    /// The request cannot be written as JSON.
+    #[error(transparent)]
+    Encode(serde_json::Error),
+    /// The run has no such host.
+    #[error("HOST: found \"{host}\", expected one of {}", hosts.join(", "))]
+    NoHost {
+        /// Name of the requested host.
+        host: String,
+        /// Names of the run's hosts.
+        hosts: Vec<String>,
+    },
+    /// No command was given.
+    #[error("COMMAND: found none, expected a program")]
+    NoCommand,
+    /// A system call failed.
+    #[error(transparent)]
+    Sys(#[from] SysError),
+}
 
 /// A run of this user.
 #[derive(Clone, Debug)]
@@ -39,23 +119,16 @@ pub fn runs() -> Vec<Run> {
 }
 
 /// The run of process `pid`; with `None`, the only run.
-pub fn find(pid: Option<u32>) -> Result<Run, String> {
+pub fn find(pid: Option<u32>) -> Result<Run, ClientError> {
     let all = runs();
     match (pid, &all[..]) {
         (Some(pid), all) => {
             let found = all.iter().find(|run| run.pid == pid).cloned();
-            found.ok_or_else(|| {
-                format!(
-                    "--run: found {pid}, and no live run of yours is that process; 'stillair live ps' lists them"
-                )
-            })
+            found.ok_or(ClientError::NoSuchRun { pid })
         }
         (None, [run]) => Ok(run.clone()),
-        (None, []) => Err("live: found no live run of yours; 'stillair live FILE' begins one".to_owned()),
-        (None, _) => Err(format!(
-            "live: found {} live runs, expected one or --run PID; 'stillair live ps' lists them",
-            all.len()
-        )),
+        (None, []) => Err(ClientError::NoRun),
+        (None, _) => Err(ClientError::SeveralRuns { count: all.len() }),
     }
 }
 
@@ -63,28 +136,21 @@ pub fn find(pid: Option<u32>) -> Result<Run, String> {
 /// number, and its control socket.
 // linux: fs/proc/base.c task_dump_owner (6.12) - the folder of a process belongs to its user in effect,
 // whether it may be looked into or not.
-fn reach(pid: u32) -> Result<(OwnedFd, UnixStream), String> {
+fn reach(pid: u32) -> Result<(OwnedFd, UnixStream), ClientError> {
     let own = process::ids().0;
-    let refused = |user: u32| {
-        format!("the run of process {pid}: found a process of user {user}, expected one of {own}")
-    };
-    let folder = files::open(&format!("/proc/{pid}"), libc::O_PATH | libc::O_DIRECTORY)?;
-    let owner = files::owner(folder.as_raw_fd())?;
+    let refused = |user: u32| ClientError::OtherUser { pid, user, own };
+    let folder = files::open(&format!("/proc/{pid}"), OFlag::O_PATH | OFlag::O_DIRECTORY)?;
+    let owner = files::owner(&folder)?;
     if owner != own {
         return Err(refused(owner));
     }
     let stream = UnixStream::connect(within_folder(&folder, &format!("cwd/{NAME}")))
-        .map_err(|e| format!("the run of process {pid}: {}", reason(&e)))?;
+        .map_err(|source| ClientError::Socket { pid, source })?;
     // The socket may be a link to that of another process.
-    match net::peer(stream.as_raw_fd()) {
+    match net::peer(&stream) {
         Some(peer) if peer.user != own => Err(refused(peer.user)),
         Some(peer) if peer.pid == pid => Ok((folder, stream)),
-        peer => {
-            let found = peer.map_or(0, |peer| peer.pid);
-            Err(format!(
-                "the run of process {pid}: found process {found} at its control socket, expected {pid}"
-            ))
-        }
+        peer => Err(ClientError::OtherProcess { pid, found: peer.map_or(0, |peer| peer.pid) }),
     }
 }
 
@@ -94,19 +160,19 @@ fn within_folder(folder: &OwnedFd, name: &str) -> String {
 }
 
 /// Sends a request to a run.
-pub fn ask(pid: u32, asked: &Asked) -> Result<Value, String> {
-    let wrong = |e: std::io::Error| format!("the run of process {pid}: {}", reason(&e));
+pub fn ask(pid: u32, asked: &Asked) -> Result<Value, ClientError> {
+    let wrong = |source: std::io::Error| ClientError::Socket { pid, source };
     let (_, mut stream) = reach(pid)?;
     let limit = Some(std::time::Duration::from_secs(5));
     stream.set_read_timeout(limit).and_then(|()| stream.set_write_timeout(limit)).map_err(wrong)?;
-    let text = serde_json::to_string(asked).map_err(|e| e.to_string())?;
+    let text = serde_json::to_string(asked).map_err(ClientError::Encode)?;
     stream.write_all(format!("{text}\n").as_bytes()).map_err(wrong)?;
     let mut line = String::new();
     BufReader::new(stream).read_line(&mut line).map_err(wrong)?;
     let mut answer: Value =
-        serde_json::from_str(&line).map_err(|e| format!("the run of process {pid}: {e}"))?;
+        serde_json::from_str(&line).map_err(|source| ClientError::Response { pid, source })?;
     match answer["error"].as_str() {
-        Some(why) => Err(why.to_owned()),
+        Some(why) => Err(ClientError::Refused(why.to_owned())),
         None => Ok(answer["ok"].take()),
     }
 }
@@ -119,23 +185,25 @@ pub fn runs_json() -> String {
 }
 
 /// Sends a request to the run of process `pid`, or to the only run. Request and response are JSON.
-pub fn ask_json(pid: Option<u32>, asked: &str) -> Result<String, String> {
-    let asked = serde_json::from_str(asked).map_err(|e| format!("live: the question: {e}"))?;
+pub fn ask_json(pid: Option<u32>, asked: &str) -> Result<String, ClientError> {
+    let asked = serde_json::from_str(asked).map_err(ClientError::Question)?;
     Ok(ask(find(pid)?.pid, &asked)?.to_string())
 }
 
 /// Runs a command in a host of a run and returns its exit status. The calling process must have one thread.
-pub fn exec(run: &Run, host: &str, command: &[String]) -> Result<i32, String> {
+pub fn exec(run: &Run, host: &str, command: &[String]) -> Result<i32, ClientError> {
     let hosts = run.status["hosts"].as_object().cloned().unwrap_or_default();
-    let names: Vec<&str> = hosts.keys().map(String::as_str).collect();
     let fd = hosts.get(host).and_then(|of| of["namespace"].as_i64());
-    let fd = fd.ok_or_else(|| format!("HOST: found \"{host}\", expected one of {}", names.join(", ")))?;
+    let fd = fd.ok_or_else(|| ClientError::NoHost {
+        host: host.to_owned(),
+        hosts: hosts.keys().cloned().collect(),
+    })?;
     if command.is_empty() {
-        return Err("COMMAND: found none, expected a program".to_owned());
+        return Err(ClientError::NoCommand);
     }
     let also = run.status["programs"].as_str();
     let (folder, _) = reach(run.pid)?;
-    let at = files::open(".", libc::O_PATH | libc::O_DIRECTORY)?;
+    let at = files::open(".", OFlag::O_PATH | OFlag::O_DIRECTORY)?;
     let caller = std::process::id();
     match process::fork()? {
         Forked::Parent(child) => Ok(process::wait(child)),
@@ -155,20 +223,20 @@ pub fn exec(run: &Run, host: &str, command: &[String]) -> Result<i32, String> {
 }
 
 /// Goes into the namespaces of an engine, by the folder of its process, and into that of a host.
-fn go_in(engine: &OwnedFd, network: i64) -> Result<(), String> {
-    let namespace = |name: &str| files::open(&within_folder(engine, &format!("ns/{name}")), libc::O_RDONLY);
+fn go_in(engine: &OwnedFd, network: i64) -> Result<(), SysError> {
+    let namespace = |name: &str| files::open(&within_folder(engine, &format!("ns/{name}")), OFlag::O_RDONLY);
     let differs =
         fs::read_link(within_folder(engine, "ns/user")).ok() != fs::read_link("/proc/self/ns/user").ok();
     let user: Option<OwnedFd> = if differs { Some(namespace("user")?) } else { None };
     let (mounts, processes, messages) = (namespace("mnt")?, namespace("pid")?, namespace("ipc")?);
-    let network = files::open(&within_folder(engine, &format!("fd/{network}")), libc::O_RDONLY)?;
+    let network = files::open(&within_folder(engine, &format!("fd/{network}")), OFlag::O_RDONLY)?;
     if let Some(user) = user {
-        process::enter(&user, libc::CLONE_NEWUSER)?;
+        process::enter(&user, CloneFlags::CLONE_NEWUSER)?;
     }
-    process::enter(&network, libc::CLONE_NEWNET)?;
-    process::enter(&messages, libc::CLONE_NEWIPC)?;
-    process::enter(&processes, libc::CLONE_NEWPID)?;
-    process::enter(&mounts, libc::CLONE_NEWNS)
+    process::enter(&network, CloneFlags::CLONE_NEWNET)?;
+    process::enter(&messages, CloneFlags::CLONE_NEWIPC)?;
+    process::enter(&processes, CloneFlags::CLONE_NEWPID)?;
+    process::enter(&mounts, CloneFlags::CLONE_NEWNS)
 }
 
 /// Runs a command as a process of the namespaces that this one has gone into, and waits for it.
@@ -179,8 +247,8 @@ fn within(at: &OwnedFd, also: Option<&str>, command: &[String]) -> i32 {
             process::die_with_parent();
             let why = process::work_in(at).err().unwrap_or_else(|| {
                 files::signals_as_at_first();
-                also.into_iter().for_each(process::find_also_in);
-                process::become_program(command)
+                let path = also.map(process::path_with);
+                process::become_program(command, path.as_deref().map(|path| ("PATH", path)).as_slice())
             });
             eprintln!("stillair: {why}");
             127

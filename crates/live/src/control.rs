@@ -5,14 +5,15 @@
 //! `/proc` entry cannot find it.
 
 use std::io::{ErrorKind, Read, Write};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use thiserror::Error;
 
-use crate::sys::{net, process};
+use crate::sys::{SysError, net, process};
 
 /// Name of the socket in the engine's working directory.
 pub const NAME: &str = "control";
@@ -20,6 +21,11 @@ pub const NAME: &str = "control";
 const LONGEST: usize = 1 << 16;
 /// Clients at once.
 const MOST: usize = 64;
+
+/// A message that is not a request.
+#[derive(Debug, Error)]
+#[error("control: {0}")]
+pub struct Malformed(#[from] serde_json::Error);
 
 /// A request to a run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -54,8 +60,8 @@ pub struct Control {
 
 impl Control {
     /// Opens the socket in the working directory.
-    pub fn open() -> Result<Self, String> {
-        let wrong = |e: std::io::Error| format!("{NAME}: {}", crate::sys::reason(&e));
+    pub fn open() -> Result<Self, SysError> {
+        let wrong = |e: std::io::Error| SysError::io(NAME, &e);
         let listener = process::with_private_files(|| UnixListener::bind(NAME)).map_err(wrong)?;
         std::fs::set_permissions(NAME, PermissionsExt::from_mode(0o600)).map_err(wrong)?;
         listener.set_nonblocking(true).map_err(wrong)?;
@@ -63,8 +69,8 @@ impl Control {
     }
 
     /// The file descriptor to poll.
-    pub fn fd(&self) -> i32 {
-        self.listener.as_raw_fd()
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.listener.as_fd()
     }
 
     /// Whether a client is connected.
@@ -73,9 +79,9 @@ impl Control {
     }
 
     /// Answers the requests that have arrived. Does not block.
-    pub fn serve(&mut self, mut answer: impl FnMut(Asked) -> Result<Value, String>) {
+    pub fn serve<E: std::error::Error>(&mut self, mut answer: impl FnMut(Asked) -> Result<Value, E>) {
         while let Ok((stream, _)) = self.listener.accept() {
-            let own = net::peer(stream.as_raw_fd()).is_some_and(|peer| peer.user == process::ids().0);
+            let own = net::peer(&stream).is_some_and(|peer| peer.user == process::ids().0);
             if own && self.clients.len() < MOST && stream.set_nonblocking(true).is_ok() {
                 self.clients.push(Client { stream, text: Vec::new(), gone: false });
             }
@@ -84,8 +90,8 @@ impl Control {
             client.read();
             while let Some(end) = client.text.iter().position(|&b| b == b'\n') {
                 let line: Vec<u8> = client.text.drain(..=end).collect();
-                let asked = serde_json::from_slice(&line).map_err(|e| format!("control: {e}"));
-                let said = match asked.and_then(&mut answer) {
+                let asked = serde_json::from_slice(&line).map_err(|e| Malformed(e).to_string());
+                let said = match asked.and_then(|asked| answer(asked).map_err(|why| why.to_string())) {
                     Ok(value) => serde_json::json!({ "ok": value }),
                     Err(why) => serde_json::json!({ "error": why }),
                 };

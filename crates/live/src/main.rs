@@ -32,7 +32,7 @@ const USAGE: &str = "expected run SCENARIO, exec HOST, set KEY=VALUE or ps";
 fn command(words: &[String]) -> Result<i32, (i32, String)> {
     use stillair_live::{client, control::Asked};
 
-    let input = |why: String| (2, why);
+    let input = |why: client::ClientError| (2, why.to_string());
     let behind = words.iter().position(|word| word == "--").unwrap_or(words.len());
     let (own, program) = (&words[..behind], words.get(behind + 1..).unwrap_or_default());
     match own.iter().map(String::as_str).collect::<Vec<_>>()[..] {
@@ -62,42 +62,45 @@ fn pair(text: &str) -> Result<(String, String), (i32, String)> {
 }
 
 #[cfg(target_os = "linux")]
+fn number<N: core::str::FromStr>(option: &str, text: &str, unit: &str) -> Result<N, (i32, String)> {
+    text.parse().map_err(|_| (2, format!("--{option}: found \"{text}\", expected a number of {unit}")))
+}
+
+#[cfg(target_os = "linux")]
 fn run(file: &str, options: &[String], program: &[String]) -> Result<i32, (i32, String)> {
+    use lexopt::{Arg, Error, Parser, ValueExt};
     use stillair_live::live::{Request, live};
     use stillair_sim::api::ApiError;
 
+    const EXPECTED: &str =
+        "expected --set, --host, --attach, --capture, --point, --snaplen or --late with a value";
     let mut request = Request { file: file.to_owned(), command: program.to_vec(), ..Request::default() };
-    request.uplink = options.iter().any(|option| option == "--uplink");
-    request.servers = options.iter().any(|option| option == "--servers");
-    let words = ["--uplink", "--servers"];
-    let options: Vec<String> =
-        options.iter().filter(|option| !words.contains(&option.as_str())).cloned().collect();
-    for option in options.chunks(2) {
-        match option {
-            [name, value] if name == "--set" => request.overrides.push(pair(value)?),
-            [name, value] if name == "--host" => request.host = Some(value.clone()),
-            [name, value] if name == "--attach" => request.attach.push(pair(value)?),
-            [name, value] if name == "--capture" => request.capture = Some(value.clone()),
-            [name, value] if name == "--point" => request.points.push(value.clone()),
-            [name, value] if name == "--snaplen" => {
-                request.snaplen = value
-                    .parse()
-                    .map_err(|_| (2, format!("--snaplen: found \"{value}\", expected a number of bytes")))?;
-            }
-            [name, value] if name == "--late" => {
-                let us = value
-                    .parse()
-                    .map_err(|_| (2, format!("--late: found \"{value}\", expected a number of us")))?;
-                request.late_us = Some(us);
-            }
-            other => {
-                return Err((
-                    2,
-                    format!(
-                        "found {}, expected --set, --host, --attach, --capture, --point, --snaplen or --late with a value",
-                        other.join(" ")
-                    ),
-                ));
+    let mut parser = Parser::from_args(options);
+    let wrong = |why: Error| match why {
+        Error::MissingValue { option: Some(option) } => (2, format!("found {option}, {EXPECTED}")),
+        other => (2, other.to_string()),
+    };
+    while let Some(argument) = parser.next().map_err(wrong)? {
+        let (name, word) = match argument {
+            Arg::Long(name) => (name.to_owned(), format!("--{name}")),
+            Arg::Short(letter) => (String::new(), format!("-{letter}")),
+            Arg::Value(word) => (String::new(), word.display().to_string()),
+        };
+        let mut value = || parser.value().and_then(ValueExt::string).map_err(wrong);
+        match name.as_str() {
+            "uplink" => request.uplink = true,
+            "servers" => request.servers = true,
+            "set" => request.overrides.push(pair(&value()?)?),
+            "host" => request.host = Some(value()?),
+            "attach" => request.attach.push(pair(&value()?)?),
+            "capture" => request.capture = Some(value()?),
+            "point" => request.points.push(value()?),
+            "snaplen" => request.snaplen = number(&name, &value()?, "bytes")?,
+            "late" => request.late_us = Some(number(&name, &value()?, "us")?),
+            _ => {
+                let next = parser.raw_args().ok().and_then(|mut rest| rest.next());
+                let next = next.map_or_else(String::new, |next| format!(" {}", next.display()));
+                return Err((2, format!("found {word}{next}, {EXPECTED}")));
             }
         }
     }

@@ -5,7 +5,72 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use stillair_model::types::IfId;
 use stillair_sim::run::Addresses;
 use stillair_sim::scenario::{Attachment, FlowKind, Host, Node, Role, Scenario};
+use thiserror::Error;
 
+/// A setting of the scenario that live hosts do not support.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum PlanError {
+    /// A node is a guest in virtual time.
+    #[error(
+        "node.{node}.host: found a kernel in virtual time, expected \"live\" or \"model\": this run is in real time"
+    )]
+    Guest {
+        /// Name of the node.
+        node: String,
+    },
+    /// A node is driven by an external host.
+    #[error(
+        "node.{node}.host: found \"external\", expected \"live\" or \"model\": nobody else drives this run"
+    )]
+    External {
+        /// Name of the node.
+        node: String,
+    },
+    /// No node is a live host.
+    #[error("node: found no live host, expected host = \"live\" at one node at least")]
+    NoHost,
+    /// A live host has no interface, or several.
+    #[error("node.{node}.interface: found {found} interfaces of a live host, expected one")]
+    Interfaces {
+        /// Name of the node.
+        node: String,
+        /// Number of its interfaces.
+        found: usize,
+    },
+    /// The name of an interface is not a device name.
+    #[error("{key}: found a name that Linux gives no device, expected 1 to {LONGEST} letters and digits")]
+    Device {
+        /// Key of the interface.
+        key: String,
+    },
+    /// A live host is an access point.
+    #[error(
+        "{key}.role: found an access point at a live host, expected a station: access points are modelled"
+    )]
+    AccessPoint {
+        /// Key of the interface.
+        key: String,
+    },
+    /// An attached host has sysctl settings.
+    #[error(
+        "node.{node}.sysctl: found settings of an attached host, expected none: its namespace keeps its own"
+    )]
+    AttachedSysctl {
+        /// Name of the node.
+        node: String,
+    },
+    /// An attached host is the uplink.
+    #[error(
+        "--attach: found {node}, which is the way to the Internet, expected another host: routes of a namespace that was there stay"
+    )]
+    AttachedUplink {
+        /// Name of the node.
+        node: String,
+    },
+}
+
+/// Bytes of the longest device name.
+const LONGEST: usize = 15;
 /// MTU in bytes, as of Ethernet and of mac80211's devices.
 pub const MTU: u32 = 1500;
 
@@ -64,17 +129,13 @@ const PACES: &str = "bbr";
 impl HostPlan {
     /// Adapts the host to an existing network namespace. Returns a note for the user, if there is one. The
     /// error names a setting that such a host does not support.
-    pub fn attach(&mut self, uplink: bool) -> Result<Option<String>, String> {
+    pub fn attach(&mut self, uplink: bool) -> Result<Option<String>, PlanError> {
         let name = &self.name;
         if !self.sysctl.is_empty() {
-            return Err(format!(
-                "node.{name}.sysctl: found settings of an attached host, expected none: its namespace keeps its own"
-            ));
+            return Err(PlanError::AttachedSysctl { node: name.clone() });
         }
         if uplink && self.uplink {
-            return Err(format!(
-                "--attach: found {name}, which is the way to the Internet, expected another host: routes of a namespace that was there stay"
-            ));
+            return Err(PlanError::AttachedUplink { node: name.clone() });
         }
         // A rule of a firewall would remain.
         let charged = core::mem::take(&mut self.small_queues);
@@ -86,7 +147,7 @@ impl HostPlan {
 
 impl Plan {
     /// The live part of a scenario. The error names a setting that live hosts do not support.
-    pub fn new(scenario: &Scenario) -> Result<Self, String> {
+    pub fn new(scenario: &Scenario) -> Result<Self, PlanError> {
         let (mut hosts, mut names) = (Vec::new(), Vec::new());
         let mut number = 0;
         let mut elsewhere = false;
@@ -102,20 +163,14 @@ impl Plan {
                 hosts.push(host(node, IfId::from_index(number - node.interfaces.len()))?);
             }
             if node.host == Host::Uml {
-                return Err(format!(
-                    "node.{}.host: found a kernel in virtual time, expected \"live\" or \"model\": this run is in real time",
-                    node.name
-                ));
+                return Err(PlanError::Guest { node: node.name.clone() });
             }
             if node.host == Host::External {
-                return Err(format!(
-                    "node.{}.host: found \"external\", expected \"live\" or \"model\": nobody else drives this run",
-                    node.name
-                ));
+                return Err(PlanError::External { node: node.name.clone() });
             }
         }
         if hosts.is_empty() {
-            return Err("node: found no live host, expected host = \"live\" at one node at least".to_owned());
+            return Err(PlanError::NoHost);
         }
         for flow in &scenario.live_flows {
             let name = &scenario.nodes[flow.from.node].name;
@@ -137,28 +192,19 @@ impl Plan {
     }
 }
 
-fn host(node: &Node, at: IfId) -> Result<HostPlan, String> {
+fn host(node: &Node, at: IfId) -> Result<HostPlan, PlanError> {
     let [interface] = &node.interfaces[..] else {
-        let found = node.interfaces.len();
-        return Err(format!(
-            "node.{}.interface: found {found} interfaces of a live host, expected one",
-            node.name
-        ));
+        return Err(PlanError::Interfaces { node: node.name.clone(), found: node.interfaces.len() });
     };
     let key = format!("node.{}.interface.{}", node.name, interface.name);
-    const LONGEST: usize = 15;
     let good = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
     let taken = ["lo", "all", "default", ".", ".."].contains(&interface.name.as_str());
     if interface.name.len() > LONGEST || taken || !interface.name.bytes().all(good) {
-        return Err(format!(
-            "{key}: found a name that Linux gives no device, expected 1 to {LONGEST} letters and digits"
-        ));
+        return Err(PlanError::Device { key });
     }
     let wifi = match &interface.medium {
         Attachment::Wifi(wifi) if !matches!(wifi.role, Role::Station(_)) => {
-            return Err(format!(
-                "{key}.role: found an access point at a live host, expected a station: access points are modelled"
-            ));
+            return Err(PlanError::AccessPoint { key });
         }
         Attachment::Wifi(_) => true,
         Attachment::Wired { .. } => false,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::BEFORE;
-use crate::guest::Guest;
+use crate::guest::{Guest, GuestError};
 use crate::plan::Plan;
 
 /// What a discipline counts, by the names that the model's have, in the order in which a guest tells them.
@@ -57,7 +57,12 @@ pub fn paths(said: &str) -> BTreeMap<String, Value> {
 }
 
 /// Adds the guests' samples to the result of a run: `tc` by interface, `nstat` by host.
-pub fn put(run: &mut Value, plan: &Plan, guests: &[Guest], programs: &[(usize, &str)]) -> Result<(), String> {
+pub fn put(
+    run: &mut Value,
+    plan: &Plan,
+    guests: &[Guest],
+    programs: &[(usize, &str)],
+) -> Result<(), GuestError> {
     for &(guest, id) in programs.iter().filter(|(_, id)| id.starts_with("stats-")) {
         let of = &plan.guests[guest];
         let text = guests[guest].said(id)?;

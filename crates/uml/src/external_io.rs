@@ -6,7 +6,7 @@ use stillair_sim::run::{ExternalIoCounts, Records, Replier, Session, entering};
 use stillair_sim::world::{Entering, Refused};
 
 use crate::card::{ETHERNET, RX};
-use crate::guest::{Guest, address};
+use crate::guest::{Guest, GuestError, NodeError, address};
 use crate::plan::Plan;
 
 /// Ethernet's numbers of the two versions of IP.
@@ -100,7 +100,7 @@ impl<'a, S: Records> ExternalIo<'a, S> {
         guest: &mut Guest,
         number: usize,
         (card, ring): (usize, usize),
-    ) -> Result<(), String> {
+    ) -> Result<(), GuestError> {
         if ring == RX {
             return guest.has_room(card);
         }
@@ -118,7 +118,7 @@ impl<'a, S: Records> ExternalIo<'a, S> {
     }
 
     /// A frame of a guest goes into the world; how many packets of it hold its buffer.
-    fn send(&mut self, buffer: HeldBuffer, gso_size: Option<u16>, frame: &[u8]) -> Result<u16, String> {
+    fn send(&mut self, buffer: HeldBuffer, gso_size: Option<u16>, frame: &[u8]) -> Result<u16, GuestError> {
         let Some((ethernet, packet)) = frame.split_at_checked(ETHERNET) else {
             self.counts.malformed += 1;
             return Ok(0);
@@ -138,7 +138,7 @@ impl<'a, S: Records> ExternalIo<'a, S> {
         });
         let entered = match split {
             Ok(_) => Ok(self.enter(buffer, &segments, full)),
-            Err(why) => Err(format!("a packet of several segments that cannot be split: {why}")),
+            Err(why) => Err(GuestError::Segments(why)),
         };
         self.segments = segments;
         entered
@@ -228,13 +228,13 @@ impl<'a, S: Records> ExternalIo<'a, S> {
 
     /// Passes to guests the packets that have left the world, and the buffers whose charge has ended. Guests
     /// notice both at their next interrupt.
-    pub fn out(&mut self, guests: &mut [Guest]) -> Result<(), String> {
+    pub fn out(&mut self, guests: &mut [Guest]) -> Result<(), NodeError> {
         loop {
             while let Some(token) = self.session.ended() {
                 if let Some(HeldBuffer { guest, card, head }) = self.release(token)
                     && !guests[guest].is_off()
                 {
-                    guests[guest].sent(card, head).map_err(|why| guests[guest].tell(&why))?;
+                    guests[guest].sent(card, head).map_err(|why| guests[guest].failed(why))?;
                 }
             }
             let mut bytes = core::mem::take(&mut self.bytes);
@@ -255,7 +255,7 @@ impl<'a, S: Records> ExternalIo<'a, S> {
                 .extend_from_slice(&TYPES[usize::from(self.bytes.first().is_some_and(|b| b >> 4 == 6))]);
             self.frame.extend_from_slice(&self.bytes);
             if !guests[guest].is_off() {
-                guests[guest].receive(card, &self.frame).map_err(|why| guests[guest].tell(&why))?;
+                guests[guest].receive(card, &self.frame).map_err(|why| guests[guest].failed(why))?;
             }
         }
     }

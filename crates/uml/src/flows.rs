@@ -6,12 +6,36 @@ use serde_json::{Value, json};
 use stillair_model::app::WhenFull;
 use stillair_model::types::{Duration, Ip, Seed};
 use stillair_sim::scenario::{Flow, FlowKind, Gap, InterfaceRef, Scenario, Ways};
+use thiserror::Error;
 
 use crate::BEFORE;
 use crate::counted;
-use crate::guest::Guest;
+use crate::guest::{Guest, GuestError};
 use crate::plan::Plan;
-use crate::series::{self, Counter};
+use crate::series::{self, Counter, SampleError};
+
+/// A flow that guests cannot generate.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("flow {flow}: found {found} between guests, expected {expected}")]
+pub struct FlowError {
+    /// Name of the flow, with its receiver.
+    pub flow: String,
+    /// The setting that is not supported.
+    pub found: &'static str,
+    /// A setting that is supported.
+    pub expected: &'static str,
+}
+
+/// Errors of reading the guests' measurements.
+#[derive(Debug, Error)]
+pub enum ReportError {
+    /// A file cannot be read.
+    #[error(transparent)]
+    Guest(#[from] GuestError),
+    /// A program wrote something else than samples.
+    #[error(transparent)]
+    Sample(#[from] SampleError),
+}
 
 /// The first port that a flow goes to.
 const PORT: u16 = 5201;
@@ -68,7 +92,7 @@ pub struct Programs {
 
 impl Programs {
     /// The programs for a scenario's flows. The error names a flow that guests cannot generate.
-    pub fn new(scenario: &Scenario, plan: &Plan, seed: Seed) -> Result<Self, String> {
+    pub fn new(scenario: &Scenario, plan: &Plan, seed: Seed) -> Result<Self, FlowError> {
         let end = scenario.duration.nanos();
         let measured = [scenario.warm_up.nanos(), end.saturating_sub(scenario.cool_down.nanos())];
         let mut programs = Self {
@@ -110,11 +134,9 @@ impl Programs {
         flow: &Flow,
         n: usize,
         to: usize,
-    ) -> Result<(), String> {
+    ) -> Result<(), FlowError> {
         let name = format!("{}.{}", flow.name, scenario.end_name(flow.to[n]));
-        let refuse = |what: &str, right: &str| {
-            Err(format!("flow {name}: found {what} between guests, expected {right}"))
-        };
+        let refuse = |found, expected| Err(FlowError { flow: name.clone(), found, expected });
         let Some(from) = plan.of_node(flow.from.node) else {
             return refuse("a sender that is none", "a guest");
         };
@@ -213,7 +235,7 @@ impl Programs {
         plan: &Plan,
         guests: &[Guest],
         faults: &mut Vec<String>,
-    ) -> Result<Value, String> {
+    ) -> Result<Value, ReportError> {
         let (mut flows, mut pings, mut sockets, mut goodput) =
             (BTreeMap::new(), BTreeMap::new(), BTreeMap::new(), 0.0);
         for flow in &self.flows {

@@ -6,6 +6,32 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use thiserror::Error;
+
+use crate::sys::reason;
+
+/// Errors of creating the folder of a run.
+#[derive(Debug, Error)]
+pub enum FolderError {
+    /// The folder cannot be created.
+    #[error("{}: {}", path.display(), reason(source))]
+    Create {
+        /// Path of the folder.
+        path: PathBuf,
+        /// The failure.
+        source: std::io::Error,
+    },
+    /// All names are taken.
+    #[error("{}: found no name for a folder", base.display())]
+    NoName {
+        /// Folder in which there is no name left.
+        base: PathBuf,
+    },
+    /// The process that removes the folder cannot be started.
+    #[error("/bin/sh: {}", reason(.0))]
+    Keeper(std::io::Error),
+}
+
 /// A folder that is removed when this value is dropped or its process ends.
 #[derive(Debug)]
 pub struct Folder {
@@ -16,20 +42,20 @@ pub struct Folder {
 
 impl Folder {
     /// Creates a folder in `TMPDIR`, or in /tmp.
-    pub fn new() -> Result<Self, String> {
+    pub fn new() -> Result<Self, FolderError> {
         let base = std::env::temp_dir();
         for n in 0..10_000 {
             let path = base.join(format!("stillair-uml-{}-{n}", std::process::id()));
             match std::fs::create_dir(&path) {
                 Ok(()) => return Self::kept(path),
                 Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(e) => return Err(format!("{}: {}", path.display(), crate::sys::reason(&e))),
+                Err(source) => return Err(FolderError::Create { path, source }),
             }
         }
-        Err(format!("{}: found no name for a folder", base.display()))
+        Err(FolderError::NoName { base })
     }
 
-    fn kept(path: PathBuf) -> Result<Self, String> {
+    fn kept(path: PathBuf) -> Result<Self, FolderError> {
         // Guests hold their files open until the kernel has ended them.
         let script = "cat >/dev/null; for n in 1 2 3 4 5 6 7 8 9 10; do rm -rf -- \"$0\" 2>/dev/null; [ -e \"$0\" ] || exit 0; sleep 0.2; done";
         let mut keeper = Command::new("/bin/sh");
@@ -39,7 +65,7 @@ impl Folder {
             Ok(keeper) => Ok(Self { path, keeper: Some(keeper) }),
             Err(e) => {
                 let _ = std::fs::remove_dir(&path);
-                Err(format!("/bin/sh: {}", crate::sys::reason(&e)))
+                Err(FolderError::Keeper(e))
             }
         }
     }

@@ -3,15 +3,102 @@
 use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::ErrorKind;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-use crate::card::{Card, Heard, RX, TX, features};
-use crate::clock::{Clock, Said};
+use stillair_ip::Error as PacketError;
+use thiserror::Error;
+
+use crate::Silent;
+use crate::card::{Card, CardError, Heard, RX, TX, features};
+use crate::clock::{Clock, ClockError, Said};
 use crate::kernel::Kernel;
 use crate::plan::GuestPlan;
-use crate::sys::{Child, Ready, Socket, ready, start};
+use crate::sys::{Child, Ready, Socket, SysError, ready, reason, start};
+
+/// A failure of a guest.
+#[derive(Debug, Error)]
+pub enum GuestError {
+    /// A file of the guest's folder cannot be created.
+    #[error("{}: {}", folder.display(), reason(source))]
+    Folder {
+        /// Folder of the guest.
+        folder: PathBuf,
+        /// The failure.
+        source: std::io::Error,
+    },
+    /// A file that the guest has written cannot be read.
+    #[error("{name}: {}", reason(source))]
+    File {
+        /// Name of the file.
+        name: String,
+        /// The failure.
+        source: std::io::Error,
+    },
+    /// The guest's connection was not accepted.
+    #[error("{}", reason(.0))]
+    Accept(std::io::Error),
+    /// The guest was booted twice.
+    #[error("it boots once")]
+    Booted,
+    /// The guest has not connected its clock.
+    #[error("a guest without a clock")]
+    NoClock,
+    /// The guest has not connected this card.
+    #[error("a guest without a card")]
+    NoCard,
+    /// A card did not connect during the boot.
+    #[error("it has come up without its network card")]
+    BootedWithoutCard,
+    /// The first program did not start.
+    #[error("its first program did not come up")]
+    NoFirstProgram,
+    /// The kernel does not use the shared clock page.
+    #[error("its kernel did not take the page that it was to share")]
+    NoPage,
+    /// The kernel has ended.
+    #[error("its kernel has ended: {0}")]
+    Ended(String),
+    /// The guest got too many turns at one time.
+    #[error("it has had {turns} turns at one instant, {at} ns: it spins")]
+    Spins {
+        /// Number of turns.
+        turns: u64,
+        /// Time in ns since the start of the scenario.
+        at: u64,
+    },
+    /// The guest did not power off after the scenario.
+    #[error("it has not come to its end 10 s after the scenario's")]
+    NotOff,
+    /// A packet cannot be split into segments.
+    #[error("a packet of several segments that cannot be split: {0}")]
+    Segments(PacketError),
+    /// The guest hangs.
+    #[error(transparent)]
+    Silent(#[from] Silent),
+    /// A card failed.
+    #[error(transparent)]
+    Card(#[from] CardError),
+    /// The clock failed.
+    #[error(transparent)]
+    Clock(#[from] ClockError),
+    /// A system call failed.
+    #[error(transparent)]
+    Sys(#[from] SysError),
+}
+
+/// A failure of a guest during a run.
+#[derive(Debug, Error)]
+#[error("node.{node}: {source}{console}")]
+pub struct NodeError {
+    /// Name of the host.
+    pub node: String,
+    /// The failure.
+    pub source: GuestError,
+    /// The last lines of the guest's console, as the end of a message.
+    pub console: String,
+}
 
 /// Lines of its console that are told when something went wrong.
 const LINES: usize = 12;
@@ -54,7 +141,7 @@ struct Slot {
 
 /// Callback for a notification by a guest's card: guest and card number, and time in ns. Returns the time
 /// until which the guest may continue without asking.
-pub type OnKick<'a> = dyn FnMut(&mut Guest, (usize, usize), u64) -> Result<u64, String> + 'a;
+pub type OnKick<'a> = dyn FnMut(&mut Guest, (usize, usize), u64) -> Result<u64, GuestError> + 'a;
 
 /// MAC address of a guest's card, from the numbers of guest and card.
 pub fn address(guest: usize, card: usize) -> [u8; 6] {
@@ -122,8 +209,8 @@ impl Guest {
         orders: &str,
         seed: u64,
         patience: u32,
-    ) -> Result<Self, String> {
-        let at = |e: std::io::Error| format!("{}: {}", folder.display(), crate::sys::reason(&e));
+    ) -> Result<Self, GuestError> {
+        let at = |source: std::io::Error| GuestError::Folder { folder: folder.clone(), source };
         for name in ["dev", "proc", "sys", "tmp", "host", BOX] {
             fs::create_dir_all(folder.join(name)).map_err(at)?;
         }
@@ -132,7 +219,7 @@ impl Guest {
         fs::write(folder.join("plan"), orders).map_err(at)?;
         let listen = |name: &str| UnixListener::bind(folder.join(name)).map_err(at);
         let cards = (0..of.interfaces.len()).map(|n| listen(&socket_name(n)));
-        let listeners = (listen("clock")?, cards.collect::<Result<_, String>>()?);
+        let listeners = (listen("clock")?, cards.collect::<Result<_, GuestError>>()?);
         let console = File::create(folder.join(CONSOLE)).map_err(at)?;
         let path = |name: &str| kernel.folder.join(name).display().to_string();
         let mut words = Vec::new();
@@ -172,8 +259,8 @@ impl Guest {
     }
 
     /// Lets the guest boot until its clock is at `until`, in ns. Packets sent during the boot are dropped.
-    pub fn boot(&mut self, until: u64) -> Result<(), String> {
-        let (clock, cards) = self.listeners.take().ok_or("it boots once")?;
+    pub fn boot(&mut self, until: u64) -> Result<(), GuestError> {
+        let (clock, cards) = self.listeners.take().ok_or(GuestError::Booted)?;
         let connection = self.accept(&clock)?;
         self.clock = Some(Clock::new(connection, until, self.shares_page, self.patience_ms)?);
         // Its cards come some time after its clock, one after the other, and none waits for another.
@@ -181,18 +268,21 @@ impl Guest {
         loop {
             match self.slots.iter().position(|slot| slot.card.is_none()) {
                 Some(next) => {
-                    let mut all = vec![self.clock()?.fd(), cards[next].as_raw_fd()];
-                    all.extend(self.slots.iter().filter_map(|slot| slot.card.as_ref()).map(Card::fd));
-                    all.push(self.child.as_raw_fd());
-                    match ready(&all, self.patience_ms)? {
+                    let clock = self.clock.as_ref().ok_or(GuestError::NoClock)?;
+                    let connected = self.slots.iter().filter_map(|slot| slot.card.as_ref());
+                    let mut all = vec![clock.fd(), cards[next].as_fd()];
+                    all.extend(connected.map(Card::fd));
+                    let child = all.len();
+                    all.push(self.child.as_fd());
+                    match ready(all, self.patience_ms)? {
                         Ready::At(1) => {
                             let connection = self.accept(&cards[next])?;
                             let slot = &mut self.slots[next];
                             slot.card = Some(Card::new(connection, slot.offered, slot.address));
                         }
-                        Ready::At(n) if n < all.len() - 1 => self.listen(&mut nobody).map(|_| ())?,
+                        Ready::At(n) if n < child => self.listen(&mut nobody).map(|_| ())?,
                         Ready::At(_) => return Err(self.ended()),
-                        Ready::Nothing => return Err(crate::silent(self.patience_ms)),
+                        Ready::Nothing => return Err(Silent { ms: self.patience_ms }.into()),
                     }
                 }
                 None => self.listen(&mut nobody)?,
@@ -208,34 +298,34 @@ impl Guest {
             }
         }
         if self.slots.iter().any(|slot| slot.card.is_none()) {
-            return Err("it has come up without its network card".to_owned());
+            return Err(GuestError::BootedWithoutCard);
         }
         if !self.folder.join(BOX).join("ready").is_file() {
-            return Err("its first program did not come up".to_owned());
+            return Err(GuestError::NoFirstProgram);
         }
         match self.clock()?.is_shared() {
             true => Ok(()),
-            false => Err("its kernel did not take the page that it was to share".to_owned()),
+            false => Err(GuestError::NoPage),
         }
     }
 
-    fn accept(&mut self, listener: &UnixListener) -> Result<Socket, String> {
-        match ready(&[listener.as_raw_fd(), self.child.as_raw_fd()], self.patience_ms)? {
+    fn accept(&mut self, listener: &UnixListener) -> Result<Socket, GuestError> {
+        match ready([listener.as_fd(), self.child.as_fd()], self.patience_ms)? {
             Ready::At(0) => {}
             Ready::At(_) => return Err(self.ended()),
-            Ready::Nothing => return Err(crate::silent(self.patience_ms)),
+            Ready::Nothing => return Err(Silent { ms: self.patience_ms }.into()),
         }
-        let (stream, _) = listener.accept().map_err(|e| crate::sys::reason(&e))?;
+        let (stream, _) = listener.accept().map_err(GuestError::Accept)?;
         Ok(Socket::from(OwnedFd::from(stream)))
     }
 
-    fn clock(&mut self) -> Result<&mut Clock, String> {
-        self.clock.as_mut().ok_or_else(|| "a guest without a clock".to_owned())
+    fn clock(&mut self) -> Result<&mut Clock, GuestError> {
+        self.clock.as_mut().ok_or(GuestError::NoClock)
     }
 
     /// A card of the guest; available after the boot.
-    pub fn card(&mut self, number: usize) -> Result<&mut Card, String> {
-        self.slots[number].card.as_mut().ok_or_else(|| "a guest without a card".to_owned())
+    pub fn card(&mut self, number: usize) -> Result<&mut Card, GuestError> {
+        self.slots[number].card.as_mut().ok_or(GuestError::NoCard)
     }
 
     /// The time at which the guest wants to run next, in ns on its own clock; `None` if it has powered off.
@@ -253,14 +343,14 @@ impl Guest {
         self.is_off
     }
 
-    fn ended(&mut self) -> String {
+    fn ended(&mut self) -> GuestError {
         let how = self.child.ended().unwrap_or_else(|| "it has closed its connections".to_owned());
-        format!("its kernel has ended: {how}")
+        GuestError::Ended(how)
     }
 
     /// Gives the guest a turn at `at`. It may continue until `free_until`, and the turn ends when it waits
     /// for the next one. `on_kick` handles the notifications of its cards.
-    pub fn turn(&mut self, at: u64, free_until: u64, on_kick: &mut OnKick<'_>) -> Result<(), String> {
+    pub fn turn(&mut self, at: u64, free_until: u64, on_kick: &mut OnKick<'_>) -> Result<(), GuestError> {
         if !self.clock()?.run(at, free_until)? {
             return Err(self.ended());
         }
@@ -271,14 +361,13 @@ impl Guest {
     }
 
     /// Takes the next thing that it says.
-    fn listen(&mut self, on_kick: &mut OnKick<'_>) -> Result<(), String> {
+    fn listen(&mut self, on_kick: &mut OnKick<'_>) -> Result<(), GuestError> {
         // The clock first, then the cards that have come, the process last.
-        let mut all = [-1; 2 + crate::plan::MOST];
-        all[0] = self.clock()?.fd();
-        let cards = self.slots.iter().map_while(|slot| slot.card.as_ref()).map(Card::fd);
-        let count = all[1..].iter_mut().zip(cards).map(|(place, fd)| *place = fd).count();
-        all[count + 1] = self.child.as_raw_fd();
-        match ready(&all[..count + 2], self.patience_ms)? {
+        let clock = self.clock.as_ref().ok_or(GuestError::NoClock)?;
+        let cards = || self.slots.iter().map_while(|slot| slot.card.as_ref()).map(Card::fd);
+        let count = cards().count();
+        let all = [clock.fd()].into_iter().chain(cards()).chain([self.child.as_fd()]);
+        match ready(all, self.patience_ms)? {
             Ready::At(0) => match self.clock()?.hear()? {
                 Said::Gone => self.gone(),
                 Said::Something | Said::Waits => Ok(()),
@@ -293,27 +382,27 @@ impl Guest {
                     if !self.clock()?.free_until(free_until)? {
                         return self.gone();
                     }
-                    self.card(n - 1)?.answer()
+                    Ok(self.card(n - 1)?.answer()?)
                 }
             },
             Ready::At(_) => self.gone(),
-            Ready::Nothing => Err(crate::silent(self.patience_ms)),
+            Ready::Nothing => Err(Silent { ms: self.patience_ms }.into()),
         }
     }
 
     /// It has gone, which is right when its first program says that all is done.
-    fn gone(&mut self) -> Result<(), String> {
+    fn gone(&mut self) -> Result<(), GuestError> {
         self.is_off = true;
         if self.folder.join(BOX).join("done").is_file() {
             return Ok(());
         }
         // A moment after its connections the process itself ends.
-        let _ = ready(&[self.child.as_raw_fd()], 2_000);
+        let _ = ready([self.child.as_fd()], 2_000);
         Err(self.ended())
     }
 
     /// Delivers a frame at one of its cards.
-    pub fn receive(&mut self, card: usize, frame: &[u8]) -> Result<(), String> {
+    pub fn receive(&mut self, card: usize, frame: &[u8]) -> Result<(), GuestError> {
         let is_first = self.slots[card].backlog.is_empty();
         if is_first && self.card(card)?.receive(frame)? {
             self.slots[card].given[RX] = true;
@@ -327,7 +416,7 @@ impl Guest {
     }
 
     /// Handles the notice that the guest has offered receive buffers.
-    pub fn has_room(&mut self, card: usize) -> Result<(), String> {
+    pub fn has_room(&mut self, card: usize) -> Result<(), GuestError> {
         while let Some(frame) = self.slots[card].backlog.pop_front() {
             if !self.card(card)?.receive(&frame)? {
                 self.slots[card].backlog.push_front(frame);
@@ -335,13 +424,13 @@ impl Guest {
             }
             self.slots[card].given[RX] = true;
         }
-        self.card(card)?.wait_for_room(false)
+        Ok(self.card(card)?.wait_for_room(false)?)
     }
 
     /// Returns the buffer of a frame that was sent or dropped.
-    pub fn sent(&mut self, card: usize, head: u16) -> Result<(), String> {
+    pub fn sent(&mut self, card: usize, head: u16) -> Result<(), GuestError> {
         self.slots[card].given[TX] = true;
-        self.card(card)?.sent(head)
+        Ok(self.card(card)?.sent(head)?)
     }
 
     /// Whether the guest has not been notified of a change.
@@ -351,7 +440,7 @@ impl Guest {
 
     /// Notifies the guest of returned buffers at `now`, on its own clock. The guest then requests a turn at
     /// that time. It must be waiting for a turn.
-    pub fn interrupt(&mut self, now: u64) -> Result<(), String> {
+    pub fn interrupt(&mut self, now: u64) -> Result<(), GuestError> {
         self.clock()?.stop_at(now);
         for (card, ring) in (0..self.slots.len()).flat_map(|card| [(card, RX), (card, TX)]) {
             if !core::mem::take(&mut self.slots[card].given[ring]) || !self.card(card)?.publish(ring)? {
@@ -359,9 +448,10 @@ impl Guest {
             }
             self.card(card)?.call(ring)?;
             loop {
-                let child = self.child.as_raw_fd();
-                let answers = self.card(card)?.answers().unwrap_or(child);
-                match ready(&[answers, self.clock()?.fd(), child], self.patience_ms)? {
+                let child = self.child.as_fd();
+                let clock = self.clock.as_ref().ok_or(GuestError::NoClock)?;
+                let answers = self.slots[card].card.as_ref().and_then(Card::answers).unwrap_or(child);
+                match ready([answers, clock.fd(), child], self.patience_ms)? {
                     Ready::At(0) => {
                         if !self.card(card)?.answered()? {
                             return self.gone();
@@ -374,7 +464,7 @@ impl Guest {
                         }
                     }
                     Ready::At(_) => return self.gone(),
-                    Ready::Nothing => return Err(crate::silent(self.patience_ms)),
+                    Ready::Nothing => return Err(Silent { ms: self.patience_ms }.into()),
                 }
             }
         }
@@ -382,16 +472,16 @@ impl Guest {
     }
 
     /// The content of a file that the guest has written; `None` if there is no such file.
-    pub fn file(&self, name: &str) -> Result<Option<Vec<u8>>, String> {
+    pub fn file(&self, name: &str) -> Result<Option<Vec<u8>>, GuestError> {
         match fs::read(self.folder.join(BOX).join(name)) {
             Ok(bytes) => Ok(Some(bytes)),
             Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
-            Err(e) => Err(format!("{name}: {}", crate::sys::reason(&e))),
+            Err(source) => Err(GuestError::File { name: name.to_owned(), source }),
         }
     }
 
     /// The output of one of its programs.
-    pub fn said(&self, id: &str) -> Result<String, String> {
+    pub fn said(&self, id: &str) -> Result<String, GuestError> {
         let bytes = self.file(&format!("{id}.out"))?.unwrap_or_default();
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
@@ -401,9 +491,9 @@ impl Guest {
         self.folder.join(BOX)
     }
 
-    /// An error message with the last lines of the guest's console.
-    pub fn tell(&self, why: &str) -> String {
-        format!("node.{}: {why}{}", self.name, last_lines(&self.folder.join(CONSOLE)))
+    /// An error with the name of the host and the last lines of the guest's console.
+    pub fn failed(&self, source: GuestError) -> NodeError {
+        NodeError { node: self.name.clone(), source, console: last_lines(&self.folder.join(CONSOLE)) }
     }
 
     /// The output on the guest's console so far.

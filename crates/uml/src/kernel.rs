@@ -2,6 +2,73 @@
 
 use std::path::{Path, PathBuf};
 
+use thiserror::Error;
+
+/// Errors of finding a kernel.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum KernelError {
+    /// No kernel has this name.
+    #[error("no kernel {name} is built in {}; 'stillair kernel build {name}' makes it", place.display())]
+    NotBuilt {
+        /// Name of the kernel.
+        name: String,
+        /// Folder of all kernels.
+        place: PathBuf,
+    },
+    /// The description of a kernel is wrong.
+    #[error("{}: {source}", path.display())]
+    Description {
+        /// Path of the description.
+        path: PathBuf,
+        /// The error in it.
+        source: DescriptionError,
+    },
+    /// Several kernels have this name.
+    #[error("{name} is the name of several kernels, expected that of one: {}", ids.join(", "))]
+    Several {
+        /// Name of the kernels.
+        name: String,
+        /// Names of their folders.
+        ids: Vec<String>,
+    },
+    /// A file of the kernel is missing.
+    #[error("{}: there is no {file}; 'stillair kernel build' makes the kernel anew", folder.display())]
+    MissingFile {
+        /// Folder of the kernel.
+        folder: PathBuf,
+        /// Name of the file.
+        file: &'static str,
+    },
+    /// The kernel's first program reads another version of orders.
+    #[error(
+        "{}: its first program is of another version of Stillair ({orders}, expected {ORDERS}); the same 'stillair kernel build {name} ...' that made \
+         the kernel renews it, in seconds if kernel and patches are the same",
+        folder.display()
+    )]
+    Orders {
+        /// Folder of the kernel.
+        folder: PathBuf,
+        /// Name of the kernel.
+        name: String,
+        /// Version of the orders that its first program reads.
+        orders: i64,
+    },
+}
+
+/// An error in the description of a kernel.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum DescriptionError {
+    /// The description is not TOML.
+    #[error("{}", .0.message())]
+    Toml(#[from] toml::de::Error),
+    /// A key is missing.
+    #[error("{key}: found nothing, expected text")]
+    Missing {
+        /// Name of the key.
+        key: &'static str,
+    },
+}
+
 /// A kernel that guests can run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Kernel {
@@ -41,19 +108,14 @@ pub fn place() -> PathBuf {
 }
 
 /// Finds a kernel: first by the name of its folder, then by its name, then by its version.
-pub fn find(name: &str, place: &Path) -> Result<Kernel, String> {
-    let none = || {
-        format!("no kernel {name} is built in {}; 'stillair kernel build {name}' makes it", place.display())
-    };
+pub fn find(name: &str, place: &Path) -> Result<Kernel, KernelError> {
+    let none = || KernelError::NotBuilt { name: name.to_owned(), place: place.to_owned() };
     let mut all: Vec<(String, About)> = Vec::new();
     for entry in std::fs::read_dir(place).map_err(|_| none())?.flatten() {
         let id = entry.file_name().to_string_lossy().into_owned();
-        if let Ok(text) = std::fs::read_to_string(entry.path().join("kernel.toml")) {
-            all.push((
-                id,
-                about(&text)
-                    .map_err(|why| format!("{}: {why}", entry.path().join("kernel.toml").display()))?,
-            ));
+        let path = entry.path().join("kernel.toml");
+        if let Ok(text) = std::fs::read_to_string(&path) {
+            all.push((id, about(&text).map_err(|source| KernelError::Description { path, source })?));
         }
     }
     all.sort_by(|a, b| a.0.cmp(&b.0));
@@ -63,37 +125,27 @@ pub fn find(name: &str, place: &Path) -> Result<Kernel, String> {
     let found = ways.iter().map(|is| all.iter().filter(|of| is(name, of)).collect::<Vec<_>>());
     let found = found.into_iter().find(|found| !found.is_empty()).ok_or_else(none)?;
     let [(id, about)] = found[..] else {
-        let ids: Vec<&str> = found.iter().map(|(id, _)| id.as_str()).collect();
-        return Err(format!(
-            "{name} is the name of several kernels, expected that of one: {}",
-            ids.join(", ")
-        ));
+        let ids = found.iter().map(|(id, _)| id.clone()).collect();
+        return Err(KernelError::Several { name: name.to_owned(), ids });
     };
     let folder = place.join(id);
     for file in ["linux", "init", "seed.so"] {
         if !folder.join(file).is_file() {
-            return Err(format!(
-                "{}: there is no {file}; 'stillair kernel build' makes the kernel anew",
-                folder.display()
-            ));
+            return Err(KernelError::MissingFile { folder, file });
         }
     }
     let About { name, version, patches, clock, orders } = about.clone();
     if orders != ORDERS {
-        return Err(format!(
-            "{}: its first program is of another version of Stillair ({orders}, expected {ORDERS}); the same 'stillair kernel build {name} ...' that made \
-             the kernel renews it, in seconds if kernel and patches are the same",
-            folder.display()
-        ));
+        return Err(KernelError::Orders { folder, name, orders });
     }
     Ok(Kernel { folder, id: id.clone(), version, patches, shares_page: clock == "shm" })
 }
 
-fn about(text: &str) -> Result<About, String> {
-    let table: toml::Table = text.parse().map_err(|e: toml::de::Error| e.message().to_owned())?;
-    let text = |key: &str| {
+fn about(text: &str) -> Result<About, DescriptionError> {
+    let table: toml::Table = text.parse()?;
+    let text = |key: &'static str| {
         let value = table.get(key).and_then(toml::Value::as_str);
-        value.map(str::to_owned).ok_or_else(|| format!("{key}: found nothing, expected text"))
+        value.map(str::to_owned).ok_or(DescriptionError::Missing { key })
     };
     let patches = table.get("patches").and_then(toml::Value::as_array).into_iter().flatten();
     let patches = patches.filter_map(|one| one.as_str().map(str::to_owned)).collect();
@@ -134,14 +186,14 @@ mod tests {
                 std::fs::write(folder.join(file), "").expect("a file");
             }
         }
-        let id = |name: &str| find(name, &place).map(|kernel| kernel.id);
+        let id = |name: &str| find(name, &place).map(|kernel| kernel.id).map_err(|why| why.to_string());
         for (name, of) in [
             ("6.12.117-bb", "6.12.117-bb"),
             ("6.12", "6.12.117-aa"),
             ("mine", "6.12.117-bb"),
             ("6.1.192", "6.1.192-cc"),
         ] {
-            assert_eq!(id(name).as_deref(), Ok(of));
+            assert_eq!(id(name).as_deref(), Ok(of), "{name}");
         }
         assert!(id("6.12.117").is_err_and(|why| why.contains("several kernels") && why.contains("6.12.117-aa, 6.12.117-bb")));
         assert!(id("6.6").is_err_and(|why| why.contains("'stillair kernel build 6.6' makes it")));

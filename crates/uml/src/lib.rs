@@ -45,9 +45,12 @@ pub mod turn;
 /// Default for the longest wait for a message from a guest, in s of real time.
 pub const PATIENCE: u32 = 60;
 
-/// What is said of one that takes longer than so many ms.
-fn silent(ms: i32) -> String {
-    format!("it has said nothing for {} s: it hangs, or a program in it does not come to an end", ms / 1000)
+/// A guest sent no message for this time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("it has said nothing for {} s: it hangs, or a program in it does not come to an end", ms / 1000)]
+pub struct Silent {
+    /// Time without a message, in ms of real time.
+    pub ms: i32,
 }
 
 /// Age of a guest, in ns, at which the scenario begins. In younger kernels programs get no random numbers

@@ -8,6 +8,52 @@ use stillair_sim::run::Addresses;
 use stillair_sim::scenario::{
     Attachment, FlowEnd, Guest, GuestQueue, Host, Link, Node, Role, Scenario, Ways,
 };
+use thiserror::Error;
+
+/// A setting of the scenario that guests do not support.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum PlanError {
+    /// A node is driven by an external host.
+    #[error(
+        "node.{node}.host: found a host that somebody else drives, expected \"model\" or a guest beside guests"
+    )]
+    OtherHost {
+        /// Name of the node.
+        node: String,
+    },
+    /// A guest is an access point.
+    #[error("{key}.role: found an access point at a guest, expected a station: access points are modelled")]
+    AccessPoint {
+        /// Key of the interface.
+        key: String,
+    },
+    /// A guest is the uplink.
+    #[error(
+        "{key}.default_route: found true at a guest, expected none: there is no world beyond in virtual time"
+    )]
+    DefaultRoute {
+        /// Key of the interface.
+        key: String,
+    },
+    /// A guest has too many interfaces.
+    #[error("node.{node}.interface: found {found} interfaces of a guest, expected at most {MOST}")]
+    Interfaces {
+        /// Name of the node.
+        node: String,
+        /// Number of its interfaces.
+        found: usize,
+    },
+    /// The name of a congestion control is not one of Linux.
+    #[error(
+        "node.{node}.host.congestion_control: found \"{name}\", expected the name of one, of up to 15 letters and digits"
+    )]
+    CongestionControl {
+        /// Name of the node.
+        node: String,
+        /// Name of the congestion control.
+        name: String,
+    },
+}
 
 /// The kernel's default of `sk_pacing_shift`.
 // linux: include/net/sock.h sk_pacing_shift, net/core/sock.c sock_init_data_uid (6.12) - 10.
@@ -84,7 +130,7 @@ pub struct Plan {
 
 impl Plan {
     /// The guests of a scenario. The error names a setting that guests do not support.
-    pub fn new(scenario: &Scenario) -> Result<Self, String> {
+    pub fn new(scenario: &Scenario) -> Result<Self, PlanError> {
         let (mut guests, mut number) = (Vec::new(), 0);
         for (n, node) in scenario.nodes.iter().enumerate() {
             let first = IfId::from_index(number);
@@ -96,10 +142,7 @@ impl Plan {
                     guests.push(one);
                 }
                 (Host::External | Host::Live, _) => {
-                    return Err(format!(
-                        "node.{}.host: found a host that somebody else drives, expected \"model\" or a guest beside guests",
-                        node.name
-                    ));
+                    return Err(PlanError::OtherHost { node: node.name.clone() });
                 }
                 _ => {}
             }
@@ -134,25 +177,21 @@ fn routes(scenario: &Scenario, node: usize) -> Vec<(IpAddr, usize)> {
     all
 }
 
-fn guest(n: usize, node: &Node, of: &Guest, first: IfId, links: &[Link]) -> Result<GuestPlan, String> {
+fn guest(n: usize, node: &Node, of: &Guest, first: IfId, links: &[Link]) -> Result<GuestPlan, PlanError> {
     let profile = &node.profile;
     let mut interfaces = Vec::new();
     for (number, interface) in node.interfaces.iter().enumerate() {
         let key = format!("node.{}.interface.{}", node.name, interface.name);
         let wifi = match &interface.medium {
             Attachment::Wifi(wifi) if !matches!(wifi.role, Role::Station(_)) => {
-                return Err(format!(
-                    "{key}.role: found an access point at a guest, expected a station: access points are modelled"
-                ));
+                return Err(PlanError::AccessPoint { key });
             }
             Attachment::Wifi(_) => true,
             Attachment::Wired { .. } => false,
         };
         let is_veth = matches!(interface.medium, Attachment::Wired { link } if links[link].params[0] == WireParams::Veth);
         if interface.default_route {
-            return Err(format!(
-                "{key}.default_route: found true at a guest, expected none: there is no world beyond in virtual time"
-            ));
+            return Err(PlanError::DefaultRoute { key });
         }
         interfaces.push(GuestInterface {
             at: IfId::from_index(first.index() + number),
@@ -166,21 +205,14 @@ fn guest(n: usize, node: &Node, of: &Guest, first: IfId, links: &[Link]) -> Resu
         });
     }
     if interfaces.len() > MOST {
-        let found = interfaces.len();
-        return Err(format!(
-            "node.{}.interface: found {found} interfaces of a guest, expected at most {MOST}",
-            node.name
-        ));
+        return Err(PlanError::Interfaces { node: node.name.clone(), found: interfaces.len() });
     }
     // linux: include/net/tcp.h TCP_CA_NAME_MAX (6.12) - 16 with the zero at the end.
     let fits = |name: &&String| {
         name.len() <= 15 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
     };
     if let Some(name) = of.congestion_control.as_ref().filter(|name| !fits(name)) {
-        return Err(format!(
-            "node.{}.host.congestion_control: found \"{name}\", expected the name of one, of up to 15 letters and digits",
-            node.name
-        ));
+        return Err(PlanError::CongestionControl { node: node.name.clone(), name: name.clone() });
     }
     Ok(GuestPlan {
         name: node.name.clone(),

@@ -8,15 +8,89 @@ use stillair_model::types::Seed;
 use stillair_sim::api::{ApiError, VERSION};
 use stillair_sim::run::Session;
 use stillair_sim::scenario::{self, Scenario};
+use thiserror::Error;
 
-use crate::flows::Programs;
-use crate::folder::Folder;
-use crate::guest::{Guest, command_line};
-use crate::kernel::{self, Kernel};
-use crate::plan::Plan;
-use crate::sys::OneProcessor;
+use crate::flows::{FlowError, Programs, ReportError};
+use crate::folder::{Folder, FolderError};
+use crate::guest::{Guest, GuestError, NodeError, command_line};
+use crate::kernel::{self, Kernel, KernelError};
+use crate::plan::{Plan, PlanError};
+use crate::sys::{OneProcessor, reason};
 use crate::turn::Turns;
 use crate::{BEFORE, PATIENCE};
+
+/// A request that guests cannot run.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum InputError {
+    /// A node is not supported.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// A flow is not supported.
+    #[error(transparent)]
+    Flow(#[from] FlowError),
+    /// The scenario has no guest.
+    #[error(
+        "node: found no guest, expected host = {{ kind = \"uml\", kernel = \"6.12\" }} at one node at least"
+    )]
+    NoGuest,
+    /// The scenario has no duration.
+    #[error("duration: found none, expected one: a run in virtual time ends by itself")]
+    NoDuration,
+    /// The kernel of a guest cannot be used.
+    #[error("node.{node}.host.kernel: {source}")]
+    Kernel {
+        /// Name of the node.
+        node: String,
+        /// The failure.
+        source: Box<KernelError>,
+    },
+    /// The kernel of a guest lacks the patch for its TCP small queues.
+    #[error(
+        "node.{node}.tcp: found tsq_period or tsq_bytes, expected a kernel with our patch \"tsq-limit\": {kernel} has none"
+    )]
+    NoPatch {
+        /// Name of the node.
+        node: String,
+        /// Name of the kernel's folder.
+        kernel: String,
+    },
+}
+
+/// Errors of a run.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// The simulation failed; the message is the simulator's.
+    #[error("{0}")]
+    Simulation(String),
+    /// The folder of the run was not created.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// A guest was not started.
+    #[error("node.{node}: {source}")]
+    Start {
+        /// Name of the host.
+        node: String,
+        /// The failure.
+        source: GuestError,
+    },
+    /// A guest failed.
+    #[error(transparent)]
+    Node(#[from] NodeError),
+    /// The measurements of guests cannot be read.
+    #[error(transparent)]
+    Report(#[from] ReportError),
+    /// The report cannot be written as JSON.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// A guest's file was not copied.
+    #[error("{}: {}", path.display(), reason(source))]
+    Collect {
+        /// Path of the copy.
+        path: PathBuf,
+        /// The failure.
+        source: std::io::Error,
+    },
+}
 
 /// A request for a run.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -52,38 +126,41 @@ impl Request {
 /// for a flow failed.
 pub fn run(request: &Request) -> Result<(String, i32), ApiError> {
     let scenario = scenario::parse(&request.text, &request.file, &request.overrides)?;
-    let input = |why: String| ApiError::Input(format!("{}: {why}", request.file));
-    let plan = Plan::new(&scenario).map_err(input)?;
+    let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: request.run };
+    let (plan, programs, kernels) =
+        prepare(&scenario, seed).map_err(|why| ApiError::Input(format!("{}: {why}", request.file)))?;
+    let mut notes = scenario.notes();
+    notes.extend(without(&plan, &kernels));
+    inside(request, seed, &scenario, &plan, &programs, &kernels, notes)
+        .map_err(|why| ApiError::Run(why.to_string()))
+}
+
+/// The guests of a scenario, their programs and their kernels.
+fn prepare(scenario: &Scenario, seed: Seed) -> Result<(Plan, Programs, Vec<Kernel>), InputError> {
+    let plan = Plan::new(scenario)?;
     if plan.guests.is_empty() {
-        let hosts = "node: found no guest, expected host = { kind = \"uml\", kernel = \"6.12\" } at one node at least";
-        return Err(input(hosts.to_owned()));
+        return Err(InputError::NoGuest);
     }
     if scenario.is_open_ended() {
-        return Err(input(
-            "duration: found none, expected one: a run in virtual time ends by itself".to_owned(),
-        ));
+        return Err(InputError::NoDuration);
     }
-    let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: request.run };
-    let programs = Programs::new(&scenario, &plan, seed).map_err(input)?;
+    let programs = Programs::new(scenario, &plan, seed)?;
     let mut kernels = Vec::new();
     for guest in &plan.guests {
         let found = kernel::find(&guest.guest.kernel, &kernel::place());
-        kernels.push(found.map_err(|why| input(format!("node.{}.host.kernel: {why}", guest.name)))?);
+        kernels.push(
+            found.map_err(|why| InputError::Kernel { node: guest.name.clone(), source: Box::new(why) })?,
+        );
     }
-    needed(&plan, &kernels).map_err(input)?;
-    let mut notes = scenario.notes();
-    notes.extend(without(&plan, &kernels));
-    inside(request, seed, &scenario, &plan, &programs, &kernels, notes).map_err(ApiError::Run)
+    needed(&plan, &kernels)?;
+    Ok((plan, programs, kernels))
 }
 
 /// Refuses keys of a node that have no effect without a patch that its kernel lacks.
-fn needed(plan: &Plan, kernels: &[Kernel]) -> Result<(), String> {
+fn needed(plan: &Plan, kernels: &[Kernel]) -> Result<(), InputError> {
     for (guest, kernel) in plan.guests.iter().zip(kernels) {
         if (guest.periods != 1 || guest.guest.tsq_bytes.is_some()) && !kernel.has("tsq-limit") {
-            return Err(format!(
-                "node.{}.tcp: found tsq_period or tsq_bytes, expected a kernel with our patch \"tsq-limit\": {} has none",
-                guest.name, kernel.id
-            ));
+            return Err(InputError::NoPatch { node: guest.name.clone(), kernel: kernel.id.clone() });
         }
     }
     Ok(())
@@ -136,8 +213,8 @@ fn inside(
     programs: &Programs,
     kernels: &[Kernel],
     mut notes: Vec<String>,
-) -> Result<(String, i32), String> {
-    let session = Session::driven(scenario, seed, |recorder| recorder)?;
+) -> Result<(String, i32), RunError> {
+    let session = Session::driven(scenario, seed, |recorder| recorder).map_err(simulation)?;
     let session = if request.series { session.with_series() } else { session };
     let folder = Folder::new()?;
     let _one = OneProcessor::keep();
@@ -148,17 +225,17 @@ fn inside(
         let own = (seed.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ seed.run << 20) + n as u64 + 1;
         let at = folder.path().join(n.to_string());
         let guest = Guest::start(at, n, of, kernel, &orders, own, request.patience_s.unwrap_or(PATIENCE));
-        guests.push(guest.map_err(|why| format!("node.{}: {why}", of.name))?);
+        guests.push(guest.map_err(|source| RunError::Start { node: of.name.clone(), source })?);
     }
     for guest in &mut guests {
-        guest.boot(BEFORE).map_err(|why| guest.tell(&why))?;
+        guest.boot(BEFORE).map_err(|why| guest.failed(why))?;
     }
     let mut turns = Turns::new(session, plan, guests);
     turns.drive()?;
     let made = turns.turns;
     let (session, guests, counts, hash) = turns.finish()?;
-    let (report, _) = session.finish()?;
-    let mut json = serde_json::to_value(&report).map_err(|e| e.to_string())?;
+    let (report, _) = session.finish().map_err(simulation)?;
+    let mut json = serde_json::to_value(&report)?;
     let mut faults = Vec::new();
     let ran = programs.report(&mut json, plan, &guests, &mut faults)?;
     if let Some(to) = &request.collect {
@@ -181,21 +258,25 @@ fn inside(
     Ok((all.to_string(), code))
 }
 
+fn simulation(why: impl core::fmt::Display) -> RunError {
+    RunError::Simulation(why.to_string())
+}
+
 /// Copies what guests wrote.
-fn collect(guests: &[Guest], to: &Path) -> Result<(), String> {
+fn collect(guests: &[Guest], to: &Path) -> Result<(), RunError> {
     for guest in guests {
         let own = to.join(&guest.name);
         copy(&guest.written(), &own)?;
         let console = own.join("console.log");
         std::fs::write(&console, guest.console())
-            .map_err(|e| format!("{}: {}", console.display(), crate::sys::reason(&e)))?;
+            .map_err(|source| RunError::Collect { path: console, source })?;
     }
     Ok(())
 }
 
 /// Copies plain files and folders; a guest's links and devices lead nowhere here.
-fn copy(from: &Path, to: &Path) -> Result<(), String> {
-    let at = |e: std::io::Error| format!("{}: {}", to.display(), crate::sys::reason(&e));
+fn copy(from: &Path, to: &Path) -> Result<(), RunError> {
+    let at = |source: std::io::Error| RunError::Collect { path: to.to_owned(), source };
     std::fs::create_dir_all(to).map_err(at)?;
     for entry in std::fs::read_dir(from).map_err(at)?.flatten() {
         let (name, kind) = (entry.file_name(), entry.file_type().map_err(at)?);

@@ -3,7 +3,17 @@
 use serde_json::{Value, json};
 use stillair_sim::scenario::{Attachment, Flow, FlowKind, InterfaceRef, Role, Scenario, Ways};
 
+use thiserror::Error;
+
 use crate::BEFORE;
+
+/// A line of a guest's program that is not a sample.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("a guest's program wrote \"{line}\"")]
+pub struct SampleError {
+    /// The line.
+    pub line: String,
+}
 
 /// A counter, sampled by a guest's program one line at a time.
 #[derive(Debug)]
@@ -12,14 +22,14 @@ pub struct Counter(Vec<(u64, f64)>);
 impl Counter {
     /// Parses the lines of this kind, which have the time and then columns. The counter is zero until
     /// `start`.
-    pub fn new(text: &str, start: u64, kind: &str, column: usize) -> Result<Self, String> {
+    pub fn new(text: &str, start: u64, kind: &str, column: usize) -> Result<Self, SampleError> {
         let mut points: Vec<(u64, f64)> = vec![(0, 0.0), (start, 0.0)];
         for line in text.lines().filter(|line| line.split(' ').next() == Some(kind)) {
             let words: Vec<&str> = line.split(' ').collect();
             let at = words.get(1).and_then(|word| word.parse().ok());
             let value = words.get(1 + column).and_then(|word| word.parse().ok());
             let (Some(at), Some(value)) = (at, value) else {
-                return Err(format!("a guest's program wrote \"{line}\""));
+                return Err(SampleError { line: line.to_owned() });
             };
             if at > start {
                 points.push((at, value));

@@ -10,7 +10,7 @@ use stillair_sim::run::{ExternalIoCounts, Records, Session};
 
 use crate::BEFORE;
 use crate::external_io::ExternalIo;
-use crate::guest::Guest;
+use crate::guest::{Guest, GuestError, NodeError};
 use crate::plan::Plan;
 
 /// Turns at one instant after which a guest is said to spin.
@@ -38,7 +38,7 @@ impl<'a, S: Records> Turns<'a, S> {
     }
 
     /// Runs to the end of the scenario.
-    pub fn drive(&mut self) -> Result<(), String> {
+    pub fn drive(&mut self) -> Result<(), NodeError> {
         let mut now = BEFORE;
         loop {
             self.interrupts(now)?;
@@ -71,23 +71,20 @@ impl<'a, S: Records> Turns<'a, S> {
     }
 
     /// Interrupts all guests that are due.
-    fn interrupts(&mut self, now: u64) -> Result<(), String> {
+    fn interrupts(&mut self, now: u64) -> Result<(), NodeError> {
         for guest in self.guests.iter_mut().filter(|guest| guest.is_due()) {
-            guest.interrupt(now).map_err(|why| guest.tell(&why))?;
+            guest.interrupt(now).map_err(|why| guest.failed(why))?;
         }
         Ok(())
     }
 
-    fn turn(&mut self, number: usize, at: u64, world: u64) -> Result<(), String> {
+    fn turn(&mut self, number: usize, at: u64, world: u64) -> Result<(), NodeError> {
         self.turns += 1;
         if at == self.instant.0 {
             self.instant.1 += 1;
             if self.instant.1 > SPINS {
-                let why = format!(
-                    "it has had {SPINS} turns at one instant, {} ns: it spins",
-                    at.saturating_sub(BEFORE)
-                );
-                return Err(self.guests[number].tell(&why));
+                let why = GuestError::Spins { turns: SPINS, at: at.saturating_sub(BEFORE) };
+                return Err(self.guests[number].failed(why));
             }
         } else {
             self.instant = (at, 0);
@@ -111,25 +108,25 @@ impl<'a, S: Records> Turns<'a, S> {
             Ok(free_until)
         };
         let guest = &mut self.guests[number];
-        guest.turn(at, first, &mut on_kick).map_err(|why| guest.tell(&why))?;
+        guest.turn(at, first, &mut on_kick).map_err(|why| guest.failed(why))?;
         // What a packet of one guest did to another is seen to when its turn is over.
         self.external.out(&mut self.guests)
     }
 
     /// Shuts the guests down. Returns the session, the guests, the packet counters, and the hash of
     /// everything that guests sent.
-    pub fn finish(mut self) -> Result<(Session<'a, S>, Vec<Guest>, ExternalIoCounts, u64), String> {
+    pub fn finish(mut self) -> Result<(Session<'a, S>, Vec<Guest>, ExternalIoCounts, u64), NodeError> {
         self.external.close();
         let external = &mut self.external;
         let limit = self.end + AFTER;
         loop {
             for guest in self.guests.iter_mut().filter(|guest| guest.is_due()) {
-                guest.interrupt(guest.kicked_at().max(self.end)).map_err(|why| guest.tell(&why))?;
+                guest.interrupt(guest.kicked_at().max(self.end)).map_err(|why| guest.failed(why))?;
             }
             let all = self.guests.iter().enumerate().filter_map(|(n, guest)| Some((guest.request()?, n)));
             let Some((at, number)) = all.min() else { break };
             if at >= limit {
-                return Err(self.guests[number].tell("it has not come to its end 10 s after the scenario's"));
+                return Err(self.guests[number].failed(GuestError::NotOff));
             }
             let others = self.guests.iter().enumerate().filter(|(n, _)| *n != number);
             let free_until =
@@ -139,7 +136,7 @@ impl<'a, S: Records> Turns<'a, S> {
                 Ok(if guest.is_due() { now } else { free_until })
             };
             let guest = &mut self.guests[number];
-            guest.turn(at, free_until, &mut on_kick).map_err(|why| guest.tell(&why))?;
+            guest.turn(at, free_until, &mut on_kick).map_err(|why| guest.failed(why))?;
         }
         let hash = self.external.hash();
         let ExternalIo { session, counts, .. } = self.external;

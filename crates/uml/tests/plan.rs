@@ -45,7 +45,7 @@ fn guest(node: &str) -> Result<(stillair_uml::plan::GuestPlan, String), String> 
          [[flow]]\nkind = \"tcp\"\nfrom = \"a\"\nto = \"b\"\n"
     );
     let scenario = scenario::parse(&text, "pair.toml", &[]).map_err(|why| why.to_string())?;
-    let guest = Plan::new(&scenario)?.guests.remove(0);
+    let guest = Plan::new(&scenario).map_err(|why| why.to_string())?.guests.remove(0);
     let patches = ["header-room", "tsq-limit", "tsq"].map(str::to_owned).to_vec();
     let kernel =
         Kernel { folder: "".into(), id: "6.12-x".into(), version: "6.12".into(), patches, shares_page: true };

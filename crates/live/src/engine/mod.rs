@@ -8,4 +8,4 @@ mod run;
 
 pub use counts::Counts;
 pub use lateness::Lateness;
-pub use run::{Engine, Limits, Pace};
+pub use run::{ChangeError, Engine, Limits, Pace};

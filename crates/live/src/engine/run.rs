@@ -1,6 +1,6 @@
 //! The loop: packets enter, time advances, due packets leave, and the engine waits.
 
-use std::os::fd::RawFd;
+use std::os::fd::AsFd;
 
 use stillair_model::types::Instant;
 use stillair_sim::run::{Records, Session};
@@ -26,6 +26,11 @@ const LONGEST: u64 = 10_000_000;
 const LOOK: u64 = 1_000_000_000;
 /// Real-time priority: above what has none, below what a machine's own threads have.
 const PRIORITY: i32 = 20;
+
+/// A change that the simulator refused, with its reason.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct ChangeError(pub String);
 
 /// Scheduling of the engine's thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -102,8 +107,8 @@ impl<'a, S: Records> Engine<'a, S> {
     }
 
     /// Adds a file to wait for. [`Engine::is_ready`] says whether the file can be read.
-    pub fn watch(&mut self, fd: RawFd) -> usize {
-        self.watched.add(fd)
+    pub fn watch(&mut self, file: impl AsFd) -> usize {
+        self.watched.add(file)
     }
 
     /// Whether the file at this place can be read.
@@ -112,9 +117,9 @@ impl<'a, S: Records> Engine<'a, S> {
     }
 
     /// Changes the network to that of `to`.
-    pub fn change(&mut self, to: &Scenario) -> Result<(), String> {
+    pub fn change(&mut self, to: &Scenario) -> Result<(), ChangeError> {
         self.advance();
-        self.external.session.change(to)
+        self.external.session.change(to).map_err(|why| ChangeError(why.to_string()))
     }
 
     /// Packet counters so far.

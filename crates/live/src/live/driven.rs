@@ -3,20 +3,34 @@
 
 use std::io::{IsTerminal, Write};
 
+use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 use stillair_model::types::Duration;
 use stillair_sim::run::Records;
-use stillair_sim::scenario::{self, Scenario};
+use stillair_sim::scenario::{self, Scenario, ScenarioError};
+use thiserror::Error;
 
 use super::request::Request;
 use crate::control::{Asked, Control};
-use crate::engine::Engine;
+use crate::engine::{ChangeError, Engine};
 use crate::plan::Plan;
-use crate::space::launcher::Launcher;
+use crate::space::launcher::{Launcher, LauncherError};
 use crate::sys::files::Signals;
 use crate::sys::process;
 use crate::table::Table;
 use crate::tools::{COMMAND, Tools};
+
+/// Errors of changing a key during a run.
+#[derive(Debug, Error)]
+enum SetError {
+    /// The key cannot change during a run; the message is the simulator's.
+    #[error("{0}")]
+    Key(String),
+    #[error(transparent)]
+    Scenario(Box<ScenarioError>),
+    #[error(transparent)]
+    Change(#[from] ChangeError),
+}
 
 /// How long tools may take to say what they measured after the end of the run.
 const GRACE: Duration = Duration::from_secs(3);
@@ -64,7 +78,7 @@ pub struct Driven<'a> {
 
 impl Driven<'_> {
     /// Runs to the end.
-    pub fn drive<S: Records>(&mut self, engine: &mut Engine<'_, S>) -> Result<(), String> {
+    pub fn drive<S: Records>(&mut self, engine: &mut Engine<'_, S>) -> Result<(), LauncherError> {
         let (mut table, mut shown) = (Table::default(), SHOWN);
         let mut stopped: Option<u64> = None;
         let shows = self.request.table && std::io::stderr().is_terminal();
@@ -128,9 +142,9 @@ impl Driven<'_> {
     fn signalled(&mut self) -> bool {
         let mut stops = false;
         while let Some(signal) = self.signals.take_one() {
-            stops |= matches!(signal, libc::SIGTERM | libc::SIGHUP)
-                || (signal == libc::SIGINT && self.request.command.is_empty());
-            if signal == libc::SIGCHLD {
+            stops |= matches!(signal, Signal::SIGTERM | Signal::SIGHUP)
+                || (signal == Signal::SIGINT && self.request.command.is_empty());
+            if signal == Signal::SIGCHLD {
                 while process::ended().is_some() {}
             }
         }
@@ -142,7 +156,7 @@ impl Driven<'_> {
         let mut stops = false;
         let Self { status, changed, .. } = self;
         let (request, overrides, longer, plan) = (self.request, self.overrides, self.longer, self.plan);
-        self.control.serve(|asked| match asked {
+        self.control.serve::<SetError>(|asked| match asked {
             Asked::Status => {
                 let mut now = status.clone();
                 now["elapsed_s"] = json!(engine.now() as f64 / 1e9);
@@ -151,11 +165,11 @@ impl Driven<'_> {
             }
             Asked::Set { key, value } => {
                 let key = whole_key(plan, &key);
-                scenario::changeable(&key)?;
+                scenario::changeable(&key).map_err(|why| SetError::Key(why.to_string()))?;
                 let all = overrides.iter().chain(changed.iter()).cloned();
                 let all: Vec<(String, String)> = all.chain([(key.clone(), value.clone())]).collect();
-                let mut to =
-                    scenario::parse(&request.text, &request.file, &all).map_err(|e| e.to_string())?;
+                let mut to = scenario::parse(&request.text, &request.file, &all)
+                    .map_err(|why| SetError::Scenario(Box::new(why)))?;
                 if longer {
                     lengthen(&mut to);
                 }

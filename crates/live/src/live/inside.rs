@@ -1,31 +1,70 @@
 //! The work of process 1 in the namespace: sets up hosts, makes the run, and builds its result.
 
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
+use nix::sched::CloneFlags;
+use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 use stillair_model::types::{Duration, Instant, Seed, Tee};
 use stillair_sim::api::VERSION;
 use stillair_sim::run::{Records, Session};
 use stillair_sim::scenario::Scenario;
+use thiserror::Error;
 
 use super::driven::{Driven, Places, lengthen};
 use super::request::Request;
-use crate::capture;
+use crate::capture::{self, CaptureError};
 use crate::control::Control;
 use crate::engine::{Counts, Engine, Lateness, Limits, Pace};
 use crate::outcome::{self, LiveReport};
 use crate::plan::Plan;
-use crate::space::host::LiveHost;
-use crate::space::launcher::{Launcher, Order};
-use crate::space::uplink::{self, Asks};
+use crate::space::host::{HostError, LiveHost};
+use crate::space::launcher::{Launcher, LauncherError, Order};
+use crate::space::mounts::MountError;
+use crate::space::uplink::{self, Asks, UplinkError};
 use crate::space::{host, mounts};
 use crate::sys::files::Signals;
 use crate::sys::poll::Watched;
-use crate::sys::{clock, net, process};
-use crate::tools::{COMMAND, PATIENCE, Tools, programs};
+use crate::sys::{SysError, clock, net, process};
+use crate::tools::{COMMAND, PATIENCE, Tools, ToolsError, programs};
 
 /// Exit status of an invalid run.
 pub const INVALID: i32 = 3;
+
+/// Errors of a run.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// The files of the hosts were not set up.
+    #[error(transparent)]
+    Mounts(#[from] MountError),
+    /// The hosts were not set up.
+    #[error(transparent)]
+    Hosts(#[from] HostError),
+    /// The uplink was not set up.
+    #[error(transparent)]
+    Uplink(#[from] UplinkError),
+    /// Programs were not started in hosts.
+    #[error(transparent)]
+    Launcher(#[from] LauncherError),
+    /// Tools were not started.
+    #[error(transparent)]
+    Tools(#[from] ToolsError),
+    /// The capture failed.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    /// The simulation failed; the message is the simulator's.
+    #[error("{0}")]
+    Simulation(String),
+    /// The namespace of a host was not kept.
+    #[error("{0}")]
+    Namespace(std::io::Error),
+    /// The report cannot be written as JSON.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// A system call failed.
+    #[error(transparent)]
+    Sys(#[from] SysError),
+}
 
 /// Input of process 1.
 pub struct Given<'a> {
@@ -49,9 +88,10 @@ pub fn run(
     mut scenario: Scenario,
     asks: &mut Asks,
     notes: &mut Vec<String>,
-) -> Result<(String, i32), String> {
+) -> Result<(String, i32), RunError> {
     let Given { request, plan, target, at, rootless, .. } = *given;
-    let signals = Signals::take(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGCHLD, libc::SIGPIPE])?;
+    let signals =
+        Signals::take(&[Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGCHLD, Signal::SIGPIPE])?;
     let servers: &[std::net::IpAddr] = if request.uplink { &[uplink::NAMES] } else { &[] };
     let also = mounts::prepare(&plan.names, servers, &programs::PROGRAMS)?;
     if also.is_none() {
@@ -63,10 +103,10 @@ pub fn run(
     let home = host::current()?;
     let hosts = host::all(plan, request.uplink, given.attached, &home, notes)?;
     if let Some(n) = plan.hosts.iter().position(|host| host.uplink).filter(|_| request.uplink) {
-        asks.uplink(hosts[n].namespace.as_raw_fd())?;
+        asks.uplink(&hosts[n].namespace)?;
         uplink::share(&hosts[n].namespace, notes)?;
     }
-    let namespaces: Vec<i32> = hosts.iter().map(|host| host.namespace.as_raw_fd()).collect();
+    let namespaces: Vec<BorrowedFd<'_>> = hosts.iter().map(|host| host.namespace.as_fd()).collect();
     let launcher = Launcher::start(&namespaces, at, also)?;
     let control = Control::open()?;
     let end = (!scenario.is_open_ended()).then_some(scenario.duration);
@@ -88,7 +128,7 @@ pub fn run(
         .collect();
     let held: Vec<OwnedFd> = hosts
         .iter()
-        .map(|host| host.namespace.try_clone().map_err(|e| e.to_string()))
+        .map(|host| host.namespace.try_clone().map_err(RunError::Namespace))
         .collect::<Result<_, _>>()?;
     tools.serve(&launcher)?;
     let mut listeners: Vec<(usize, u16)> = tools.listeners().collect();
@@ -124,11 +164,14 @@ pub fn run(
     let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: 0 };
     let begins = Begins { driven, hosts, target };
     let (over, captured) = match given.capture.take() {
-        None => (go(begins, Session::driven(&scenario, seed, |recorder| recorder)?)?.0, None),
+        None => {
+            (go(begins, Session::driven(&scenario, seed, |recorder| recorder).map_err(simulation)?)?.0, None)
+        }
         Some(file) => {
             let path = request.capture.as_deref().unwrap_or_default();
             let (batches, thread) = capture::start(&scenario, &request.points, request.snaplen, path, file)?;
-            let session = Session::driven(&scenario, seed, |recorder| Tee(recorder, batches))?;
+            let session =
+                Session::driven(&scenario, seed, |recorder| Tee(recorder, batches)).map_err(simulation)?;
             let (over, Tee(_, batches)) = go(begins, session)?;
             let written = thread.finish(batches, Instant::from_nanos(over.elapsed))?;
             if written.lost > 0 {
@@ -153,7 +196,7 @@ pub fn run(
     notes.extend(faults.iter().cloned());
     let live = LiveReport {
         valid,
-        lateness: serde_json::to_value(&lateness).map_err(|e| e.to_string())?,
+        lateness: serde_json::to_value(&lateness)?,
         priority: match pace {
             Pace::RealTime => "real-time",
             Pace::Normal => "normal",
@@ -184,17 +227,21 @@ pub fn run(
 
 /// Waits until somebody listens at the ports of hosts, or for as long as clients would. This thread is in
 /// another namespace before and after.
-fn wait(listeners: &[(usize, u16)], hosts: &[OwnedFd], home: &OwnedFd) -> Result<(), String> {
+fn wait(listeners: &[(usize, u16)], hosts: &[OwnedFd], home: &OwnedFd) -> Result<(), SysError> {
     const ROUND: u64 = 20_000_000;
     let until = clock::now() + PATIENCE;
     let mut nothing = Watched::default();
     for &(host, port) in listeners {
-        process::enter(&hosts[host], libc::CLONE_NEWNET)?;
+        process::enter(&hosts[host], CloneFlags::CLONE_NEWNET)?;
         while !net::listens(port) && clock::now() < until {
             nothing.wait(ROUND);
         }
     }
-    process::enter(home, libc::CLONE_NEWNET)
+    process::enter(home, CloneFlags::CLONE_NEWNET)
+}
+
+fn simulation(why: impl core::fmt::Display) -> RunError {
+    RunError::Simulation(why.to_string())
 }
 
 /// What a run begins with.
@@ -216,7 +263,7 @@ struct Over<'a> {
 }
 
 /// The run itself, and who read its trace.
-fn go<'a, S: Records>(begins: Begins<'a>, session: Session<'_, S>) -> Result<(Over<'a>, S), String> {
+fn go<'a, S: Records>(begins: Begins<'a>, session: Session<'_, S>) -> Result<(Over<'a>, S), RunError> {
     let Begins { mut driven, hosts, target } = begins;
     let session = if driven.request.series { session.with_series() } else { session };
     let mut engine = Engine::new(session, driven.plan, hosts);
@@ -232,8 +279,8 @@ fn go<'a, S: Records>(begins: Begins<'a>, session: Session<'_, S>) -> Result<(Ov
     driven.drive(&mut engine)?;
     let (elapsed, pace, cpu) = (engine.now(), engine.pace(), clock::cpu());
     let (session, late, external) = engine.stop();
-    let (report, reader) = session.finish()?;
-    let report = serde_json::to_value(&report).map_err(|e| e.to_string())?;
+    let (report, reader) = session.finish().map_err(simulation)?;
+    let report = serde_json::to_value(&report)?;
     Ok((Over { driven, report, elapsed, pace, cpu, late, external }, reader))
 }
 

@@ -6,9 +6,10 @@ mod request;
 
 use std::io::Write;
 
+use nix::fcntl::OFlag;
 use stillair_sim::api::ApiError;
 
-use crate::capture;
+use crate::capture::{self, CaptureError};
 use crate::failure;
 use crate::plan::Plan;
 use crate::space::{attach, sandbox};
@@ -37,20 +38,20 @@ pub fn live(request: &Request) -> Result<(String, i32), ApiError> {
         .iter()
         .map(|(name, place)| Ok((find(name, "--attach")?, place.as_str())))
         .collect::<Result<_, ApiError>>()?;
-    let attached = attach::all(&places, plan.hosts.len()).map_err(ApiError::Input)?;
+    let attached = attach::all(&places, plan.hosts.len()).map_err(input)?;
     for (host, _) in &places {
-        notes.extend(plan.hosts[*host].attach(request.uplink).map_err(ApiError::Input)?);
+        notes.extend(plan.hosts[*host].attach(request.uplink).map_err(input)?);
     }
     let capture = match &request.capture {
         None => None,
         Some(path) => {
-            capture::check(&scenario, &request.points, request.snaplen).map_err(ApiError::Input)?;
-            let wrong =
-                |e| format!("{path}: the capture cannot be written there: {}", crate::sys::reason(&e));
-            Some(std::fs::File::create(path).map_err(wrong).map_err(ApiError::Input)?)
+            capture::check(&scenario, &request.points, request.snaplen).map_err(input)?;
+            let file = std::fs::File::create(path)
+                .map_err(|source| input(CaptureError::Create { path: path.clone(), source }))?;
+            Some(file)
         }
     };
-    let at = files::open(".", libc::O_PATH | libc::O_DIRECTORY).map_err(ApiError::Run)?;
+    let at = files::open(".", OFlag::O_PATH | OFlag::O_DIRECTORY).map_err(failed)?;
     let (text, code) = sandbox::run(|inside| {
         let mut inside = inside;
         let mut given = inside::Given {
@@ -64,14 +65,22 @@ pub fn live(request: &Request) -> Result<(String, i32), ApiError> {
             capture,
         };
         let made = inside::run(&mut given, scenario, &mut inside.asks, &mut notes);
-        let (text, code) = made.unwrap_or_else(|why| (failure::failed(&why), 1));
+        let (text, code) = made.unwrap_or_else(|why| (failure::failed(&why.to_string()), 1));
         let _ = inside.result.write_all(text.as_bytes());
         code
     })
-    .map_err(ApiError::Run)?;
+    .map_err(failed)?;
     match failure::error(&text) {
         Some(why) => Err(ApiError::Run(why)),
         None if text.is_empty() => Err(ApiError::Run(format!("live: the engine was killed (status {code})"))),
         None => Ok((text, code)),
     }
+}
+
+fn input(why: impl std::error::Error) -> ApiError {
+    ApiError::Input(why.to_string())
+}
+
+fn failed(why: impl std::error::Error) -> ApiError {
+    ApiError::Run(why.to_string())
 }

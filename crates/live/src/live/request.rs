@@ -79,7 +79,11 @@ impl Request {
         }
         if self.uplink
             && let Some((key, note)) =
-                default_route(&scenario).map_err(|why| ApiError::Input(format!("{file}: --uplink: {why}")))?
+                default_route(&scenario).ok_or_else(|| {
+                ApiError::Input(format!(
+                    "{file}: --uplink: found no wired live host, expected one, or default_route = true at a live host's interface"
+                ))
+            })?
         {
             overrides.push((key, "true".to_owned()));
             more.push(note);
@@ -92,18 +96,16 @@ impl Request {
 }
 
 /// Which interface is to have the default route where none has: that of the first wired live host. Its key,
-/// and what is told of it.
-fn default_route(scenario: &Scenario) -> Result<Option<(String, String)>, String> {
+/// and what is told of it. `None` without a wired live host.
+fn default_route(scenario: &Scenario) -> Option<Option<(String, String)>> {
     let all = || scenario.nodes.iter().flat_map(|node| node.interfaces.iter().map(move |i| (node, i)));
     if all().any(|(_, interface)| interface.default_route) {
-        return Ok(None);
+        return Some(None);
     }
     let wired = |of: &scenario::Interface| matches!(of.medium, scenario::Attachment::Wired { .. });
-    let (node, interface) = all().find(|(node, i)| node.host == scenario::Host::Live && wired(i)).ok_or(
-        "found no wired live host, expected one, or default_route = true at a live host's interface",
-    )?;
+    let (node, interface) = all().find(|(node, i)| node.host == scenario::Host::Live && wired(i))?;
     let (node, interface) = (&node.name, &interface.name);
-    Ok(Some((
+    Some(Some((
         format!("node.{node}.interface.{interface}.default_route"),
         format!("the way to the Internet is {node}.{interface}, as no interface has default_route"),
     )))

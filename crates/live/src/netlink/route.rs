@@ -3,20 +3,44 @@
 use std::net::IpAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use super::message::{ACK, Messages, REQUEST, attribute, outcome};
-use crate::sys::net;
+use netlink_packet_core::{
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkMessage,
+};
+use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
+use netlink_packet_route::link::{
+    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
+};
+use netlink_packet_route::route::{
+    RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
+};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage as Request};
+use nix::sys::socket::SockProtocol;
+use thiserror::Error;
 
-// linux: include/uapi/linux/rtnetlink.h, if_link.h, if_addr.h (6.12) - the numbers of all these.
-const NEW_LINK: u16 = 16;
-const NEW_ADDRESS: u16 = 20;
-const NEW_ROUTE: u16 = 24;
-const CREATE: u16 = 0x400;
-const REPLACE: u16 = 0x100;
-const EXCLUSIVE: u16 = 0x200;
-const NESTED: u16 = 0x8000;
-const MAIN: u8 = 254;
-const BOOT: u8 = 3;
-const UNICAST: u8 = 1;
+use super::outcome;
+use crate::sys::{self, SysError, net};
+
+/// Errors of changing a device, an address or a route.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum RouteError {
+    /// The kernel refused the request.
+    #[error("{what}: {}", sys::description(*errno))]
+    Refused {
+        /// The requested change.
+        what: String,
+        /// Error number (`errno`).
+        errno: i32,
+    },
+    /// The kernel did not answer.
+    #[error("{what}: the kernel gave no answer")]
+    NoAnswer {
+        /// The requested change.
+        what: String,
+    },
+    /// A system call failed.
+    #[error(transparent)]
+    Sys(#[from] SysError),
+}
 
 /// An rtnetlink socket, in the network namespace in which it was opened.
 #[derive(Debug)]
@@ -24,83 +48,81 @@ pub struct Rtnetlink(OwnedFd);
 
 impl Rtnetlink {
     /// Opens a socket in this thread's network namespace.
-    pub fn open() -> Result<Self, String> {
-        let socket = net::socket(libc::AF_NETLINK, libc::SOCK_RAW, libc::NETLINK_ROUTE, "rtnetlink")?;
-        net::bind_netlink(&socket)?;
-        Ok(Self(socket))
+    pub fn open() -> Result<Self, SysError> {
+        net::netlink(SockProtocol::NetlinkRoute, "rtnetlink").map(Self)
     }
 
-    fn ask(&self, request: &Messages, what: &str) -> Result<(), String> {
-        net::send(self.0.as_raw_fd(), request.bytes()).map_err(|e| format!("{what}: {}", text(e)))?;
+    fn ask(&self, request: Request, flags: u16, what: &str) -> Result<(), RouteError> {
+        let mut message = NetlinkMessage::from(request);
+        message.header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
+        message.finalize();
+        let mut bytes = vec![0; message.buffer_len()];
+        message.serialize(&mut bytes);
+        let refused = |errno| RouteError::Refused { what: what.to_owned(), errno };
+        net::send(&self.0, &bytes).map_err(refused)?;
         let mut answer = [0; 4096];
-        let n = net::receive(self.0.as_raw_fd(), &mut answer).unwrap_or(0);
+        let n = net::receive(&self.0, &mut answer).unwrap_or(0);
         match outcome(&answer[..n]) {
             Some(0) => Ok(()),
-            Some(code) => Err(format!("{what}: {}", text(code))),
-            None => Err(format!("{what}: the kernel gave no answer")),
+            Some(errno) => Err(refused(errno)),
+            None => Err(RouteError::NoAnswer { what: what.to_owned() }),
         }
     }
 
-    /// Sets the flags of a device (`IFF_UP` and others) and, if not zero, its MTU and queue length.
-    pub fn set(&self, device: u32, flags: u32, mtu: u32, queue: u32) -> Result<(), String> {
-        let mut request = Messages::default();
-        request.begin(NEW_LINK, REQUEST | ACK, &link(device, flags));
-        for (kind, value) in [(4, mtu), (13, queue)] {
-            if value > 0 {
-                request.with(kind, &value.to_ne_bytes());
-            }
+    /// Sets flags of a device and, if not zero, its MTU and queue length.
+    pub fn set(&self, device: u32, flags: LinkFlags, mtu: u32, queue: u32) -> Result<(), RouteError> {
+        let mut link = LinkMessage::default();
+        (link.header.index, link.header.flags, link.header.change_mask) = (device, flags, flags);
+        if mtu > 0 {
+            link.attributes.push(LinkAttribute::Mtu(mtu));
         }
-        self.ask(&request, "device")
+        if queue > 0 {
+            link.attributes.push(LinkAttribute::TxQueueLen(queue));
+        }
+        self.ask(Request::NewLink(link), 0, "device")
     }
 
     /// Creates a veth pair: one device here with this address, the other in the namespace of an open file.
-    pub fn pair(&self, here: &str, own: [u8; 6], there: &str, namespace: &OwnedFd) -> Result<(), String> {
-        const NAME: u16 = 3;
-        const LINKINFO: u16 = 18;
-        const NAMESPACE: u16 = 28;
-        let zero = |name: &str| [name.as_bytes(), &[0]].concat();
-        let mut peer = link(0, 0).to_vec();
-        attribute(&mut peer, NAME, &zero(there));
-        attribute(&mut peer, NAMESPACE, &namespace.as_raw_fd().to_ne_bytes());
-        let (mut data, mut info) = (Vec::new(), Vec::new());
-        attribute(&mut data, 1, &peer);
-        attribute(&mut info, 1, b"veth\0");
-        attribute(&mut info, NESTED | 2, &data);
-        let mut request = Messages::default();
-        let flags = REQUEST | ACK | CREATE | EXCLUSIVE;
-        request
-            .begin(NEW_LINK, flags, &link(0, 0))
-            .with(NAME, &zero(here))
-            .with(1, &own)
-            .with(NESTED | LINKINFO, &info);
-        self.ask(&request, "veth")
+    pub fn pair(&self, here: &str, own: [u8; 6], there: &str, namespace: &OwnedFd) -> Result<(), RouteError> {
+        let (mut link, mut peer) = (LinkMessage::default(), LinkMessage::default());
+        peer.attributes =
+            vec![LinkAttribute::IfName(there.to_owned()), LinkAttribute::NetNsFd(namespace.as_raw_fd())];
+        link.attributes = vec![
+            LinkAttribute::IfName(here.to_owned()),
+            LinkAttribute::Address(own.to_vec()),
+            LinkAttribute::LinkInfo(vec![
+                LinkInfo::Kind(InfoKind::Veth),
+                LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(peer))),
+            ]),
+        ];
+        self.ask(Request::NewLink(link), NLM_F_CREATE | NLM_F_EXCL, "veth")
     }
 
     /// Adds an address to a device, as a host address without a network.
-    pub fn address(&self, device: u32, address: IpAddr) -> Result<(), String> {
-        self.network(device, address, if address.is_ipv6() { 128 } else { 32 })
+    pub fn address(&self, device: u32, address: IpAddr) -> Result<(), RouteError> {
+        self.network(device, address, bits(address))
     }
 
     /// Adds an address to a device, with a network prefix of `bits` bits.
-    pub fn network(&self, device: u32, address: IpAddr, bits: u8) -> Result<(), String> {
-        const NO_DETECTION: u8 = 2;
-        let (family, bytes) = parts(address);
-        let flags = if family == libc::AF_INET6 as u8 { NO_DETECTION } else { 0 };
-        let mut fixed = vec![family, bits, flags, 0];
-        fixed.extend(device.to_ne_bytes());
-        let mut request = Messages::default();
-        request.begin(NEW_ADDRESS, REQUEST | ACK | CREATE | REPLACE, &fixed).with(2, &bytes).with(1, &bytes);
-        self.ask(&request, &format!("address {address}"))
+    pub fn network(&self, device: u32, address: IpAddr, bits: u8) -> Result<(), RouteError> {
+        let mut message = AddressMessage::default();
+        message.header.family = family(address);
+        message.header.prefix_len = bits;
+        message.header.index = device;
+        if address.is_ipv6() {
+            message.header.flags = AddressHeaderFlags::Nodad;
+        }
+        message.attributes = vec![AddressAttribute::Local(address), AddressAttribute::Address(address)];
+        let what = format!("address {address}");
+        self.ask(Request::NewAddress(message), NLM_F_CREATE | NLM_F_REPLACE, &what)
     }
 
     /// Sets the default route of a device through a gateway.
-    pub fn gateway(&self, device: u32, by: IpAddr) -> Result<(), String> {
-        let (family, bytes) = parts(by);
-        let fixed = [family, 0, 0, 0, MAIN, BOOT, 0, UNICAST, 0, 0, 0, 0];
-        let mut request = Messages::default();
-        request.begin(NEW_ROUTE, REQUEST | ACK | CREATE | REPLACE, &fixed);
-        request.with(4, &device.to_ne_bytes()).with(5, &bytes);
-        self.ask(&request, &format!("default route by {by}"))
+    pub fn gateway(&self, device: u32, by: IpAddr) -> Result<(), RouteError> {
+        let mut message = unicast(by, RouteScope::Universe);
+        message.attributes = vec![RouteAttribute::Oif(device), RouteAttribute::Gateway(by.into())];
+        let what = format!("default route by {by}");
+        self.ask(Request::NewRoute(message), NLM_F_CREATE | NLM_F_REPLACE, &what)
     }
 
     /// Adds a route to an address, or without one the default route of the IP version of `address`, through a
@@ -111,46 +133,42 @@ impl Rtnetlink {
         to: Option<IpAddr>,
         address: IpAddr,
         control: Option<&str>,
-    ) -> Result<(), String> {
-        const LINK: u8 = 253;
-        let (family, bytes) = parts(address);
-        let scope = if family == libc::AF_INET as u8 { LINK } else { 0 };
-        let bits = to.map_or(0, |to| parts(to).1.len() as u8 * 8);
-        let fixed = [family, bits, 0, 0, MAIN, BOOT, scope, UNICAST, 0, 0, 0, 0];
-        let mut request = Messages::default();
-        // A route to one address that is there already is somebody's.
-        let flags = REQUEST | ACK | CREATE | if to.is_some() { EXCLUSIVE } else { REPLACE };
-        request.begin(NEW_ROUTE, flags, &fixed);
-        request.with(4, &device.to_ne_bytes()).with(7, &bytes);
+    ) -> Result<(), RouteError> {
+        let scope = if address.is_ipv4() { RouteScope::Link } else { RouteScope::Universe };
+        let mut message = unicast(address, scope);
+        message.attributes = vec![RouteAttribute::Oif(device), RouteAttribute::PrefSource(address.into())];
         if let Some(to) = to {
-            request.with(1, &parts(to).1);
+            message.header.destination_prefix_length = bits(to);
+            message.attributes.push(RouteAttribute::Destination(to.into()));
         }
         if let Some(control) = control {
-            let mut metrics = Vec::new();
-            attribute(&mut metrics, 16, &[control.as_bytes(), &[0]].concat());
-            request.with(NESTED | 8, &metrics);
+            let metrics = vec![RouteMetric::CcAlgo(control.to_owned())];
+            message.attributes.push(RouteAttribute::Metrics(metrics));
         }
         let what = control.map_or_else(String::new, |name| format!(" with congestion control {name}"));
         let name = to.map_or_else(|| "default route".to_owned(), |to| format!("route to {to}"));
-        self.ask(&request, &format!("{name}{what}"))
+        // A route to one address that is there already is somebody's.
+        let flags = NLM_F_CREATE | if to.is_some() { NLM_F_EXCL } else { NLM_F_REPLACE };
+        self.ask(Request::NewRoute(message), flags, &format!("{name}{what}"))
     }
 }
 
-fn link(device: u32, flags: u32) -> [u8; 16] {
-    let mut fixed = [0; 16];
-    fixed[4..8].copy_from_slice(&device.to_ne_bytes());
-    fixed[8..12].copy_from_slice(&flags.to_ne_bytes());
-    fixed[12..].copy_from_slice(&flags.to_ne_bytes());
-    fixed
+/// A route of the main table, as `ip route add` makes it.
+fn unicast(of: IpAddr, scope: RouteScope) -> RouteMessage {
+    let mut message = RouteMessage::default();
+    message.header.address_family = family(of);
+    message.header.table = RouteHeader::RT_TABLE_MAIN;
+    message.header.protocol = RouteProtocol::Boot;
+    message.header.scope = scope;
+    message.header.kind = RouteType::Unicast;
+    message
 }
 
-fn parts(address: IpAddr) -> (u8, Vec<u8>) {
-    match address {
-        IpAddr::V4(a) => (libc::AF_INET as u8, a.octets().to_vec()),
-        IpAddr::V6(a) => (libc::AF_INET6 as u8, a.octets().to_vec()),
-    }
+fn family(address: IpAddr) -> AddressFamily {
+    if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 }
 }
 
-fn text(code: i32) -> String {
-    crate::sys::reason(&std::io::Error::from_raw_os_error(code))
+/// Prefix length of a single address.
+fn bits(address: IpAddr) -> u8 {
+    if address.is_ipv4() { 32 } else { 128 }
 }

@@ -9,9 +9,41 @@ pub use packet::PacketPort;
 pub use queue::{HeldPacket, Queue, Verdict};
 pub use tun::Tun;
 
-use std::os::fd::RawFd;
+use std::os::fd::BorrowedFd;
 
 use stillair_ip::gro::IpPacket;
+use thiserror::Error;
+
+use crate::sys::{self, SysError};
+
+/// Errors of opening a port.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum PortError {
+    /// The namespace has a device with the name of the port.
+    #[error("found a device {name} in the namespace, expected none of that name")]
+    Exists {
+        /// Name of the device.
+        name: String,
+    },
+    /// The kernel lacks offload headers for packet sockets.
+    #[error("AF_PACKET: the kernel knows no PACKET_VNET_HDR; set gro = false at the interface")]
+    NoOffloadHeader,
+    /// The kernel has no NFQUEUE.
+    #[error("NFQUEUE: the kernel has none")]
+    NoQueue,
+    /// The kernel refused to set up NFQUEUE.
+    #[error("NFQUEUE (CONFIG_NETFILTER_NETLINK_QUEUE): {}", sys::description(*errno))]
+    QueueRefused {
+        /// Error number (`errno`).
+        errno: i32,
+    },
+    /// The kernel did not answer.
+    #[error("NFQUEUE: the kernel gave no answer")]
+    NoAnswer,
+    /// A system call failed.
+    #[error(transparent)]
+    Sys(#[from] SysError),
+}
 
 /// Maximum length in bytes of a packet that a host sends unsegmented.
 pub const ROOM: usize = 2_300;
@@ -35,7 +67,7 @@ impl Port {
     }
 
     /// The file descriptor to poll.
-    pub fn fd(&self) -> RawFd {
+    pub fn fd(&self) -> BorrowedFd<'_> {
         match self {
             Self::Tun(tun) => tun.fd(),
             Self::Packet(packet) => packet.fd(),

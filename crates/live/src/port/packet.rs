@@ -1,11 +1,11 @@
 //! A veth pair, used if no TUN device may be opened: the host has one end, and the engine reads the other
 //! with AF_PACKET.
 
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use stillair_ip::gro::IpPacket;
 
-use super::{ROOM, vnet};
+use super::{PortError, ROOM, vnet};
 use crate::sys::files;
 use crate::sys::net::{self, Batch};
 
@@ -26,33 +26,30 @@ pub struct PacketPort {
 
 impl PacketPort {
     /// Opens the device with this number. `to` is the MAC address of the host's end.
-    pub fn new(device: u32, to: [u8; 6], merges: bool) -> Result<Self, String> {
+    pub fn new(device: u32, to: [u8; 6], merges: bool) -> Result<Self, PortError> {
         let socket = net::packet_socket(device)?;
-        let fd = socket.as_raw_fd();
-        if merges && !net::option(fd, libc::SOL_PACKET, PACKET_VNET_HDR, 1) {
-            return Err(
-                "AF_PACKET: the kernel knows no PACKET_VNET_HDR; set gro = false at the interface".to_owned()
-            );
+        if merges && !net::option(&socket, libc::SOL_PACKET, PACKET_VNET_HDR, 1) {
+            return Err(PortError::NoOffloadHeader);
         }
         // What we send ourselves is not read again.
-        net::option(fd, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, 1);
-        net::option(fd, libc::SOL_SOCKET, libc::SO_RCVBUF, 4 << 20);
+        net::option(&socket, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, 1);
+        net::option(&socket, libc::SOL_SOCKET, libc::SO_RCVBUF, 4 << 20);
         let mut header = [0; vnet::HEADER + ETHERNET];
         header[vnet::HEADER..][..6].copy_from_slice(&to);
         // Of the range for addresses that nobody has assigned.
         header[vnet::HEADER + 6] = 0x02;
-        Ok(Self { socket, batch: Batch::new(64, ROOM), header, merges })
+        Ok(Self { socket, batch: Batch::new(ROOM), header, merges })
     }
 
-    pub(super) fn fd(&self) -> RawFd {
-        self.socket.as_raw_fd()
+    pub(super) fn fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
     }
 
     pub(super) fn receive(&mut self, most: usize, mut each: impl FnMut(&[u8])) -> usize {
         let before = if self.merges { vnet::HEADER } else { 0 };
         let mut count = 0;
         while count < most {
-            let got = self.batch.receive(self.socket.as_raw_fd());
+            let got = self.batch.receive(&self.socket);
             if got == 0 {
                 break;
             }
@@ -84,6 +81,6 @@ impl PacketPort {
         } else {
             &self.header[vnet::HEADER..]
         };
-        files::write_two(self.socket.as_raw_fd(), before, packet.bytes)
+        files::write_two(&self.socket, before, packet.bytes)
     }
 }

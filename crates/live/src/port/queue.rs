@@ -11,13 +11,14 @@
 // linux: net/ipv4/tcp_output.c tcp_wfree, net/netfilter/nfnetlink_queue.c (6.18) - measured: no counter of
 // TCP moves by such a drop.
 
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use super::ROOM;
-use crate::netlink::message::{Messages, outcome};
+use super::{PortError, ROOM};
+use crate::netlink::outcome;
 use crate::netlink::queue::{self, QueuedPacket};
 use crate::plan::MTU;
 use crate::sys::net::{self, Batch};
+use nix::sys::socket::SockProtocol;
 
 /// Packets that may wait for their verdict.
 const MOST: u32 = 100_000;
@@ -42,47 +43,36 @@ pub struct Queue {
     socket: OwnedFd,
     number: u16,
     batch: Batch,
-    verdicts: Messages,
+    verdicts: Vec<u8>,
     count: usize,
 }
 
 impl Queue {
     /// Opens the queue with this number in this thread's network namespace.
-    pub fn new(number: u16) -> Result<Self, String> {
+    pub fn new(number: u16) -> Result<Self, PortError> {
         const NO_ENOBUFS: i32 = 5;
-        let socket = net::socket(libc::AF_NETLINK, libc::SOCK_RAW, libc::NETLINK_NETFILTER, "NFQUEUE")?;
-        net::bind_netlink(&socket)?;
-        let fd = socket.as_raw_fd();
+        let socket = net::netlink(SockProtocol::NetlinkNetFilter, "NFQUEUE")?;
         const BUFFER: i32 = 16 << 20;
-        if !net::option(fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, BUFFER) {
-            net::option(fd, libc::SOL_SOCKET, libc::SO_RCVBUF, BUFFER);
+        if !net::option(&socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, BUFFER) {
+            net::option(&socket, libc::SOL_SOCKET, libc::SO_RCVBUF, BUFFER);
         }
-        net::option(fd, libc::SOL_NETLINK, NO_ENOBUFS, 1);
+        net::option(&socket, libc::SOL_NETLINK, NO_ENOBUFS, 1);
         for request in queue::configuration(number, MOST, ROOM as u32) {
-            net::send(fd, request.bytes()).map_err(|_| "NFQUEUE: the kernel has none".to_owned())?;
+            net::send(&socket, &request).map_err(|_| PortError::NoQueue)?;
             let mut answer = [0; 1024];
-            let n = net::receive(fd, &mut answer).unwrap_or(0);
+            let n = net::receive(&socket, &mut answer).unwrap_or(0);
             match outcome(&answer[..n]) {
                 Some(0) => {}
-                Some(code) => {
-                    let why = crate::sys::reason(&std::io::Error::from_raw_os_error(code));
-                    return Err(format!("NFQUEUE (CONFIG_NETFILTER_NETLINK_QUEUE): {why}"));
-                }
-                None => return Err("NFQUEUE: the kernel gave no answer".to_owned()),
+                Some(errno) => return Err(PortError::QueueRefused { errno }),
+                None => return Err(PortError::NoAnswer),
             }
         }
-        Ok(Self {
-            socket,
-            number,
-            batch: Batch::new(64, ROOM + 256),
-            verdicts: Messages::default(),
-            count: 0,
-        })
+        Ok(Self { socket, number, batch: Batch::new(ROOM + 256), verdicts: Vec::new(), count: 0 })
     }
 
     /// The file descriptor to poll.
-    pub fn fd(&self) -> RawFd {
-        self.socket.as_raw_fd()
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
     }
 
     /// Calls `each` for packets that the host has sent, at most `most`, for the decision on each. Returns the
@@ -90,7 +80,7 @@ impl Queue {
     pub fn receive(&mut self, most: usize, mut each: impl FnMut(QueuedPacket<'_>) -> Verdict) -> usize {
         let mut count = 0;
         while count < most {
-            let got = self.batch.receive(self.socket.as_raw_fd());
+            let got = self.batch.receive(&self.socket);
             if got == 0 {
                 break;
             }
@@ -124,7 +114,7 @@ impl Queue {
     pub fn tell(&mut self) {
         if self.count > 0 {
             // A verdict is never refused but for a packet that has gone with its socket's namespace.
-            let _ = net::send(self.socket.as_raw_fd(), self.verdicts.bytes());
+            let _ = net::send(&self.socket, &self.verdicts);
             self.verdicts.clear();
             self.count = 0;
         }

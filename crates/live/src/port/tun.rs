@@ -1,13 +1,13 @@
 //! A TUN device: packets are read and written, one system call each. A packet with several segments is split
 //! here.
 
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use nix::fcntl::OFlag;
 use stillair_ip::gro::IpPacket;
 
-use super::ROOM;
-use super::vnet;
-use crate::sys::{files, net};
+use super::{PortError, ROOM, vnet};
+use crate::sys::{SysError, files, net};
 
 /// Bytes of the longest packet of several segments, with its header.
 const SEVERAL: usize = vnet::HEADER + (1 << 16);
@@ -25,23 +25,23 @@ pub struct Tun {
 
 impl Tun {
     /// Checks whether TUN devices can be opened here. The error says why not.
-    pub fn available() -> Result<(), String> {
-        files::open("/dev/net/tun", libc::O_RDWR).map(|_| ())
+    pub fn available() -> Result<(), SysError> {
+        files::open("/dev/net/tun", OFlag::O_RDWR).map(|_| ())
     }
 
     /// Creates a device in this thread's network namespace. If it `merges`, packets for the host may have
     /// several segments. If it `splits`, packets from the host may have several segments, and the host's
     /// kernel also leaves their checksums to the device.
-    pub fn new(name: &str, merges: bool, splits: bool) -> Result<Self, String> {
+    pub fn new(name: &str, merges: bool, splits: bool) -> Result<Self, PortError> {
         // linux: include/uapi/linux/if_tun.h IFF_TUN, IFF_NO_PI, IFF_VNET_HDR, IFF_TUN_EXCL (6.12).
         const TUN: u16 = 1;
         const NO_INFORMATION: u16 = 0x1000;
         const VNET_HEADER: u16 = 0x4000;
         // One that is there already is somebody's.
         const NEW: u16 = 0x8000;
-        let file = files::open("/dev/net/tun", libc::O_RDWR | libc::O_NONBLOCK)?;
+        let file = files::open("/dev/net/tun", OFlag::O_RDWR | OFlag::O_NONBLOCK)?;
         if net::index(name).is_ok() {
-            return Err(format!("found a device {name} in the namespace, expected none of that name"));
+            return Err(PortError::Exists { name: name.to_owned() });
         }
         let has_header = merges || splits;
         net::tun(&file, name, TUN | NO_INFORMATION | NEW | if has_header { VNET_HEADER } else { 0 })?;
@@ -52,15 +52,15 @@ impl Tun {
         Ok(Self { file, buffer: vec![0; room], segment: vec![0; ROOM], has_header })
     }
 
-    pub(super) fn fd(&self) -> RawFd {
-        self.file.as_raw_fd()
+    pub(super) fn fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
     }
 
     pub(super) fn receive(&mut self, most: usize, mut each: impl FnMut(&[u8])) -> usize {
         let Self { file, buffer, segment, has_header } = self;
         let mut count = 0;
         while count < most
-            && let Some(n) = files::read(file.as_raw_fd(), buffer)
+            && let Some(n) = files::read(&*file, buffer)
         {
             count += if *has_header {
                 vnet::packets(&mut buffer[..n], segment, &mut each)
@@ -74,9 +74,9 @@ impl Tun {
 
     pub(super) fn give(&mut self, packet: &IpPacket<'_>) -> bool {
         if self.has_header {
-            files::write_two(self.file.as_raw_fd(), &vnet::header(packet), packet.bytes)
+            files::write_two(&self.file, &vnet::header(packet), packet.bytes)
         } else {
-            files::write(self.file.as_raw_fd(), packet.bytes)
+            files::write(&self.file, packet.bytes)
         }
     }
 }

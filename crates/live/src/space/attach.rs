@@ -1,60 +1,100 @@
 //! Existing network namespaces as hosts: of containers, of `ip netns`, or of any process.
 
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
-use crate::sys::{files, net, process};
+use nix::fcntl::OFlag;
+use thiserror::Error;
+
+use crate::sys::{SysError, files, net, process};
+
+/// Errors of attaching a host to a namespace.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum AttachError {
+    /// The user is not root.
+    #[error(
+        "--attach: found an ordinary user, expected root, as no other goes into a namespace of others; 'sudo stillair live ...'"
+    )]
+    NotRoot,
+    /// The namespace is that of this process.
+    #[error(
+        "--attach: found {place}, which is the network namespace that this command is in, expected another: a live run changes nothing of the machine's"
+    )]
+    Own {
+        /// The place as given.
+        place: String,
+    },
+    /// Two hosts have the same namespace.
+    #[error("--attach: found {place} at two hosts, expected a namespace of its own for each")]
+    Shared {
+        /// The place as given.
+        place: String,
+    },
+    /// A host has two namespaces.
+    #[error("--attach: found a host with two namespaces, expected one")]
+    Twice,
+    /// The place is neither `netns:PATH` nor `pid:N`.
+    #[error("--attach: found {place}, {EXPECTED}")]
+    Malformed {
+        /// The place as given.
+        place: String,
+    },
+    /// The place cannot be opened.
+    #[error("--attach: found {place} ({source}), {EXPECTED}")]
+    Open {
+        /// The place as given.
+        place: String,
+        /// The failure.
+        source: SysError,
+    },
+    /// The place is another file than a network namespace.
+    #[error("--attach: found {place}, which is no network namespace, {EXPECTED}")]
+    NotANamespace {
+        /// The place as given.
+        place: String,
+    },
+    /// A system call failed.
+    #[error(transparent)]
+    Sys(#[from] SysError),
+}
+
+const EXPECTED: &str = "expected HOST=netns:PATH or HOST=pid:N, of a network namespace that is there";
 
 /// By host: its existing namespace, if `places` names one, as `netns:PATH` or `pid:N`.
-pub fn all(places: &[(usize, &str)], hosts: usize) -> Result<Vec<Option<OwnedFd>>, String> {
+pub fn all(places: &[(usize, &str)], hosts: usize) -> Result<Vec<Option<OwnedFd>>, AttachError> {
     let mut all: Vec<Option<OwnedFd>> = (0..hosts).map(|_| None).collect();
     if !places.is_empty() && process::ids().0 != 0 {
-        return Err(
-            "--attach: found an ordinary user, expected root, as no other goes into a namespace of others; 'sudo stillair live ...'"
-                .to_owned(),
-        );
+        return Err(AttachError::NotRoot);
     }
-    let mut taken = vec![identity(&open("pid:self")?)?];
+    let mut taken = vec![files::identity(open("pid:self")?)?];
     for &(host, place) in places {
-        let wrong = |found: &str, expected: &str| format!("--attach: found {found}, expected {expected}");
         let namespace = open(place)?;
-        let one = identity(&namespace)?;
+        let one = files::identity(&namespace)?;
         match taken.iter().position(|of| *of == one) {
-            Some(0) => {
-                let own = format!("{place}, which is the network namespace that this command is in");
-                return Err(wrong(&own, "another: a live run changes nothing of the machine's"));
-            }
-            Some(_) => {
-                return Err(wrong(&format!("{place} at two hosts"), "a namespace of its own for each"));
-            }
+            Some(0) => return Err(AttachError::Own { place: place.to_owned() }),
+            Some(_) => return Err(AttachError::Shared { place: place.to_owned() }),
             None => taken.push(one),
         }
         if all[host].replace(namespace).is_some() {
-            return Err(wrong("a host with two namespaces", "one"));
+            return Err(AttachError::Twice);
         }
     }
     Ok(all)
 }
 
-/// Which namespace a file is.
-fn identity(namespace: &OwnedFd) -> Result<(u64, u64), String> {
-    files::identity(namespace.as_raw_fd())
-}
-
-fn open(place: &str) -> Result<OwnedFd, String> {
-    let wrong = |why: &str| {
-        format!(
-            "--attach: found {place}{why}, expected HOST=netns:PATH or HOST=pid:N, of a network namespace that is there"
-        )
-    };
-    let path = match place.split_once(':') {
+fn open(given: &str) -> Result<OwnedFd, AttachError> {
+    let place = given.to_owned();
+    let path = match given.split_once(':') {
         // As 'ip netns' names them.
         Some(("netns", name)) if !name.is_empty() && !name.contains('/') => format!("/run/netns/{name}"),
         Some(("netns", path)) if !path.is_empty() => path.to_owned(),
         Some(("pid", pid)) if pid == "self" || pid.parse::<u32>().is_ok() => format!("/proc/{pid}/ns/net"),
-        _ => return Err(wrong("")),
+        _ => return Err(AttachError::Malformed { place }),
     };
-    let file = files::open(&path, libc::O_RDONLY).map_err(|why| wrong(&format!(" ({why})")))?;
-    if net::is_namespace(file.as_raw_fd()) { Ok(file) } else { Err(wrong(", which is no network namespace")) }
+    match files::open(&path, OFlag::O_RDONLY) {
+        Ok(file) if net::is_namespace(&file) => Ok(file),
+        Ok(_) => Err(AttachError::NotANamespace { place }),
+        Err(source) => Err(AttachError::Open { place, source }),
+    }
 }
 
 #[cfg(test)]
@@ -71,7 +111,7 @@ mod tests {
             ("netns:/nowhere/at/all", "found netns:/nowhere/at/all (/nowhere/at/all: "),
             ("netns:of-that-name-there-is-none", "(/run/netns/of-that-name-there-is-none: "),
         ] {
-            let why = open(place).expect_err(place);
+            let why = open(place).expect_err(place).to_string();
             assert!(why.contains(says), "{why}");
         }
         assert!(open("pid:self").is_ok());

@@ -3,11 +3,82 @@
 use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 
-use super::tool;
-use crate::netlink::route::Rtnetlink;
+use netlink_packet_route::link::LinkFlags;
+use nix::fcntl::OFlag;
+use nix::sched::CloneFlags;
+use thiserror::Error;
+
+use super::tool::{self, ToolError};
+use crate::netlink::route::{RouteError, Rtnetlink};
 use crate::plan::{HostPlan, MTU, Plan};
-use crate::port::{PacketPort, Port, Queue, Tun};
-use crate::sys::{files, net, process};
+use crate::port::{PacketPort, Port, PortError, Queue, Tun};
+use crate::sys::{SysError, files, net, process};
+
+/// Errors of setting up a host.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum SetupError {
+    /// A device, an address or a route failed.
+    #[error(transparent)]
+    Route(#[from] RouteError),
+    /// A route with the host's congestion control failed.
+    #[error(
+        "{source}; the kernel lists its congestion controls in net.ipv4.tcp_available_congestion_control, 'sudo modprobe tcp_{control}' loads one"
+    )]
+    RouteWithControl {
+        /// The failure.
+        source: RouteError,
+        /// Name of the congestion control.
+        control: String,
+    },
+    /// The name of the congestion control is too long for Linux.
+    #[error("found the congestion control {control}, expected one of Linux")]
+    Control {
+        /// Name of the congestion control.
+        control: String,
+    },
+    /// A sysctl of the scenario failed.
+    #[error("node.{node}.sysctl.{name}: {source}")]
+    Sysctl {
+        /// Name of the node.
+        node: String,
+        /// Name of the setting.
+        name: String,
+        /// The failure.
+        source: SysError,
+    },
+    /// The device or the queue of the host failed.
+    #[error(transparent)]
+    Port(#[from] PortError),
+    /// iptables is not installed.
+    #[error(
+        "iptables: there is no such program, which small queues need; 'apt-get install iptables' installs it, or set tcp.tsq = \"off\" at the node"
+    )]
+    NoIptables,
+    /// The rule for the host's queue failed.
+    #[error(
+        "{0}; without CONFIG_NETFILTER_XT_TARGET_NFQUEUE set tcp.tsq = \"off\" at the node: its small queues then act on nothing"
+    )]
+    QueueRule(ToolError),
+    /// A system call failed.
+    #[error(transparent)]
+    Sys(#[from] SysError),
+}
+
+/// Errors of setting up the hosts.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum HostError {
+    /// A host failed.
+    #[error("{host}: {source}")]
+    Setup {
+        /// Name of the host.
+        host: String,
+        /// The failure.
+        source: SetupError,
+    },
+    /// A system call failed.
+    #[error(transparent)]
+    Sys(#[from] SysError),
+}
 
 /// Number of the queue in each namespace.
 const QUEUE: u16 = 1;
@@ -15,8 +86,8 @@ const QUEUE: u16 = 1;
 // linux: drivers/net/tun.c tun_net_xmit (6.12) - what finds the ring full is dropped without a word to its
 // sender.
 const LENGTH: u32 = 10_000;
-const UP: u32 = libc::IFF_UP as u32;
-const NOARP: u32 = libc::IFF_NOARP as u32;
+const UP: LinkFlags = LinkFlags::Up;
+const NOARP: LinkFlags = LinkFlags::Noarp;
 
 /// A host that has been set up.
 #[derive(Debug)]
@@ -30,8 +101,8 @@ pub struct LiveHost {
 }
 
 /// Opens the network namespace of this thread.
-pub fn current() -> Result<OwnedFd, String> {
-    files::open("/proc/thread-self/ns/net", libc::O_RDONLY)
+pub fn current() -> Result<OwnedFd, SysError> {
+    files::open("/proc/thread-self/ns/net", OFlag::O_RDONLY)
 }
 
 /// Sets up all hosts, each in its namespace in `attached`, or else in a new one. This thread is in the
@@ -42,7 +113,7 @@ pub fn all(
     attached: &[Option<OwnedFd>],
     home: &OwnedFd,
     notes: &mut Vec<String>,
-) -> Result<Vec<LiveHost>, String> {
+) -> Result<Vec<LiveHost>, HostError> {
     let tun = Tun::available();
     if let Err(why) = &tun {
         notes.push(format!(
@@ -55,9 +126,9 @@ pub fn all(
         // The uplink has its default route elsewhere, and so may a namespace that was there before.
         let only = if attached.is_some() || uplink && of.uplink { &all[..] } else { &[] };
         let given = Given { n, plan: of, tun: tun.is_ok(), home, attached: attached.as_ref(), only };
-        hosts.push(one(&given, notes).map_err(|e| format!("{}: {e}", of.name))?);
+        hosts.push(one(&given, notes).map_err(|source| HostError::Setup { host: of.name.clone(), source })?);
     }
-    process::enter(home, libc::CLONE_NEWNET)?;
+    process::enter(home, CloneFlags::CLONE_NEWNET)?;
     Ok(hosts)
 }
 
@@ -72,11 +143,11 @@ struct Given<'a> {
     only: &'a [IpAddr],
 }
 
-fn one(given: &Given<'_>, notes: &mut Vec<String>) -> Result<LiveHost, String> {
+fn one(given: &Given<'_>, notes: &mut Vec<String>) -> Result<LiveHost, SetupError> {
     let &Given { n, plan, tun, home, attached, only } = given;
     match attached {
-        Some(namespace) => process::enter(namespace, libc::CLONE_NEWNET)?,
-        None => process::unshare(libc::CLONE_NEWNET)?,
+        Some(namespace) => process::enter(namespace, CloneFlags::CLONE_NEWNET)?,
+        None => process::unshare(CloneFlags::CLONE_NEWNET)?,
     }
     let namespace = current()?;
     let routes = Rtnetlink::open()?;
@@ -111,21 +182,17 @@ fn one(given: &Given<'_>, notes: &mut Vec<String>) -> Result<LiveHost, String> {
             only.iter().filter(is_of).map(|to| Some(*to)).collect()
         };
         for to in towards {
-            routes.route(device, to, address, Some(control)).map_err(|e| {
-                format!("{e}; the kernel lists its congestion controls in net.ipv4.tcp_available_congestion_control, 'sudo modprobe tcp_{control}' loads one")
-            })?;
+            routes
+                .route(device, to, address, Some(control))
+                .map_err(|source| SetupError::RouteWithControl { source, control: control.to_owned() })?;
         }
     }
     let queue = if plan.small_queues { Some(queue(&plan.device)?) } else { None };
     Ok(LiveHost { namespace, port, queue })
 }
 
-fn allowed(control: &str) -> Result<&str, String> {
-    if control.len() < 16 {
-        Ok(control)
-    } else {
-        Err(format!("found the congestion control {control}, expected one of Linux"))
-    }
+fn allowed(control: &str) -> Result<&str, SetupError> {
+    if control.len() < 16 { Ok(control) } else { Err(SetupError::Control { control: control.to_owned() }) }
 }
 
 /// A pair of virtual Ethernet devices; this thread is in the host's namespace before and after.
@@ -135,7 +202,7 @@ fn veth(
     own: &OwnedFd,
     home: &OwnedFd,
     routes: &Rtnetlink,
-) -> Result<Port, String> {
+) -> Result<Port, SetupError> {
     let [a, b] = (n as u16 + 1).to_be_bytes();
     let address = [0x02, 0, 0, 0, a, b];
     let other = format!("host{n}");
@@ -147,20 +214,20 @@ fn veth(
     }
     // Without ARP nobody is asked for an Ethernet address.
     routes.set(net::index(&plan.device)?, NOARP, 0, 0)?;
-    process::enter(home, libc::CLONE_NEWNET)?;
+    process::enter(home, CloneFlags::CLONE_NEWNET)?;
     let made = (|| {
         // The machine's stack is to have no part in it.
         let _ = files::set(&format!("/proc/sys/net/ipv6/conf/{other}/disable_ipv6"), "1");
         let device = net::index(&other)?;
         Rtnetlink::open()?.set(device, UP | NOARP, MTU, 0)?;
-        PacketPort::new(device, address, plan.gro)
+        Ok::<_, SetupError>(PacketPort::new(device, address, plan.gro)?)
     })();
-    process::enter(own, libc::CLONE_NEWNET)?;
+    process::enter(own, CloneFlags::CLONE_NEWNET)?;
     Ok(Port::Packet(made?))
 }
 
 /// Addresses of a device are those of the scenario.
-fn of_device(device: &str) -> Result<(), String> {
+fn of_device(device: &str) -> Result<(), SysError> {
     let all = format!("/proc/sys/net/ipv6/conf/{device}");
     // A kernel may have no IPv6.
     if !std::path::Path::new(&all).exists() {
@@ -172,7 +239,7 @@ fn of_device(device: &str) -> Result<(), String> {
 }
 
 /// What each host has, and what the scenario says of this one.
-fn settings(plan: &HostPlan) -> Result<(), String> {
+fn settings(plan: &HostPlan) -> Result<(), SetupError> {
     let (_, group) = process::ids();
     // Pings and low ports need no rights.
     for (name, value) in [
@@ -186,18 +253,22 @@ fn settings(plan: &HostPlan) -> Result<(), String> {
     let own = plan.sysctl.iter().filter(|(name, _)| name != "net.ipv4.tcp_congestion_control");
     for (name, value) in own {
         let path = format!("/proc/sys/{}", name.replace('.', "/"));
-        files::set(&path, value).map_err(|e| format!("node.{}.sysctl.{name}: {e}", plan.name))?;
+        files::set(&path, value).map_err(|source| SetupError::Sysctl {
+            node: plan.name.clone(),
+            name: name.clone(),
+            source,
+        })?;
     }
     Ok(())
 }
 
 /// All that leaves through a device goes to a queue.
-fn queue(device: &str) -> Result<Queue, String> {
+fn queue(device: &str) -> Result<Queue, SetupError> {
     let queue = Queue::new(QUEUE)?;
     let number = QUEUE.to_string();
     for (legacy, other) in [("iptables-legacy", "iptables"), ("ip6tables-legacy", "ip6tables")] {
         let program = [legacy, other].into_iter().find(|name| tool::find(name).is_some());
-        let program = program.ok_or("iptables: there is no such program, which small queues need; 'apt-get install iptables' installs it, or set tcp.tsq = \"off\" at the node")?;
+        let program = program.ok_or(SetupError::NoIptables)?;
         let rule = [
             "-w",
             "-t",
@@ -212,9 +283,7 @@ fn queue(device: &str) -> Result<Queue, String> {
             &number,
         ];
         let command = [&[program], &rule[..]].concat();
-        tool::run(&command, &[("XTABLES_LOCKFILE", "xtables.lock")]).map_err(|e| {
-            format!("{e}; without CONFIG_NETFILTER_XT_TARGET_NFQUEUE set tcp.tsq = \"off\" at the node: its small queues then act on nothing")
-        })?;
+        tool::run(&command, &[("XTABLES_LOCKFILE", "xtables.lock")]).map_err(SetupError::QueueRule)?;
     }
     Ok(queue)
 }

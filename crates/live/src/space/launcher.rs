@@ -1,13 +1,41 @@
 //! Starts programs in hosts from a separate process, so that the engine does not stall.
 
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use nix::fcntl::OFlag;
+use nix::sched::CloneFlags;
+use nix::sys::signal::Signal;
+use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 use crate::sys::files::{self, Signals};
-use crate::sys::net;
 use crate::sys::poll::Watched;
 use crate::sys::process::{self, Forked};
+use crate::sys::{SysError, net};
+
+/// Errors of the launcher.
+#[derive(Debug, Error)]
+pub enum LauncherError {
+    /// An order was not sent.
+    #[error("cannot start a program: error {errno}")]
+    Send {
+        /// Error number (`errno`).
+        errno: i32,
+    },
+    /// The launcher has ended.
+    #[error("live: the process that starts programs in hosts has ended, and was to stay")]
+    Ended,
+    /// The launcher's report is not JSON.
+    #[error("live: a program's end: {0}")]
+    Report(serde_json::Error),
+    /// An order cannot be written as JSON.
+    #[error(transparent)]
+    Encode(serde_json::Error),
+    /// A system call failed.
+    #[error(transparent)]
+    Sys(#[from] SysError),
+}
 
 /// An order to the launcher.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -48,52 +76,51 @@ pub struct Launcher(OwnedFd);
 impl Launcher {
     /// Starts the launcher. Programs start in the folder `at`, an open file. `also` is added to their search
     /// path.
-    pub fn start(namespaces: &[RawFd], at: &OwnedFd, also: Option<&str>) -> Result<Self, String> {
+    pub fn start(
+        namespaces: &[BorrowedFd<'_>],
+        at: &OwnedFd,
+        also: Option<&str>,
+    ) -> Result<Self, LauncherError> {
         let (own, other) = files::pair()?;
         if process::fork()? == Forked::Child {
             process::end_with(|| {
                 drop(own);
                 process::die_with_parent();
-                process::call("stillair-start");
-                also.into_iter().for_each(process::find_also_in);
-                serve(&other, namespaces, at)
+                process::call(c"stillair-start");
+                serve(&other, namespaces, at, also.map(process::path_with).as_deref())
             });
         }
         Ok(Self(own))
     }
 
     /// The file descriptor to poll.
-    pub fn fd(&self) -> RawFd {
-        self.0.as_raw_fd()
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
     }
 
     /// Sends an order.
-    pub fn order(&self, order: &Order) -> Result<(), String> {
-        let text = serde_json::to_vec(order).map_err(|e| e.to_string())?;
-        net::send(self.0.as_raw_fd(), &text).map_err(|e| format!("cannot start a program: error {e}"))
+    pub fn order(&self, order: &Order) -> Result<(), LauncherError> {
+        let text = serde_json::to_vec(order).map_err(LauncherError::Encode)?;
+        net::send(&self.0, &text).map_err(|errno| LauncherError::Send { errno })
     }
 
     /// Reads the report on the next program that has ended. Call this when the file descriptor can be read.
     /// An error means that the launcher has ended.
-    pub fn ended(&self) -> Result<Option<Ended>, String> {
+    pub fn ended(&self) -> Result<Option<Ended>, LauncherError> {
         let mut text = [0; 256];
-        match net::receive(self.0.as_raw_fd(), &mut text) {
-            Some(0) => {
-                Err("live: the process that starts programs in hosts has ended, and was to stay".to_owned())
-            }
-            Some(n) => serde_json::from_slice(&text[..n])
-                .map(Some)
-                .map_err(|e| format!("live: a program's end: {e}")),
+        match net::receive(&self.0, &mut text) {
+            Some(0) => Err(LauncherError::Ended),
+            Some(n) => serde_json::from_slice(&text[..n]).map(Some).map_err(LauncherError::Report),
             None => Ok(None),
         }
     }
 }
 
-fn serve(orders: &OwnedFd, namespaces: &[RawFd], at: &OwnedFd) -> i32 {
-    let Ok(mut signals) = Signals::take(&[libc::SIGCHLD]) else { return 1 };
-    let mut running: Vec<(i32, u32)> = Vec::new();
+fn serve(orders: &OwnedFd, namespaces: &[BorrowedFd<'_>], at: &OwnedFd, path: Option<&str>) -> i32 {
+    let Ok(mut signals) = Signals::take(&[Signal::SIGCHLD]) else { return 1 };
+    let mut running: Vec<(Pid, u32)> = Vec::new();
     let mut watched = Watched::default();
-    let (order, signalled) = (watched.add(orders.as_raw_fd()), watched.add(signals.fd()));
+    let (order, signalled) = (watched.add(orders), watched.add(signals.fd()));
     let mut text = vec![0; 1 << 18];
     loop {
         watched.wait(u64::MAX >> 1);
@@ -102,23 +129,23 @@ fn serve(orders: &OwnedFd, namespaces: &[RawFd], at: &OwnedFd) -> i32 {
             while let Some((pid, status)) = process::ended() {
                 if let Some(n) = running.iter().position(|(of, _)| *of == pid) {
                     let (_, id) = running.swap_remove(n);
-                    let _ =
-                        serde_json::to_vec(&Ended { id, status }).map(|t| net::send(orders.as_raw_fd(), &t));
+                    let _ = serde_json::to_vec(&Ended { id, status }).map(|t| net::send(orders, &t));
                 }
             }
         }
         if watched.is_ready(order) {
-            match net::receive(orders.as_raw_fd(), &mut text).map(|n| serde_json::from_slice(&text[..n])) {
+            match net::receive(orders, &mut text).map(|n| serde_json::from_slice(&text[..n])) {
                 Some(Ok(Order::Start { id, host, command, output })) => match process::fork() {
                     Ok(Forked::Child) => {
-                        process::end_with(|| program(namespaces[host], &command, output.as_deref(), at))
+                        process::end_with(|| program(namespaces[host], &command, output.as_deref(), at, path))
                     }
                     Ok(Forked::Parent(pid)) => running.push((pid, id)),
                     Err(_) => return 1,
                 },
                 Some(Ok(Order::Signal { id, signal })) => {
                     let of = running.iter().filter(|(_, n)| *n == id);
-                    of.for_each(|(pid, _)| process::kill(*pid, signal));
+                    let signal = Signal::try_from(signal);
+                    of.for_each(|(pid, _)| signal.iter().for_each(|signal| process::kill(*pid, *signal)));
                 }
                 Some(Err(_)) | None => return 0,
             }
@@ -126,19 +153,25 @@ fn serve(orders: &OwnedFd, namespaces: &[RawFd], at: &OwnedFd) -> i32 {
     }
 }
 
-fn program(namespace: RawFd, command: &[String], output: Option<&str>, at: &OwnedFd) -> i32 {
+fn program(
+    namespace: BorrowedFd<'_>,
+    command: &[String],
+    output: Option<&str>,
+    at: &OwnedFd,
+    path: Option<&str>,
+) -> i32 {
     let begin = || {
-        process::enter(&namespace, libc::CLONE_NEWNET)?;
+        process::enter(namespace, CloneFlags::CLONE_NEWNET)?;
         if let Some(output) = output {
-            let file = files::open(output, libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC)?;
-            process::redirect(file.as_raw_fd());
+            let file = files::open(output, OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_TRUNC)?;
+            process::redirect(file);
         }
         process::work_in(at)
     };
     let why = match begin() {
         Ok(()) => {
             files::signals_as_at_first();
-            process::become_program(command)
+            process::become_program(command, path.map(|path| ("PATH", path)).as_slice())
         }
         Err(why) => why,
     };

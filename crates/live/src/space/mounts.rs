@@ -4,7 +4,40 @@ use std::fs;
 use std::net::IpAddr;
 use std::path::Path;
 
-use crate::sys::mount;
+use thiserror::Error;
+
+use crate::sys::{SysError, mount, reason};
+
+/// Errors of setting up the hosts' files.
+#[derive(Debug, Error)]
+pub enum MountError {
+    /// The machine has no folder to mount at.
+    #[error("live: found no folder /mnt, /media, /srv or /opt to mount at")]
+    NoFolder,
+    /// A file or folder in memory was not written.
+    #[error("{path}: {}", reason(source))]
+    File {
+        /// Path of the file.
+        path: String,
+        /// The failure.
+        source: std::io::Error,
+    },
+    /// The machine lacks a file of name resolution.
+    #[error("{path}: there is no such file, which live hosts need to resolve names; make an empty one")]
+    Missing {
+        /// Path of the file.
+        path: String,
+    },
+    /// A system call failed.
+    #[error(transparent)]
+    Sys(#[from] SysError),
+}
+
+impl MountError {
+    fn file(path: &str) -> impl Fn(std::io::Error) -> Self {
+        move |source| Self::File { path: path.to_owned(), source }
+    }
+}
 
 /// Folders of which the first that is empty shows [`programs`]. Debian has the first of them on everybody's
 /// path.
@@ -18,13 +51,13 @@ pub fn prepare(
     names: &[(IpAddr, String)],
     servers: &[IpAddr],
     ours: &[(&str, &str)],
-) -> Result<Option<&'static str>, String> {
+) -> Result<Option<&'static str>, MountError> {
     mount::apart()?;
     // As long as it takes to bind files of it to their places.
     let at = ["/mnt", "/media", "/srv", "/opt"].into_iter().find(|at| Path::new(at).is_dir());
-    let at = at.ok_or("live: found no folder /mnt, /media, /srv or /opt to mount at")?;
+    let at = at.ok_or(MountError::NoFolder)?;
     mount::memory(at)?;
-    std::env::set_current_dir(at).map_err(|e| format!("{at}: {}", crate::sys::reason(&e)))?;
+    std::env::set_current_dir(at).map_err(MountError::file(at))?;
     let own = fs::read_to_string("/etc/hosts").unwrap_or_default();
     let lines: String = names.iter().map(|(address, name)| format!("{address} {name}\n")).collect();
     place("hosts", &format!("{own}\n{lines}"))?;
@@ -44,30 +77,28 @@ pub fn prepare(
 }
 
 /// Shows programs in an empty folder other than `not`.
-fn programs(all: &[(&str, &str)], not: &str) -> Result<Option<&'static str>, String> {
+fn programs(all: &[(&str, &str)], not: &str) -> Result<Option<&'static str>, MountError> {
     const OURS: &str = "programs";
     let empty = |at: &&str| fs::read_dir(at).is_ok_and(|mut files| files.next().is_none());
     let Some(at) = EMPTY.into_iter().filter(|at| *at != not).find(empty) else { return Ok(None) };
-    let wrong = |e: std::io::Error| format!("{OURS}: {}", crate::sys::reason(&e));
+    let wrong = MountError::file(OURS);
     let open = |at: &str| fs::set_permissions(at, std::os::unix::fs::PermissionsExt::from_mode(0o755));
-    fs::create_dir(OURS).and_then(|()| open(OURS)).map_err(wrong)?;
+    fs::create_dir(OURS).and_then(|()| open(OURS)).map_err(&wrong)?;
     for (name, text) in all {
         let file = format!("{OURS}/{name}");
-        fs::write(&file, text).and_then(|()| open(&file)).map_err(wrong)?;
+        fs::write(&file, text).and_then(|()| open(&file)).map_err(&wrong)?;
     }
     mount::bind(OURS, at)?;
     Ok(Some(at))
 }
 
 /// Writes a file that is seen instead of the machine's.
-fn place(name: &str, text: &str) -> Result<(), String> {
+fn place(name: &str, text: &str) -> Result<(), MountError> {
     let at = format!("/etc/{name}");
-    fs::write(name, text).map_err(|e| format!("{name}: {}", crate::sys::reason(&e)))?;
+    fs::write(name, text).map_err(MountError::file(name))?;
     if !Path::new(&at).exists() {
-        return Err(format!(
-            "{at}: there is no such file, which live hosts need to resolve names; make an empty one"
-        ));
+        return Err(MountError::Missing { path: at });
     }
     let _ = fs::set_permissions(name, std::os::unix::fs::PermissionsExt::from_mode(0o644));
-    mount::bind(name, &at)
+    Ok(mount::bind(name, &at)?)
 }

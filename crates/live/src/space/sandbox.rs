@@ -10,12 +10,44 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::fd::AsRawFd;
+
+use nix::sched::CloneFlags;
+use nix::sys::signal::Signal;
+use nix::unistd::Pid;
+use thiserror::Error;
 
 use super::uplink::{self, Asks, Outside};
 use crate::sys::files::{self, Signals};
 use crate::sys::poll::Watched;
 use crate::sys::process::{self, Forked};
+use crate::sys::{SysError, reason};
+
+/// Errors of the processes and namespaces of a run.
+#[derive(Debug, Error)]
+pub enum SandboxError {
+    /// The result cannot be read.
+    #[error("the engine: {}", reason(.0))]
+    Result(std::io::Error),
+    /// The result is not UTF-8.
+    #[error("the engine: its result is no text")]
+    NotText,
+    /// The user may not create user namespaces.
+    #[error(
+        "live: namespaces of an ordinary user are not allowed here ({source}); {remedy}, or run it as root"
+    )]
+    UserNamespace {
+        /// The failure.
+        source: SysError,
+        /// What allows user namespaces here.
+        remedy: String,
+    },
+    /// The other namespaces were not created.
+    #[error("live: {0}; run it as root")]
+    Namespaces(SysError),
+    /// A system call failed.
+    #[error(transparent)]
+    Sys(#[from] SysError),
+}
 
 /// Input of the engine's process.
 #[derive(Debug)]
@@ -30,11 +62,11 @@ pub struct Inside {
 
 /// Runs `work` as process 1 of new namespaces. Returns the text that it wrote for the caller, and its exit
 /// status.
-pub fn run(work: impl FnOnce(Inside) -> i32) -> Result<(String, i32), String> {
+pub fn run(work: impl FnOnce(Inside) -> i32) -> Result<(String, i32), SandboxError> {
     let (mut from_engine, result) = files::pipe()?;
     let (mut tells, told) = files::pipe()?;
     let (asks, mut outside) = uplink::ends()?;
-    let mut signals = Signals::take(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP])?;
+    let mut signals = Signals::take(&[Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP])?;
     let caller = std::process::id();
     let middle = match process::fork()? {
         Forked::Parent(pid) => pid,
@@ -48,7 +80,7 @@ pub fn run(work: impl FnOnce(Inside) -> i32) -> Result<(String, i32), String> {
     drop((result, told, asks));
     let mut engine = [0; 4];
     // Nothing comes if there is no engine; then the reason is in the result.
-    let engine = tells.read_exact(&mut engine).is_ok().then(|| i32::from_ne_bytes(engine));
+    let engine = tells.read_exact(&mut engine).is_ok().then(|| Pid::from_raw(i32::from_ne_bytes(engine)));
     let text = gather(&mut from_engine, &mut signals, engine, &mut outside);
     let code = process::wait(middle);
     // Before signals act again.
@@ -60,11 +92,11 @@ pub fn run(work: impl FnOnce(Inside) -> i32) -> Result<(String, i32), String> {
 fn gather(
     from: &mut File,
     signals: &mut Signals,
-    engine: Option<i32>,
+    engine: Option<Pid>,
     outside: &mut Outside,
-) -> Result<String, String> {
+) -> Result<String, SandboxError> {
     let mut watched = Watched::default();
-    let (at, signalled) = (watched.add(from.as_raw_fd()), watched.add(signals.fd()));
+    let (at, signalled) = (watched.add(&*from), watched.add(signals.fd()));
     let asked = watched.add(outside.fd());
     let (mut all, mut some) = (Vec::new(), [0; 1 << 16]);
     loop {
@@ -75,18 +107,18 @@ fn gather(
             engine.into_iter().for_each(|engine| process::kill(engine, signal));
         }
         if watched.is_ready(asked) && !engine.is_some_and(|engine| outside.serve(engine)) {
-            watched.replace(asked, -1);
+            watched.ignore(asked);
         }
         if watched.is_ready(at) {
             match from.read(&mut some) {
                 Ok(0) => break,
                 Ok(n) => all.extend_from_slice(&some[..n]),
                 Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(format!("the engine: {}", crate::sys::reason(&e))),
+                Err(e) => return Err(SandboxError::Result(e)),
             }
         }
     }
-    String::from_utf8(all).map_err(|_| "the engine: its result is no text".to_owned())
+    String::from_utf8(all).map_err(|_| SandboxError::NotText)
 }
 
 /// Makes the namespaces, and waits for the engine in them. Whatever goes wrong is written as the result.
@@ -94,12 +126,12 @@ fn middle(mut result: File, mut told: File, asks: Asks, work: impl FnOnce(Inside
     let made = namespaces().and_then(|rootless| Ok((rootless, files::pipe()?, process::fork()?)));
     match made {
         Err(why) => {
-            let _ = result.write_all(crate::failure::failed(&why).as_bytes());
+            let _ = result.write_all(crate::failure::failed(&why.to_string()).as_bytes());
             1
         }
         Ok((_, ends, Forked::Parent(engine))) => {
             drop((result, asks));
-            let _ = told.write_all(&engine.to_ne_bytes());
+            let _ = told.write_all(&engine.as_raw().to_ne_bytes());
             drop(told);
             let code = process::wait(engine);
             drop(ends);
@@ -111,35 +143,34 @@ fn middle(mut result: File, mut told: File, asks: Asks, work: impl FnOnce(Inside
             // The middle holds the other end: if it has gone before the kernel knew what to do then, this one
             // is at its end.
             let mut watched = Watched::default();
-            watched.add(alive.as_raw_fd());
+            watched.add(&alive);
             if watched.wait(0) {
                 return 1;
             }
             // A change of rights forbids others to look; the user who has them may.
             process::may_be_seen();
-            process::call("stillair-live");
+            process::call(c"stillair-live");
             work(Inside { result, asks, rootless })
         }
     }
 }
 
 /// Namespaces of this process's own. Whether it took a namespace of users to make them.
-fn namespaces() -> Result<bool, String> {
-    const ALL: i32 = libc::CLONE_NEWNS | libc::CLONE_NEWNET | libc::CLONE_NEWPID | libc::CLONE_NEWIPC;
+fn namespaces() -> Result<bool, SandboxError> {
+    const ALL: CloneFlags = CloneFlags::CLONE_NEWNS
+        .union(CloneFlags::CLONE_NEWNET)
+        .union(CloneFlags::CLONE_NEWPID)
+        .union(CloneFlags::CLONE_NEWIPC);
     let (user, group) = process::ids();
     if user == 0 && process::unshare(ALL).is_ok() {
         return Ok(false);
     }
-    process::unshare(libc::CLONE_NEWUSER).map_err(|e| {
-        let remedy = remedy();
-        format!(
-            "live: namespaces of an ordinary user are not allowed here ({e}); {remedy}, or run it as root"
-        )
-    })?;
+    process::unshare(CloneFlags::CLONE_NEWUSER)
+        .map_err(|source| SandboxError::UserNamespace { source, remedy: remedy() })?;
     files::set("/proc/self/setgroups", "deny")?;
     files::set("/proc/self/uid_map", &format!("{user} {user} 1"))?;
     files::set("/proc/self/gid_map", &format!("{group} {group} 1"))?;
-    process::unshare(ALL).map_err(|e| format!("live: {e}; run it as root"))?;
+    process::unshare(ALL).map_err(SandboxError::Namespaces)?;
     Ok(true)
 }
 

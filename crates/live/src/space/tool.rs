@@ -3,8 +3,32 @@
 use std::io::Read;
 use std::path::PathBuf;
 
-use crate::sys::files;
+use thiserror::Error;
+
 use crate::sys::process::{self, Forked};
+use crate::sys::{SysError, files};
+
+/// Errors of running a system program.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum ToolError {
+    /// The program is not installed.
+    #[error("{program}: there is no such program")]
+    Missing {
+        /// Name of the program.
+        program: String,
+    },
+    /// The program failed.
+    #[error("{command}: {output}")]
+    Failed {
+        /// Its command line.
+        command: String,
+        /// Its output, in one line.
+        output: String,
+    },
+    /// A system call failed.
+    #[error(transparent)]
+    Sys(#[from] SysError),
+}
 
 /// Finds a program in the `PATH`, and then in the system's `sbin` and `bin` folders.
 pub fn find(name: &str) -> Option<PathBuf> {
@@ -16,19 +40,18 @@ pub fn find(name: &str) -> Option<PathBuf> {
 
 /// Runs a program in this thread's namespaces with network administration rights. The error contains its
 /// output.
-pub fn run(command: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
-    let program = find(command[0]).ok_or_else(|| format!("{}: there is no such program", command[0]))?;
+pub fn run(command: &[&str], environment: &[(&str, &str)]) -> Result<(), ToolError> {
+    let program = find(command[0]).ok_or_else(|| ToolError::Missing { program: command[0].to_owned() })?;
     let mut words = vec![program.display().to_string()];
     words.extend(command[1..].iter().map(|&word| word.to_owned()));
     let (mut said, says) = files::pipe()?;
     let pid = match process::fork()? {
         Forked::Parent(pid) => pid,
         Forked::Child => process::end_with(|| {
-            process::redirect(std::os::fd::AsRawFd::as_raw_fd(&says));
+            process::redirect(&says);
             process::keep_network_rights();
             files::signals_as_at_first();
-            process::set_environment(environment);
-            eprintln!("{}", process::become_program(&words));
+            eprintln!("{}", process::become_program(&words, environment));
             127
         }),
     };
@@ -37,6 +60,6 @@ pub fn run(command: &[&str], environment: &[(&str, &str)]) -> Result<(), String>
     let _ = said.read_to_string(&mut text);
     match process::wait(pid) {
         0 => Ok(()),
-        _ => Err(format!("{}: {}", command.join(" "), text.trim().replace('\n', "; "))),
+        _ => Err(ToolError::Failed { command: command.join(" "), output: text.trim().replace('\n', "; ") }),
     }
 }

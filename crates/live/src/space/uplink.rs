@@ -5,13 +5,20 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
-use super::{host, tool};
-use crate::netlink::route::Rtnetlink;
+use nix::fcntl::OFlag;
+use nix::sched::CloneFlags;
+use nix::sys::signal::Signal;
+use nix::unistd::Pid;
+use thiserror::Error;
+
+use super::host;
+use super::tool::{self, ToolError};
+use crate::netlink::route::{RouteError, Rtnetlink};
 use crate::sys::poll::Watched;
 use crate::sys::process::{self, Forked};
-use crate::sys::{files, net};
+use crate::sys::{SysError, files, net};
 
 /// The device of slirp4netns.
 const DEVICE: &str = "uplink0";
@@ -27,6 +34,51 @@ const BITS6: u8 = 64;
 /// How long it may take to begin, in ns.
 const PATIENCE: u64 = 10_000_000_000;
 
+/// Errors of the uplink.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum UplinkError {
+    /// The process outside the sandbox has ended.
+    #[error("uplink: nobody answers")]
+    NoProcess,
+    /// The process outside the sandbox failed, with this reason.
+    #[error("uplink: {0}")]
+    Outside(String),
+    /// slirp4netns did not start in time.
+    #[error("uplink: slirp4netns did not begin")]
+    Timeout,
+    /// iptables is not installed.
+    #[error(
+        "iptables: there is no such program, which --uplink needs; 'apt-get install iptables' installs it"
+    )]
+    NoIptables,
+    /// A system program failed.
+    #[error(transparent)]
+    Tool(#[from] ToolError),
+    /// A device, an address or a route failed.
+    #[error(transparent)]
+    Route(#[from] RouteError),
+    /// A system call failed.
+    #[error(transparent)]
+    Sys(#[from] SysError),
+}
+
+/// Errors of starting slirp4netns.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+enum SlirpError {
+    #[error("no namespace")]
+    Request,
+    #[error(
+        "slirp4netns: there is no such program, which --uplink needs; 'apt-get install slirp4netns' installs it"
+    )]
+    Missing,
+    #[error("{0}, which slirp4netns needs; 'sudo chmod 0666 /dev/net/tun' gives it to all")]
+    Tun(SysError),
+    #[error("slirp4netns: {0}")]
+    Failed(String),
+    #[error(transparent)]
+    Sys(#[from] SysError),
+}
+
 /// The engine's end of the connection for requests.
 #[derive(Debug)]
 pub struct Asks {
@@ -38,19 +90,19 @@ pub struct Asks {
 
 impl Asks {
     /// Requests an uplink into the network namespace of an open file of this process, and waits for it.
-    pub fn uplink(&mut self, namespace: RawFd) -> Result<(), String> {
+    pub fn uplink(&mut self, namespace: &impl AsRawFd) -> Result<(), UplinkError> {
         self.ask
-            .write_all(format!("{namespace}\n").as_bytes())
-            .map_err(|_| "uplink: nobody answers".to_owned())?;
+            .write_all(format!("{}\n", namespace.as_raw_fd()).as_bytes())
+            .map_err(|_| UplinkError::NoProcess)?;
         let mut watched = Watched::default();
-        watched.add(self.answer.as_raw_fd());
+        watched.add(&self.answer);
         watched.wait(PATIENCE);
         let mut text = [0; 1024];
         let n = if watched.is_ready(0) { self.answer.read(&mut text).unwrap_or(0) } else { 0 };
         match core::str::from_utf8(&text[..n]) {
             Ok("ready") => Ok(()),
-            Ok(why) if !why.is_empty() => Err(format!("uplink: {why}")),
-            _ => Err("uplink: slirp4netns did not begin".to_owned()),
+            Ok(why) if !why.is_empty() => Err(UplinkError::Outside(why.to_owned())),
+            _ => Err(UplinkError::Timeout),
         }
     }
 }
@@ -60,32 +112,32 @@ impl Asks {
 pub struct Outside {
     asked: File,
     answers: File,
-    slirp: Option<i32>,
+    slirp: Option<Pid>,
 }
 
 /// Creates both ends.
-pub fn ends() -> Result<(Asks, Outside), String> {
+pub fn ends() -> Result<(Asks, Outside), SysError> {
     let ((asked, ask), (answer, answers)) = (files::pipe()?, files::pipe()?);
     Ok((Asks { ask, answer }, Outside { asked, answers, slirp: None }))
 }
 
 impl Outside {
     /// The file descriptor to poll.
-    pub fn fd(&self) -> RawFd {
-        self.asked.as_raw_fd()
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.asked.as_fd()
     }
 
     /// Handles a request of the engine. False if no more requests will come.
-    pub fn serve(&mut self, engine: i32) -> bool {
+    pub fn serve(&mut self, engine: Pid) -> bool {
         let mut text = [0; 64];
         let Ok(n @ 1..) = self.asked.read(&mut text) else { return false };
         let number = core::str::from_utf8(&text[..n]).ok().and_then(|text| text.trim().parse().ok());
-        let said = match number.ok_or_else(|| "no namespace".to_owned()).and_then(|fd| start(engine, fd)) {
+        let said = match number.ok_or(SlirpError::Request).and_then(|fd| start(engine, fd)) {
             Ok(pid) => {
                 self.slirp = Some(pid);
                 "ready".to_owned()
             }
-            Err(why) => why,
+            Err(why) => why.to_string(),
         };
         let _ = self.answers.write_all(said.as_bytes());
         true
@@ -95,19 +147,16 @@ impl Outside {
 impl Drop for Outside {
     fn drop(&mut self) {
         if let Some(pid) = self.slirp {
-            process::kill(pid, libc::SIGKILL);
+            process::kill(pid, Signal::SIGKILL);
             process::wait(pid);
         }
     }
 }
 
 /// Starts slirp4netns for a namespace that is an open file of an engine.
-fn start(engine: i32, namespace: RawFd) -> Result<i32, String> {
-    let missing = "slirp4netns: there is no such program, which --uplink needs; 'apt-get install slirp4netns' installs it";
-    let program = tool::find("slirp4netns").ok_or(missing)?;
-    files::open("/dev/net/tun", libc::O_RDWR).map_err(|why| {
-        format!("{why}, which slirp4netns needs; 'sudo chmod 0666 /dev/net/tun' gives it to all")
-    })?;
+fn start(engine: Pid, namespace: i32) -> Result<Pid, SlirpError> {
+    let program = tool::find("slirp4netns").ok_or(SlirpError::Missing)?;
+    files::open("/dev/net/tun", OFlag::O_RDWR).map_err(SlirpError::Tun)?;
     let ((mut ready, tells), (mut said, says)) = (files::pipe()?, files::pipe()?);
     let user = |of: &str| std::fs::read_link(format!("/proc/{of}/ns/user")).ok();
     let mut words = vec![
@@ -131,10 +180,10 @@ fn start(engine: i32, namespace: RawFd) -> Result<i32, String> {
             if std::os::unix::process::parent_id() != outside {
                 return 1;
             }
-            process::redirect(says.as_raw_fd());
-            files::keep(tells.as_raw_fd(), true);
+            process::redirect(&says);
+            files::keep(&tells);
             files::signals_as_at_first();
-            eprintln!("{}", process::become_program(&words));
+            eprintln!("{}", process::become_program(&words, &[]));
             127
         }),
     };
@@ -143,41 +192,40 @@ fn start(engine: i32, namespace: RawFd) -> Result<i32, String> {
     if ready.read(&mut one).is_ok_and(|n| n == 1) {
         return Ok(pid);
     }
-    process::kill(pid, libc::SIGKILL);
+    process::kill(pid, Signal::SIGKILL);
     process::wait(pid);
     let mut text = String::new();
     let _ = said.read_to_string(&mut text);
-    Err(format!("slirp4netns: {}", text.trim().replace('\n', "; ")))
+    Err(SlirpError::Failed(text.trim().replace('\n', "; ")))
 }
 
 /// Makes the host of the uplink forward packets of the other hosts, and enables IPv6 to the Internet. A
 /// failure of IPv6 is added to `notes`. This thread returns to its own namespace.
-pub fn share(namespace: &impl AsRawFd, notes: &mut Vec<String>) -> Result<(), String> {
+pub fn share(namespace: &impl AsFd, notes: &mut Vec<String>) -> Result<(), UplinkError> {
     let home = host::current()?;
-    process::enter(namespace, libc::CLONE_NEWNET)?;
+    process::enter(namespace, CloneFlags::CLONE_NEWNET)?;
     let shared = files::set("/proc/sys/net/ipv4/ip_forward", "1")
+        .map_err(UplinkError::from)
         .and_then(|()| masquerade(["iptables-legacy", "iptables"]));
     if shared.is_ok()
         && let Err(why) = by_ipv6()
     {
         notes.push(format!("--uplink: no IPv6 beyond the scenario: {why}"));
     }
-    process::enter(&home, libc::CLONE_NEWNET)?;
+    process::enter(&home, CloneFlags::CLONE_NEWNET)?;
     shared
 }
 
 /// What others send leaves with the address of the device.
-fn masquerade(programs: [&str; 2]) -> Result<(), String> {
+fn masquerade(programs: [&str; 2]) -> Result<(), UplinkError> {
     let program = programs.into_iter().find(|name| tool::find(name).is_some());
-    let program = program.ok_or(
-        "iptables: there is no such program, which --uplink needs; 'apt-get install iptables' installs it",
-    )?;
+    let program = program.ok_or(UplinkError::NoIptables)?;
     let rule = [program, "-w", "-t", "nat", "-A", "POSTROUTING", "-o", DEVICE, "-j", "MASQUERADE"];
-    tool::run(&rule, &[("XTABLES_LOCKFILE", "xtables.lock")])
+    Ok(tool::run(&rule, &[("XTABLES_LOCKFILE", "xtables.lock")])?)
 }
 
 /// The same by IPv6. slirp4netns sets no address of it, and waits for nobody to ask.
-fn by_ipv6() -> Result<(), String> {
+fn by_ipv6() -> Result<(), UplinkError> {
     const ALL: &str = "/proc/sys/net/ipv6/conf/all";
     let device = net::index(DEVICE)?;
     // The address is ours alone: nobody need be asked for it.

@@ -1,188 +1,140 @@
 //! Files, pipes, and signals read from files.
 
 use std::fs::File;
-use std::io::{Read, Write};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::io::{IoSlice, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use super::{c, check};
+use nix::fcntl::{self, FcntlArg, FdFlag, OFlag, fcntl};
+use nix::sys::signal::{SigHandler, SigSet, SigmaskHow, Signal, signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, socketpair};
+use nix::sys::stat::{FileStat, Mode, fstat};
+use nix::sys::uio::writev;
+use nix::unistd;
+
+use super::SysError;
 
 /// Creates a pipe: the read end and the write end. Both have `O_CLOEXEC`.
-pub fn pipe() -> Result<(File, File), String> {
-    let mut ends = [0; 2];
-    // SAFETY: there is room for two files, which are owned from here on.
-    unsafe {
-        check(libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC), "pipe")?;
-        Ok((File::from_raw_fd(ends[0]), File::from_raw_fd(ends[1])))
-    }
+pub fn pipe() -> Result<(File, File), SysError> {
+    let (read, write) = unistd::pipe2(OFlag::O_CLOEXEC).map_err(SysError::call("pipe"))?;
+    Ok((read.into(), write.into()))
 }
 
 /// Creates a pair of connected sockets that keep message boundaries.
-pub fn pair() -> Result<(OwnedFd, OwnedFd), String> {
-    let mut ends = [0; 2];
-    // SAFETY: there is room for two files, which are owned from here on.
-    unsafe {
-        let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC;
-        check(libc::socketpair(libc::AF_UNIX, kind, 0, ends.as_mut_ptr()), "socketpair")?;
-        Ok((OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])))
-    }
+pub fn pair() -> Result<(OwnedFd, OwnedFd), SysError> {
+    socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)
+        .map_err(SysError::call("socketpair"))
 }
 
 /// Opens a file with flags of `open(2)`.
-pub fn open(path: &str, flags: i32) -> Result<OwnedFd, String> {
-    // SAFETY: the path ends with a zero, and the file is owned from here on.
-    unsafe {
-        let fd = libc::open(c(path).as_ptr(), flags | libc::O_CLOEXEC, 0o600);
-        Ok(OwnedFd::from_raw_fd(check(fd, path)?))
-    }
+pub fn open(path: &str, flags: OFlag) -> Result<OwnedFd, SysError> {
+    let mode = Mode::S_IRUSR | Mode::S_IWUSR;
+    fcntl::open(path, flags | OFlag::O_CLOEXEC, mode).map_err(SysError::call(path))
 }
 
 /// Reads the available bytes into the buffer; `None` if there are none, or on an error.
-pub fn read(fd: RawFd, into: &mut [u8]) -> Option<usize> {
-    // SAFETY: the buffer is of that length.
-    let n = unsafe { libc::read(fd, into.as_mut_ptr().cast(), into.len()) };
-    usize::try_from(n).ok()
+pub fn read(fd: impl AsFd, into: &mut [u8]) -> Option<usize> {
+    unistd::read(fd, into).ok()
 }
 
 /// Writes a packet; false if the packet was not accepted.
-pub fn write(fd: RawFd, bytes: &[u8]) -> bool {
-    // SAFETY: the bytes are of that length.
-    unsafe { libc::write(fd, bytes.as_ptr().cast(), bytes.len()) >= 0 }
+pub fn write(fd: impl AsFd, bytes: &[u8]) -> bool {
+    unistd::write(fd, bytes).is_ok()
 }
 
 /// Writes a packet with a separate header before it.
-pub fn write_two(fd: RawFd, header: &[u8], bytes: &[u8]) -> bool {
-    let part = |of: &[u8]| libc::iovec { iov_base: of.as_ptr().cast_mut().cast(), iov_len: of.len() };
-    let parts = [part(header), part(bytes)];
-    // SAFETY: writing does not change what the parts point to, and they outlive the call.
-    unsafe { libc::writev(fd, parts.as_ptr(), 2) >= 0 }
+pub fn write_two(fd: impl AsFd, header: &[u8], bytes: &[u8]) -> bool {
+    writev(fd, &[IoSlice::new(header), IoSlice::new(bytes)]).is_ok()
 }
 
-/// Sets whether a file stays open when its process executes another program.
-pub fn keep(fd: RawFd, open: bool) {
-    // SAFETY: flags of a file.
-    unsafe { libc::fcntl(fd, libc::F_SETFD, if open { 0 } else { libc::FD_CLOEXEC }) };
+/// Keeps a file open when its process executes another program.
+pub fn keep(fd: impl AsFd) {
+    let _ = fcntl(fd, FcntlArg::F_SETFD(FdFlag::empty()));
 }
 
 /// Identity of an open file: device and inode number.
-pub fn identity(fd: RawFd) -> Result<(u64, u64), String> {
+pub fn identity(fd: impl AsFd) -> Result<(u64, u64), SysError> {
     stat(fd).map(|of| (of.st_dev, of.st_ino))
 }
 
 /// User ID of the owner of an open file.
-pub fn owner(fd: RawFd) -> Result<u32, String> {
+pub fn owner(fd: impl AsFd) -> Result<u32, SysError> {
     stat(fd).map(|of| of.st_uid)
 }
 
-fn stat(fd: RawFd) -> Result<libc::stat, String> {
-    // SAFETY: all zeros are a stat, and the address is that of one.
-    unsafe {
-        let mut stat: libc::stat = core::mem::zeroed();
-        check(libc::fstat(fd, &raw mut stat), "fstat")?;
-        Ok(stat)
-    }
-}
-
-/// Makes a file non-blocking.
-pub fn nonblocking(fd: RawFd) {
-    // SAFETY: flags of a file.
-    unsafe {
-        let flags = libc::fcntl(fd, libc::F_GETFL);
-        libc::fcntl(fd, libc::F_SETFL, flags | libc::O_NONBLOCK);
-    }
+fn stat(fd: impl AsFd) -> Result<FileStat, SysError> {
+    fstat(fd).map_err(SysError::call("fstat"))
 }
 
 /// Signals that are read from a file descriptor instead of being handled, until this value is dropped.
 #[derive(Debug)]
 pub struct Signals {
-    file: File,
+    file: SignalFd,
     _blocked: Blocked,
 }
 
-/// Signals that wait; when it is dropped those wait that did before.
-struct Blocked(libc::sigset_t);
-
-impl core::fmt::Debug for Blocked {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Blocked").finish_non_exhaustive()
-    }
-}
+/// Restores the earlier signal mask when dropped.
+#[derive(Debug)]
+struct Blocked(SigSet);
 
 impl Drop for Blocked {
     fn drop(&mut self) {
-        // SAFETY: the set is what this thread had.
-        unsafe { libc::sigprocmask(libc::SIG_SETMASK, &raw const self.0, core::ptr::null_mut()) };
+        let _ = self.0.thread_set_mask();
     }
 }
 
 impl Signals {
     /// Blocks these signals and reads them here. The process must have one thread.
-    pub fn take(signals: &[i32]) -> Result<Self, String> {
-        // SAFETY: the set is initialised before use, and the file is owned from here on.
-        unsafe {
-            let mut set: libc::sigset_t = core::mem::zeroed();
-            libc::sigemptyset(&raw mut set);
-            signals.iter().for_each(|&s| {
-                libc::sigaddset(&raw mut set, s);
-            });
-            let mut before: libc::sigset_t = core::mem::zeroed();
-            check(libc::sigprocmask(libc::SIG_BLOCK, &raw const set, &raw mut before), "sigprocmask")?;
-            let blocked = Blocked(before);
-            let fd = libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK);
-            Ok(Self { file: File::from_raw_fd(check(fd, "signalfd")?), _blocked: blocked })
-        }
+    pub fn take(signals: &[Signal]) -> Result<Self, SysError> {
+        let set: SigSet = signals.iter().copied().collect();
+        let before = set.thread_swap_mask(SigmaskHow::SIG_BLOCK).map_err(SysError::call("sigprocmask"))?;
+        let blocked = Blocked(before);
+        let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
+        let file = SignalFd::with_flags(&set, flags).map_err(SysError::call("signalfd"))?;
+        Ok(Self { file, _blocked: blocked })
     }
 
     /// The file descriptor to poll.
-    pub fn fd(&self) -> RawFd {
-        self.file.as_raw_fd()
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
     }
 
     /// The next signal received.
-    pub fn take_one(&mut self) -> Option<i32> {
-        let mut one = [0; size_of::<libc::signalfd_siginfo>()];
-        self.file.read_exact(&mut one).ok()?;
-        Some(i32::from_ne_bytes([one[0], one[1], one[2], one[3]]))
+    pub fn take_one(&mut self) -> Option<Signal> {
+        let info = self.file.read_signal().ok()??;
+        Signal::try_from(info.ssi_signo as i32).ok()
     }
 }
 
 /// Unblocks all signals, and restores the default handling of those used here.
 pub fn signals_as_at_first() {
-    // SAFETY: the set is initialised before use; no handler is installed.
-    unsafe {
-        let mut set: libc::sigset_t = core::mem::zeroed();
-        libc::sigemptyset(&raw mut set);
-        libc::sigprocmask(libc::SIG_SETMASK, &raw const set, core::ptr::null_mut());
-        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGPIPE, libc::SIGCHLD] {
-            libc::signal(signal, libc::SIG_DFL);
-        }
+    let _ = SigSet::empty().thread_set_mask();
+    for one in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGPIPE, Signal::SIGCHLD] {
+        // SAFETY: no handler is installed that other code could rely on, and the default runs no code of this
+        // process.
+        let _ = unsafe { signal(one, SigHandler::SigDfl) };
     }
 }
 
 /// Writes to a small file of the kernel, such as a sysctl.
-pub fn set(path: &str, value: &str) -> Result<(), String> {
-    let mut file =
-        File::options().write(true).open(path).map_err(|e| format!("{path}: {}", super::reason(&e)))?;
-    file.write_all(value.as_bytes()).map_err(|e| format!("{path}: {value}: {}", super::reason(&e)))
+pub fn set(path: &str, value: &str) -> Result<(), SysError> {
+    let mut file = File::options().write(true).open(path).map_err(|e| SysError::io(path, &e))?;
+    file.write_all(value.as_bytes()).map_err(|e| SysError::io(format!("{path}: {value}"), &e))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn waits(signal: i32) -> bool {
-        // SAFETY: a set of this thread's is read into one that is initialised.
-        unsafe {
-            let mut set: libc::sigset_t = core::mem::zeroed();
-            libc::sigprocmask(libc::SIG_BLOCK, core::ptr::null(), &raw mut set);
-            libc::sigismember(&raw const set, signal) == 1
-        }
+    fn waits(signal: Signal) -> bool {
+        SigSet::thread_get_mask().expect("a mask").contains(signal)
     }
 
     #[test]
     fn signals_wait_as_they_did_before_when_they_are_no_longer_taken() {
-        let all = [libc::SIGUSR1, libc::SIGUSR2, libc::SIGWINCH];
-        let outer = Signals::take(&[libc::SIGUSR1]).expect("signals");
-        let inner = Signals::take(&[libc::SIGUSR1, libc::SIGUSR2]).expect("signals");
+        let all = [Signal::SIGUSR1, Signal::SIGUSR2, Signal::SIGWINCH];
+        let outer = Signals::take(&[Signal::SIGUSR1]).expect("signals");
+        let inner = Signals::take(&[Signal::SIGUSR1, Signal::SIGUSR2]).expect("signals");
         assert_eq!(all.map(waits), [true, true, false]);
         drop(inner);
         assert_eq!(all.map(waits), [true, false, false]);

@@ -1,38 +1,35 @@
 //! Mounts.
 
-use super::{c, check};
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
 
-fn mount(source: &str, at: &str, kind: &str, flags: libc::c_ulong, data: &str) -> Result<(), String> {
-    let (source, target, kind, data) = (c(source), c(at), c(kind), c(data));
-    // SAFETY: all are texts that end with a zero.
-    let result =
-        unsafe { libc::mount(source.as_ptr(), target.as_ptr(), kind.as_ptr(), flags, data.as_ptr().cast()) };
-    check(result, at).map(|_| ())
-}
+use super::SysError;
 
 /// Makes later mounts private to this namespace; mounts of the machine still appear here.
-pub fn apart() -> Result<(), String> {
-    mount("none", "/", "", libc::MS_REC | libc::MS_SLAVE, "")
+pub fn apart() -> Result<(), SysError> {
+    put("none", "/", "", MsFlags::MS_REC | MsFlags::MS_SLAVE, "")
 }
 
 /// Mounts an empty tmpfs.
-pub fn memory(at: &str) -> Result<(), String> {
-    mount("stillair", at, "tmpfs", libc::MS_NOSUID | libc::MS_NODEV, "mode=0700,size=256m")
+pub fn memory(at: &str) -> Result<(), SysError> {
+    put("stillair", at, "tmpfs", MsFlags::MS_NOSUID | MsFlags::MS_NODEV, "mode=0700,size=256m")
 }
 
 /// Bind-mounts a file or folder.
-pub fn bind(from: &str, at: &str) -> Result<(), String> {
-    mount(from, at, "", libc::MS_BIND, "")
+pub fn bind(from: &str, at: &str) -> Result<(), SysError> {
+    put(from, at, "", MsFlags::MS_BIND, "")
 }
 
 /// Mounts /proc for this PID namespace.
-pub fn proc() -> Result<(), String> {
-    mount("proc", "/proc", "proc", libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC, "")
+pub fn proc() -> Result<(), SysError> {
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+    put("proc", "/proc", "proc", flags, "")
+}
+
+fn put(source: &str, at: &str, kind: &str, flags: MsFlags, data: &str) -> Result<(), SysError> {
+    mount(Some(source), at, Some(kind), flags, Some(data)).map_err(SysError::call(at))
 }
 
 /// Unmounts a mount point lazily: open files stay open.
-pub fn away(at: &str) -> Result<(), String> {
-    let path = c(at);
-    // SAFETY: the path ends with a zero.
-    check(unsafe { libc::umount2(path.as_ptr(), libc::MNT_DETACH) }, at).map(|_| ())
+pub fn away(at: &str) -> Result<(), SysError> {
+    umount2(at, MntFlags::MNT_DETACH).map_err(SysError::call(at))
 }

@@ -1,87 +1,83 @@
 //! Sockets and devices.
 
-use std::mem::{size_of, zeroed};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::io::IoSliceMut;
+use std::mem::size_of;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
-use super::{c, check};
+use nix::net::if_::if_nametoindex;
+use nix::sys::socket::sockopt::PeerCredentials;
+use nix::sys::socket::{
+    self as sockets, AddressFamily, MsgFlags, MultiHeaders, NetlinkAddr, SockFlag, SockProtocol, SockType,
+    getsockopt, recv, recvmmsg,
+};
 
-/// Opens a socket with `SOCK_CLOEXEC`.
-pub fn socket(family: i32, kind: i32, protocol: i32, what: &str) -> Result<OwnedFd, String> {
-    // SAFETY: the file is owned from here on.
-    unsafe {
-        let fd = libc::socket(family, kind | libc::SOCK_CLOEXEC, protocol);
-        Ok(OwnedFd::from_raw_fd(check(fd, what)?))
-    }
+use super::{SysError, check};
+
+/// Opens a netlink socket, bound to an address chosen by the kernel.
+pub fn netlink(protocol: SockProtocol, what: &str) -> Result<OwnedFd, SysError> {
+    let flags = SockFlag::SOCK_CLOEXEC;
+    let socket = sockets::socket(AddressFamily::Netlink, SockType::Raw, flags, protocol)
+        .map_err(SysError::call(what))?;
+    sockets::bind(socket.as_raw_fd(), &NetlinkAddr::new(0, 0)).map_err(SysError::call("netlink"))?;
+    Ok(socket)
 }
 
 /// Sets an integer socket option; false if the kernel refused.
-pub fn option(fd: RawFd, level: i32, name: i32, value: i32) -> bool {
+pub fn option(socket: &OwnedFd, level: i32, name: i32, value: i32) -> bool {
     let size = size_of::<i32>() as u32;
-    // SAFETY: the value is of that size.
-    unsafe { libc::setsockopt(fd, level, name, (&raw const value).cast(), size) == 0 }
+    // SAFETY: the pointer is to a live `i32`, the size is that of an `i32`, and the kernel only reads it.
+    unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, (&raw const value).cast(), size) == 0 }
 }
 
 /// Sends a message. The error is the `errno` of the call.
-pub fn send(fd: RawFd, bytes: &[u8]) -> Result<(), i32> {
-    // SAFETY: the bytes are of that length.
-    let n = unsafe { libc::send(fd, bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL) };
-    if n < 0 { Err(super::errno()) } else { Ok(()) }
+pub fn send(socket: &OwnedFd, bytes: &[u8]) -> Result<(), i32> {
+    let sent = sockets::send(socket.as_raw_fd(), bytes, MsgFlags::MSG_NOSIGNAL);
+    sent.map(|_| ()).map_err(|errno| errno as i32)
 }
 
 /// Receives a message. Blocks unless the socket is non-blocking.
-pub fn receive(fd: RawFd, into: &mut [u8]) -> Option<usize> {
-    // SAFETY: the buffer is of that length.
-    let n = unsafe { libc::recv(fd, into.as_mut_ptr().cast(), into.len(), 0) };
-    usize::try_from(n).ok()
+pub fn receive(socket: &OwnedFd, into: &mut [u8]) -> Option<usize> {
+    recv(socket.as_raw_fd(), into, MsgFlags::empty()).ok()
 }
 
+/// Messages that are received at a time.
+const BATCH: usize = 64;
+
 /// Buffers for receiving several messages at a time.
+#[derive(Debug)]
 pub struct Batch {
     buffers: Vec<u8>,
     room: usize,
-    parts: Vec<libc::iovec>,
-    headers: Vec<libc::mmsghdr>,
-}
-
-impl core::fmt::Debug for Batch {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Batch").field("room", &self.room).finish_non_exhaustive()
-    }
+    headers: MultiHeaders<()>,
+    lengths: Vec<usize>,
 }
 
 impl Batch {
-    /// Buffers for `count` messages of `room` bytes.
-    pub fn new(count: usize, room: usize) -> Self {
-        let mut buffers = vec![0; count * room];
-        let part = |of: &mut [u8]| libc::iovec { iov_base: of.as_mut_ptr().cast(), iov_len: room };
-        let mut parts: Vec<_> = buffers.chunks_mut(room).map(part).collect();
-        // SAFETY: all zeros are a message without address and control data.
-        let mut headers: Vec<libc::mmsghdr> = (0..count).map(|_| unsafe { zeroed() }).collect();
-        for (header, part) in headers.iter_mut().zip(&mut parts) {
-            header.msg_hdr.msg_iov = part;
-            header.msg_hdr.msg_iovlen = 1;
-        }
-        Self { buffers, room, parts, headers }
+    /// Buffers for messages of `room` bytes.
+    pub fn new(room: usize) -> Self {
+        let headers = MultiHeaders::preallocate(BATCH, None);
+        Self { buffers: vec![0; BATCH * room], room, headers, lengths: vec![0; BATCH] }
     }
 
     /// Receives the available messages without blocking. Returns the number of messages.
-    pub fn receive(&mut self, fd: RawFd) -> usize {
-        debug_assert_eq!(self.parts.len(), self.headers.len());
-        let (all, count) = (self.headers.as_mut_ptr(), self.headers.len() as u32);
-        // SAFETY: each header points to its part, and each part into the buffers; none of these lists has
-        // moved since.
-        let n = unsafe { libc::recvmmsg(fd, all, count, libc::MSG_DONTWAIT, core::ptr::null_mut()) };
-        usize::try_from(n).unwrap_or(0)
+    pub fn receive(&mut self, socket: &OwnedFd) -> usize {
+        let mut rest = self.buffers.chunks_exact_mut(self.room);
+        let mut slices: [_; BATCH] =
+            core::array::from_fn(|_| [IoSliceMut::new(rest.next().unwrap_or_default())]);
+        let flags = MsgFlags::MSG_DONTWAIT;
+        let Ok(all) = recvmmsg(socket.as_raw_fd(), &mut self.headers, &mut slices, flags, None) else {
+            return 0;
+        };
+        self.lengths.iter_mut().zip(all).map(|(len, message)| *len = message.bytes).count()
     }
 
     /// The message with index `n` among those received.
     pub fn message(&self, n: usize) -> &[u8] {
-        let len = (self.headers[n].msg_len as usize).min(self.room);
-        &self.buffers[n * self.room..][..len]
+        &self.buffers[n * self.room..][..self.lengths[n].min(self.room)]
     }
 }
 
-/// A request of a network device, by name.
+/// A request of a network device, by name (`ifreq`).
 #[repr(C)]
 struct DeviceRequest {
     name: [u8; libc::IFNAMSIZ],
@@ -98,37 +94,37 @@ impl DeviceRequest {
 }
 
 /// Creates a TUN device on an open `/dev/net/tun`.
-pub fn tun(file: &OwnedFd, name: &str, flags: u16) -> Result<(), String> {
-    const TUNSETIFF: libc::c_ulong = 0x4004_54ca;
+pub fn tun(file: &OwnedFd, name: &str, flags: u16) -> Result<(), SysError> {
     let mut request = DeviceRequest::new(name);
     request.data[..2].copy_from_slice(&flags.to_ne_bytes());
-    // SAFETY: the request is an ifreq.
-    check(unsafe { libc::ioctl(file.as_raw_fd(), TUNSETIFF as _, &raw mut request) }, "TUNSETIFF").map(|_| ())
+    // SAFETY: the request has the size and layout of an ifreq with flags, which contains no pointer, and it
+    // outlives the call.
+    check(unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF as _, &raw mut request) }, "TUNSETIFF")
 }
 
 /// Lets a TUN device pass TCP packets of several segments and without checksums to its reader.
 // linux: include/uapi/linux/if_tun.h TUNSETOFFLOAD, TUN_F_CSUM, TUN_F_TSO4, TUN_F_TSO6 (6.12).
-pub fn tun_offload(file: &OwnedFd) -> Result<(), String> {
-    const TUNSETOFFLOAD: libc::c_ulong = 0x4004_54d0;
-    const CHECKSUM: libc::c_ulong = 1;
-    const TCP_V4: libc::c_ulong = 2;
-    const TCP_V6: libc::c_ulong = 4;
-    // SAFETY: the argument is a number.
-    let result = unsafe { libc::ioctl(file.as_raw_fd(), TUNSETOFFLOAD as _, CHECKSUM | TCP_V4 | TCP_V6) };
-    check(result, "TUNSETOFFLOAD").map(|_| ())
+pub fn tun_offload(file: &OwnedFd) -> Result<(), SysError> {
+    const OFFLOADS: libc::c_uint = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6;
+    // SAFETY: the argument of this request is a number, so the kernel accesses no memory of this process.
+    let result =
+        unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETOFFLOAD as _, libc::c_ulong::from(OFFLOADS)) };
+    check(result, "TUNSETOFFLOAD")
 }
 
 /// Disables a feature of a device, by its ethtool command.
-pub fn ethtool_off(name: &str, command: u32) -> Result<(), String> {
+pub fn ethtool_off(name: &str, command: u32) -> Result<(), SysError> {
     const SIOCETHTOOL: libc::c_ulong = 0x8946;
-    let socket = socket(libc::AF_INET, libc::SOCK_DGRAM, 0, "socket")?;
+    let socket = sockets::socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)
+        .map_err(SysError::call("socket"))?;
     let mut value = [command, 0];
     let mut request = DeviceRequest::new(name);
-    let address = (&raw mut value) as usize;
+    let address = (&raw mut value).expose_provenance();
     request.data[..size_of::<usize>()].copy_from_slice(&address.to_ne_bytes());
-    // SAFETY: the request is an ifreq, and its pointer is to an ethtool_value that outlives the call.
+    // SAFETY: the request has the size and layout of an ifreq with a pointer, which is to an ethtool_value
+    // (command and number). Both outlive the call, and the kernel writes the number only.
     let result = unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL as _, &raw mut request) };
-    check(result, "SIOCETHTOOL").map(|_| ())
+    check(result, "SIOCETHTOOL")
 }
 
 /// Whether a TCP or UDP socket of this thread's network namespace listens at a port.
@@ -149,55 +145,37 @@ pub fn listens(port: u16) -> bool {
 }
 
 /// Index of a device in this network namespace.
-pub fn index(name: &str) -> Result<u32, String> {
-    let name_c = c(name);
-    // SAFETY: the name ends with a zero.
-    match unsafe { libc::if_nametoindex(name_c.as_ptr()) } {
-        0 => Err(format!("{name}: there is no such device")),
-        n => Ok(n),
-    }
+pub fn index(name: &str) -> Result<u32, SysError> {
+    if_nametoindex(name).map_err(|_| SysError::NoDevice { name: name.to_owned() })
 }
 
 /// Whether an open file is a network namespace.
 // linux: include/uapi/linux/nsfs.h NS_GET_NSTYPE (6.12).
-pub fn is_namespace(fd: RawFd) -> bool {
-    const NS_GET_NSTYPE: libc::c_ulong = 0xb703;
-    // SAFETY: the request has no argument.
-    unsafe { libc::ioctl(fd, NS_GET_NSTYPE as _) == libc::CLONE_NEWNET }
+pub fn is_namespace(file: &OwnedFd) -> bool {
+    // SAFETY: the request has no argument, so the kernel accesses no memory of this process.
+    unsafe { libc::ioctl(file.as_raw_fd(), libc::NS_GET_NSTYPE as _) == libc::CLONE_NEWNET }
 }
 
 /// Opens a packet socket for all packets of a device, with Ethernet headers.
-pub fn packet_socket(device: u32) -> Result<OwnedFd, String> {
-    const ALL: u16 = 3;
-    let socket = socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_NONBLOCK, 0, "AF_PACKET")?;
-    let address = link_address(device, ALL, [0; 6]);
+pub fn packet_socket(device: u32) -> Result<OwnedFd, SysError> {
+    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+    let socket = sockets::socket(AddressFamily::Packet, SockType::Raw, flags, None)
+        .map_err(SysError::call("AF_PACKET"))?;
+    let address = libc::sockaddr_ll {
+        sll_family: libc::AF_PACKET as u16,
+        sll_protocol: (libc::ETH_P_ALL as u16).to_be(),
+        sll_ifindex: device as i32,
+        sll_hatype: 0,
+        sll_pkttype: 0,
+        sll_halen: 6,
+        sll_addr: [0; 8],
+    };
     let size = size_of::<libc::sockaddr_ll>() as u32;
-    // SAFETY: the address is of that size.
+    // SAFETY: the pointer is to an initialised sockaddr_ll of this size, which outlives the call and which
+    // the kernel only reads.
     let result = unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), size) };
     check(result, "AF_PACKET")?;
     Ok(socket)
-}
-
-fn link_address(device: u32, protocol: u16, to: [u8; 6]) -> libc::sockaddr_ll {
-    // SAFETY: all zeros are an address.
-    let mut address: libc::sockaddr_ll = unsafe { zeroed() };
-    address.sll_family = libc::AF_PACKET as u16;
-    address.sll_protocol = protocol.to_be();
-    address.sll_ifindex = device as i32;
-    address.sll_halen = 6;
-    address.sll_addr[..6].copy_from_slice(&to);
-    address
-}
-
-/// Binds a netlink socket to an address chosen by the kernel.
-pub fn bind_netlink(socket: &OwnedFd) -> Result<(), String> {
-    // SAFETY: all zeros but the family are an address, and it is of that size.
-    unsafe {
-        let mut address: libc::sockaddr_nl = zeroed();
-        address.nl_family = libc::AF_NETLINK as u16;
-        let size = size_of::<libc::sockaddr_nl>() as u32;
-        check(libc::bind(socket.as_raw_fd(), (&raw const address).cast(), size), "netlink").map(|_| ())
-    }
 }
 
 /// Credentials of the peer of a Unix socket; for a listening socket, of the process that called `listen`.
@@ -210,13 +188,9 @@ pub struct Peer {
 }
 
 /// Credentials of the peer of a Unix socket.
-pub fn peer(fd: RawFd) -> Option<Peer> {
-    let mut credentials = libc::ucred { pid: 0, uid: u32::MAX, gid: 0 };
-    let mut size = size_of::<libc::ucred>() as u32;
-    let into = (&raw mut credentials).cast();
-    // SAFETY: there is room for credentials of that size.
-    let result = unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_PEERCRED, into, &raw mut size) };
-    (result == 0).then_some(Peer { pid: credentials.pid as u32, user: credentials.uid })
+pub fn peer(socket: &impl AsFd) -> Option<Peer> {
+    let credentials = getsockopt(socket, PeerCredentials).ok()?;
+    Some(Peer { pid: credentials.pid() as u32, user: credentials.uid() })
 }
 
 #[cfg(test)]

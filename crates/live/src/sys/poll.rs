@@ -1,8 +1,8 @@
 //! Waiting for files and times.
 
-use std::os::fd::RawFd;
+use std::os::fd::{AsFd, AsRawFd};
 
-/// The files to wait for.
+/// The files to wait for. A file that is closed counts as ready.
 #[derive(Debug, Default)]
 pub struct Watched {
     all: Vec<libc::pollfd>,
@@ -10,14 +10,15 @@ pub struct Watched {
 
 impl Watched {
     /// Adds a file to wait for. Returns its place.
-    pub fn add(&mut self, fd: RawFd) -> usize {
+    pub fn add(&mut self, file: impl AsFd) -> usize {
+        let fd = file.as_fd().as_raw_fd();
         self.all.push(libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
         self.all.len() - 1
     }
 
-    /// Replaces the file at a place; -1 means none.
-    pub fn replace(&mut self, at: usize, fd: RawFd) {
-        self.all[at] = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+    /// No longer waits for the file at a place.
+    pub fn ignore(&mut self, at: usize) {
+        self.all[at] = libc::pollfd { fd: -1, events: 0, revents: 0 };
     }
 
     /// Waits until a file can be read, a signal arrives, or `nanos` ns have passed. False if no file can be
@@ -28,7 +29,8 @@ impl Watched {
             tv_nsec: (nanos % 1_000_000_000) as libc::c_long,
         };
         let n = self.all.len() as libc::nfds_t;
-        // SAFETY: the list is of that length, and the time outlives the call.
+        // SAFETY: `all` has `n` initialised elements that nothing else borrows, `wait` outlives the call, and
+        // a null mask leaves the signal mask as it is. The kernel checks the file descriptors itself.
         let ready = unsafe { libc::ppoll(self.all.as_mut_ptr(), n, &raw const wait, core::ptr::null()) };
         if ready < 0 {
             self.all.iter_mut().for_each(|one| one.revents = 0);

@@ -1,9 +1,18 @@
 //! Processes and their namespaces.
 
-use std::ffi::CString;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 
-use super::{c, check};
+use nix::errno::Errno;
+use nix::fcntl::OFlag;
+use nix::sched::CloneFlags;
+use nix::sys::prctl;
+use nix::sys::signal::{self, Signal};
+use nix::sys::stat::{Mode, umask};
+use nix::unistd::{self, ForkResult, Pid};
+
+use super::SysError;
 
 /// Exit status of a process that panicked, as of a Rust program.
 const PANICKED: i32 = 101;
@@ -13,18 +22,18 @@ const PANICKED: i32 = 101;
 pub enum Forked {
     /// This is the child process.
     Child,
-    /// This is the parent process; the number is the child's process ID.
-    Parent(i32),
+    /// This is the parent process, with the child's process ID.
+    Parent(Pid),
 }
 
 /// Forks this process.
-pub fn fork() -> Result<Forked, String> {
-    // SAFETY: the child calls nothing that other threads' locks could stop: it has been a copy of a process
-    // whose other threads, if any, hold none of ours, and glibc's allocator is whole after a fork.
-    Ok(match check(unsafe { libc::fork() }, "fork")? {
-        0 => Forked::Child,
-        pid => Forked::Parent(pid),
-    })
+pub fn fork() -> Result<Forked, SysError> {
+    // SAFETY: other threads, if any, hold no lock of this crate's, and glibc keeps its allocator usable in
+    // the child. So the child may allocate and call functions of the standard library.
+    match unsafe { unistd::fork() }.map_err(SysError::call("fork"))? {
+        ForkResult::Child => Ok(Forked::Child),
+        ForkResult::Parent { child } => Ok(Forked::Parent(child)),
+    }
 }
 
 /// Runs `work` in a forked process, and ends the process with the returned exit status. Panics also end here,
@@ -33,53 +42,45 @@ pub fn end_with(work: impl FnOnce() -> i32) -> ! {
     exit(std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or(PANICKED))
 }
 
-/// Ends this process at once.
+/// Ends this process immediately, without exit handlers, which belong to the process that was forked.
 pub fn exit(code: i32) -> ! {
-    // SAFETY: ends the process.
+    // SAFETY: the call does not return, and accesses no memory of this process.
     unsafe { libc::_exit(code) }
 }
 
-/// Moves this process into new namespaces, given as `CLONE_` flags.
-pub fn unshare(flags: i32) -> Result<(), String> {
-    // SAFETY: changes this process alone.
-    check(unsafe { libc::unshare(flags) }, "unshare").map(|_| ())
+/// Moves this process into new namespaces.
+pub fn unshare(namespaces: CloneFlags) -> Result<(), SysError> {
+    nix::sched::unshare(namespaces).map_err(SysError::call("unshare"))
 }
 
 /// Enters a namespace.
-pub fn enter(namespace: &impl AsRawFd, kind: i32) -> Result<(), String> {
-    // SAFETY: changes this thread alone.
-    check(unsafe { libc::setns(namespace.as_raw_fd(), kind) }, "setns").map(|_| ())
+pub fn enter(namespace: impl AsFd, kind: CloneFlags) -> Result<(), SysError> {
+    nix::sched::setns(namespace, kind).map_err(SysError::call("setns"))
 }
 
 /// Has the kernel kill this process when its parent ends.
 pub fn die_with_parent() {
-    // SAFETY: a property of this process.
-    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+    let _ = prctl::set_pdeathsig(Signal::SIGKILL);
 }
 
 /// Lets processes of the same user inspect this process, although its credentials have changed (dumpable).
 pub fn may_be_seen() {
-    // SAFETY: a property of this process.
-    unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 1) };
+    let _ = prctl::set_dumpable(true);
 }
 
 /// Sets the timer slack of this thread to its minimum of 1 ns.
 pub fn exact_timers() {
-    // SAFETY: a property of this thread.
-    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
+    let _ = prctl::set_timerslack(1);
 }
 
 /// Sets the name of this process, as `ps` shows it.
-pub fn call(name: &str) {
-    let name = c(name);
-    // SAFETY: a text that ends with a zero.
-    unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
+pub fn call(name: &core::ffi::CStr) {
+    let _ = prctl::set_name(name);
 }
 
 /// Effective user and group ID.
 pub fn ids() -> (u32, u32) {
-    // SAFETY: reads two numbers.
-    unsafe { (libc::geteuid(), libc::getegid()) }
+    (unistd::geteuid().as_raw(), unistd::getegid().as_raw())
 }
 
 /// Sets or removes real-time priority of this thread, which children do not inherit. Returns whether the
@@ -88,52 +89,48 @@ pub fn real_time(priority: Option<i32>) -> bool {
     let param = libc::sched_param { sched_priority: priority.unwrap_or(0) };
     let policy =
         if priority.is_some() { libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK } else { libc::SCHED_OTHER };
-    // SAFETY: the address is that of a sched_param.
+    // SAFETY: the pointer is to an initialised sched_param, which outlives the call and which the kernel only
+    // reads; 0 is this thread.
     unsafe { libc::sched_setscheduler(0, policy, &raw const param) == 0 }
 }
 
 /// Sends a signal.
-pub fn kill(pid: i32, signal: i32) {
-    // SAFETY: two numbers.
-    unsafe { libc::kill(pid, signal) };
+pub fn kill(pid: Pid, signal: Signal) {
+    let _ = signal::kill(pid, signal);
 }
 
 /// Waits for a process to end. Returns its exit status, as in shells.
-pub fn wait(pid: i32) -> i32 {
-    let mut status = 0;
+pub fn wait(pid: Pid) -> i32 {
     loop {
-        // SAFETY: the address is that of a number.
-        let got = unsafe { libc::waitpid(pid, &raw mut status, 0) };
-        if got == pid {
-            return code(status);
-        }
-        if super::errno() != libc::EINTR {
-            return 1;
+        match wait_for(pid.as_raw(), 0) {
+            Ok((_, status)) => return status,
+            Err(Errno::EINTR) => {}
+            Err(_) => return 1,
         }
     }
 }
 
 /// A child that has ended, if there is one: its process ID, and its exit status as in shells.
-pub fn ended() -> Option<(i32, i32)> {
-    let mut status = 0;
-    // SAFETY: the address is that of a number.
-    let pid = unsafe { libc::waitpid(-1, &raw mut status, libc::WNOHANG) };
-    (pid > 0).then(|| (pid, code(status)))
+pub fn ended() -> Option<(Pid, i32)> {
+    wait_for(-1, libc::WNOHANG).ok().filter(|(pid, _)| pid.as_raw() > 0)
 }
 
-fn code(status: i32) -> i32 {
-    if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) } else { 128 + libc::WTERMSIG(status) }
+/// Calls `waitpid` itself, as nix loses a child that a real-time signal has ended.
+fn wait_for(pid: i32, flags: i32) -> Result<(Pid, i32), Errno> {
+    let mut status = 0;
+    // SAFETY: the pointer is to a live `i32` that nothing else borrows.
+    let pid = Errno::result(unsafe { libc::waitpid(pid, &raw mut status, flags) })?;
+    let ended = libc::WIFEXITED(status);
+    let code = if ended { libc::WEXITSTATUS(status) } else { 128 + libc::WTERMSIG(status) };
+    Ok((Pid::from_raw(pid), code))
 }
 
 /// Redirects standard output and error to a file, and standard input from nothing.
-pub fn redirect(to: RawFd) {
-    let Ok(nothing) = super::files::open("/dev/null", libc::O_RDONLY) else { return };
-    // SAFETY: numbers of open files.
-    unsafe {
-        libc::dup2(nothing.as_raw_fd(), 0);
-        libc::dup2(to, 1);
-        libc::dup2(to, 2);
-    }
+pub fn redirect(to: impl AsFd) {
+    let Ok(nothing) = super::files::open("/dev/null", OFlag::O_RDONLY) else { return };
+    let _ = unistd::dup2_stdin(nothing);
+    let _ = unistd::dup2_stdout(&to);
+    let _ = unistd::dup2_stderr(&to);
 }
 
 /// Keeps network administration rights when this process executes other programs.
@@ -145,7 +142,8 @@ pub fn keep_network_rights() {
     const NET_RAW: u32 = 13;
     let header: [u32; 2] = [VERSION_3, 0];
     let mut data = [0_u32; 6];
-    // SAFETY: header and data are of the sizes that version 3 has.
+    // SAFETY: `header` and `data` have the sizes that version 3 has: two words, and twice three words. Both
+    // outlive the calls, and the kernel writes `data` only. The arguments of prctl are numbers.
     unsafe {
         if libc::syscall(libc::SYS_capget, header.as_ptr(), data.as_mut_ptr()) != 0 {
             return;
@@ -160,45 +158,30 @@ pub fn keep_network_rights() {
     }
 }
 
-/// Executes another program, found in the `PATH`. Returns only on failure, with the reason.
-pub fn become_program(command: &[String]) -> String {
-    let Some(program) = command.first() else { return "found no command, expected a program".to_owned() };
-    let texts: Vec<CString> = command.iter().map(|text| c(text)).collect();
-    let mut list: Vec<_> = texts.iter().map(|text| text.as_ptr()).collect();
-    list.push(core::ptr::null());
-    // SAFETY: a list of texts, each with a zero at its end, and a null at the end of the list.
-    unsafe { libc::execvp(list[0], list.as_ptr()) };
-    format!("{program}: {}", super::reason(&std::io::Error::last_os_error()))
+/// Executes another program, found in the `PATH`, with these variables added to its environment. Returns only
+/// on failure, with the reason.
+pub fn become_program(command: &[String], environment: &[(&str, &str)]) -> SysError {
+    let [program, arguments @ ..] = command else { return SysError::NoCommand };
+    let error = Command::new(program).args(arguments).envs(environment.iter().copied()).exec();
+    SysError::io(program, &error)
 }
 
-/// Sets environment variables for the program to be executed.
-pub fn set_environment(all: &[(&str, &str)]) {
-    for (name, value) in all {
-        let (name, value) = (c(name), c(value));
-        // SAFETY: texts that end with a zero, in a process of one thread.
-        unsafe { libc::setenv(name.as_ptr(), value.as_ptr(), 1) };
-    }
-}
-
-/// Appends a folder to the `PATH`.
-pub fn find_also_in(folder: &str) {
+/// The `PATH` with another folder at its end.
+pub fn path_with(folder: &str) -> String {
     let path = std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".to_owned());
-    set_environment(&[("PATH", &format!("{path}:{folder}"))]);
+    format!("{path}:{folder}")
 }
 
 /// Changes the working directory to an open folder.
-pub fn work_in(folder: &impl AsRawFd) -> Result<(), String> {
-    // SAFETY: an open file.
-    check(unsafe { libc::fchdir(folder.as_raw_fd()) }, "the current folder").map(|_| ())
+pub fn work_in(folder: impl AsFd) -> Result<(), SysError> {
+    unistd::fchdir(folder).map_err(SysError::call("the current folder"))
 }
 
 /// Runs `make` with a umask such that new files are accessible to this user only.
 pub fn with_private_files<T>(make: impl FnOnce() -> T) -> T {
-    // SAFETY: a property of this process, which has one thread.
-    let before = unsafe { libc::umask(0o177) };
+    let before = umask(Mode::from_bits_truncate(0o177));
     let made = make();
-    // SAFETY: see above.
-    unsafe { libc::umask(before) };
+    umask(before);
     made
 }
 
@@ -223,6 +206,6 @@ mod tests {
 
     #[test]
     fn no_command_is_an_error() {
-        assert_eq!(become_program(&[]), "found no command, expected a program");
+        assert_eq!(become_program(&[], &[]).to_string(), "found no command, expected a program");
     }
 }

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::OutputError;
+
 /// Results of a part of a transfer, from the server's JSON.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Transfer {
@@ -12,12 +14,12 @@ pub struct Transfer {
 }
 
 /// Parses a server's JSON. `from` and `until` are in s from the start of the transfer.
-pub fn transfer(text: &str, from: f64, until: f64) -> Result<Transfer, String> {
-    let all: Value =
-        serde_json::from_str(text.trim()).map_err(|e| format!("iperf3: its output is no JSON: {e}"))?;
+pub fn transfer(text: &str, from: f64, until: f64) -> Result<Transfer, OutputError> {
+    let all: Value = serde_json::from_str(text.trim())
+        .map_err(|source| OutputError::NotJson { tool: "iperf3", source })?;
     if let Some(why) = all["error"].as_str().filter(|_| all["intervals"].as_array().is_none_or(Vec::is_empty))
     {
-        return Err(format!("iperf3: {why}"));
+        return Err(OutputError::Iperf3(why.to_owned()));
     }
     let (mut bytes, mut seconds, mut got, mut lost, mut udp) = (0.0, 0.0, 0, 0, false);
     for interval in all["intervals"].as_array().into_iter().flatten() {
@@ -41,9 +43,7 @@ pub fn transfer(text: &str, from: f64, until: f64) -> Result<Transfer, String> {
         }
     }
     if seconds <= 0.0 {
-        return Err(format!(
-            "iperf3: its output has no interval from {from:.1} s to {until:.1} s of the transfer"
-        ));
+        return Err(OutputError::NoInterval { from, until });
     }
     let datagrams = udp.then(|| (got.max(0) as u64, lost.max(0) as u64));
     Ok(Transfer { mbps: bytes * 8.0 / 1e6 / seconds, datagrams })
@@ -74,13 +74,15 @@ mod tests {
         let found = transfer(&text, 0.5, 1.5).expect("two of them");
         assert!((found.mbps - 24.0).abs() < 0.01, "{found:?}");
         assert_eq!(found.datagrams, None);
-        assert!(transfer(&text, 3.0, 4.0).is_err_and(|why| why.contains("no interval from 3.0 s to 4.0 s")));
+        let none = transfer(&text, 3.0, 4.0).expect_err("no interval").to_string();
+        assert!(none.contains("no interval from 3.0 s to 4.0 s"), "{none}");
     }
 
     #[test]
     fn what_it_complains_of_is_told() {
         let says = transfer("{\"start\":{},\"intervals\":[],\"error\":\"unable to connect\"}", 0.0, 1.0);
-        assert_eq!(says, Err("iperf3: unable to connect".to_owned()));
-        assert!(transfer("bash: iperf3: not found", 0.0, 1.0).is_err_and(|why| why.contains("no JSON")));
+        assert_eq!(says.expect_err("it failed").to_string(), "iperf3: unable to connect");
+        let says = transfer("bash: iperf3: not found", 0.0, 1.0);
+        assert!(says.is_err_and(|why| why.to_string().contains("its output is no JSON")));
     }
 }

@@ -8,3 +8,61 @@ pub mod programs;
 mod run;
 
 pub use run::{COMMAND, PATIENCE, Tools};
+
+use thiserror::Error;
+
+use crate::space::launcher::LauncherError;
+
+/// Errors of starting a tool.
+#[derive(Debug, Error)]
+pub enum ToolsError {
+    /// The program is not installed.
+    #[error(
+        "{program}: there is no such program, which flows of the scenario need; 'apt-get install {program}' installs it"
+    )]
+    Missing {
+        /// Name of the program.
+        program: String,
+    },
+    /// The machine has no empty folder in which hosts see a program of this project.
+    #[error(
+        "{program}: found no empty folder to show it in, which pages between live hosts need; 'mkdir -p /usr/local/games' makes one"
+    )]
+    NoFolder {
+        /// Name of the program.
+        program: String,
+    },
+    /// The launcher failed.
+    #[error(transparent)]
+    Launcher(#[from] LauncherError),
+}
+
+/// Errors in a tool's output.
+#[derive(Debug, Error)]
+pub enum OutputError {
+    /// The output is not JSON.
+    #[error("{tool}: its output is no JSON: {source}")]
+    NotJson {
+        /// Name of the tool.
+        tool: &'static str,
+        /// The failure.
+        source: serde_json::Error,
+    },
+    /// iperf3 reported an error.
+    #[error("iperf3: {0}")]
+    Iperf3(String),
+    /// No interval of iperf3's lies within the measured time.
+    #[error("iperf3: its output has no interval from {from:.1} s to {until:.1} s of the transfer")]
+    NoInterval {
+        /// Start of the measured time, in s from the start of the transfer.
+        from: f64,
+        /// End of the measured time, in s from the start of the transfer.
+        until: f64,
+    },
+    /// The output of irtt lacks its round trips.
+    #[error("irtt: its output has no round_trips")]
+    NoRoundTrips,
+    /// The page loader printed this line instead of a load.
+    #[error("{0}")]
+    Page(String),
+}

@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 use stillair_model::app::Page;
 
+use super::OutputError;
+
 /// The JSON description of a page for the page loader.
 pub fn as_json(page: &Page) -> String {
     let Page { request, header, list, objects } = page;
@@ -19,10 +21,10 @@ pub struct Loads {
 }
 
 /// Parses the loader's output. The error is the message that the loader printed.
-pub fn loads(text: &str) -> Result<Loads, String> {
+pub fn loads(text: &str) -> Result<Loads, OutputError> {
     let mut all = Loads::default();
     for line in text.lines().filter(|line| !line.is_empty()) {
-        let said: Value = serde_json::from_str(line).map_err(|_| line.to_owned())?;
+        let said: Value = serde_json::from_str(line).map_err(|_| OutputError::Page(line.to_owned()))?;
         match (said["at"].as_f64(), said["took"].as_f64()) {
             (Some(at), Some(took)) => all.done.push((at, took)),
             _ => all.under_way = said["under_way"].as_f64(),
@@ -65,6 +67,7 @@ mod tests {
     #[test]
     fn what_it_complains_of_is_told() {
         let says = loads("{\"at\": 0.5, \"took\": 0.4}\nstillair-page: [Errno 111] Connection refused\n");
-        assert_eq!(says, Err("stillair-page: [Errno 111] Connection refused".to_owned()));
+        let why = says.expect_err("it failed").to_string();
+        assert_eq!(why, "stillair-page: [Errno 111] Connection refused");
     }
 }

@@ -1,7 +1,7 @@
 //! Programs of this project that are on the `PATH` inside hosts, and servers for measurement tools.
 
 use crate::plan::Plan;
-use crate::space::launcher::{Launcher, Order};
+use crate::space::launcher::{Launcher, LauncherError, Order};
 use crate::space::tool;
 
 /// Names and texts of the programs, which are Python scripts.
@@ -24,7 +24,7 @@ pub fn serve(
     launcher: &Launcher,
     taken: &[(usize, u16)],
     notes: &mut Vec<String>,
-) -> Result<Vec<(usize, u16)>, String> {
+) -> Result<Vec<(usize, u16)>, LauncherError> {
     let (mut id, mut listeners) = (FIRST, Vec::new());
     for (server, port) in [("netserver -D", 12_865), ("irtt server -i 0", 2_112), ("iperf3 -s", 5_201)] {
         let command: Vec<String> = server.split(' ').map(str::to_owned).collect();

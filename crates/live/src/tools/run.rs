@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use nix::sys::signal::Signal;
 use serde_json::{Map, Value, json};
 use stillair_model::app::WhenFull;
 use stillair_model::types::Duration;
 use stillair_sim::scenario::{Flow, FlowKind, Scenario};
 
-use super::{fping, iperf3, irtt, page, programs};
+use super::{ToolsError, fping, iperf3, irtt, page, programs};
 use crate::plan::Plan;
-use crate::space::launcher::{Ended, Launcher, Order};
+use crate::space::launcher::{Ended, Launcher, LauncherError, Order};
 use crate::space::tool;
 
 /// Number of the user's command.
@@ -72,7 +73,7 @@ impl Tools {
         end: Option<Duration>,
         ours: bool,
         notes: &mut Vec<String>,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, ToolsError> {
         let mut all: Vec<Tool> = Vec::new();
         for flow in &scenario.live_flows {
             for (n, to) in flow.to.iter().enumerate() {
@@ -122,7 +123,7 @@ impl Tools {
     }
 
     /// Starts all servers.
-    pub fn serve(&self, launcher: &Launcher) -> Result<(), String> {
+    pub fn serve(&self, launcher: &Launcher) -> Result<(), LauncherError> {
         for (n, tool) in self.0.iter().enumerate() {
             if let Some(server) = &tool.server {
                 start(launcher, number(n, true), tool.hosts[1], server)?;
@@ -137,7 +138,7 @@ impl Tools {
     }
 
     /// Starts the clients that are due. Returns the time of the next start.
-    pub fn begin(&mut self, now: u64, launcher: &Launcher) -> Result<u64, String> {
+    pub fn begin(&mut self, now: u64, launcher: &Launcher) -> Result<u64, LauncherError> {
         for (n, tool) in self.0.iter_mut().enumerate() {
             if tool.state == State::Waits && tool.start <= now {
                 start(launcher, number(n, false), tool.hosts[0], &tool.client)?;
@@ -177,7 +178,8 @@ impl Tools {
             match tool.state {
                 State::Runs => {
                     tool.stopped = true;
-                    let _ = launcher.order(&Order::Signal { id: number(n, false), signal: libc::SIGINT });
+                    let _ = launcher
+                        .order(&Order::Signal { id: number(n, false), signal: Signal::SIGINT as i32 });
                 }
                 State::Waits => (tool.state, tool.listens) = (State::Ended(0), false),
                 State::Ended(_) => {}
@@ -217,7 +219,7 @@ impl Tools {
                     pages.insert(tool.name.clone(), all.summary(from, until));
                 }),
             };
-            let why = found.err().or_else(|| match tool.state {
+            let why = found.err().map(|why| why.to_string()).or_else(|| match tool.state {
                 State::Ended(127) => Some(text(false).trim().to_owned()),
                 _ => None,
             });
@@ -322,26 +324,20 @@ fn file(id: u32) -> String {
     format!("output-{id}")
 }
 
-fn start(launcher: &Launcher, id: u32, host: usize, command: &[String]) -> Result<(), String> {
+fn start(launcher: &Launcher, id: u32, host: usize, command: &[String]) -> Result<(), LauncherError> {
     launcher.order(&Order::Start { id, host, command: command.to_vec(), output: Some(file(id)) })
 }
 
 /// Says how to get a tool that is not there. One of ours is where `ours` says so, and is a script.
-fn needed(program: &str, ours: bool) -> Result<(), String> {
+fn needed(program: &str, ours: bool) -> Result<(), ToolsError> {
     let program = match program {
-        programs::PAGE if !ours => {
-            return Err(format!(
-                "{program}: found no empty folder to show it in, which pages between live hosts need; 'mkdir -p /usr/local/games' makes one"
-            ));
-        }
+        programs::PAGE if !ours => return Err(ToolsError::NoFolder { program: program.to_owned() }),
         programs::PAGE => "python3",
         other => other,
     };
     match tool::find(program) {
         Some(_) => Ok(()),
-        None => Err(format!(
-            "{program}: there is no such program, which flows of the scenario need; 'apt-get install {program}' installs it"
-        )),
+        None => Err(ToolsError::Missing { program: program.to_owned() }),
     }
 }
 

@@ -1,6 +1,17 @@
 //! The header of a packet on a card (`virtio_net_hdr`), which describes remaining offload work.
 
 use stillair_ip::checksum;
+use thiserror::Error;
+
+/// A checksum field beyond the end of its frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error("a checksum at byte {field} of a frame of {len}")]
+pub struct ChecksumError {
+    /// Offset of the field in bytes.
+    pub field: usize,
+    /// Length of the frame in bytes.
+    pub len: usize,
+}
 
 /// Length of the header in bytes (virtio 1.x).
 // spec: virtio 1.2 5.1.6 - flags, kind of segments, length of headers, size of segments, where the checksum
@@ -35,10 +46,10 @@ impl TxHeader {
     }
 
     /// Completes the transport checksum of a frame. The checksum field holds the sum of the pseudo-header.
-    pub fn complete(&self, frame: &mut [u8]) -> Result<(), String> {
+    pub fn complete(&self, frame: &mut [u8]) -> Result<(), ChecksumError> {
         let (start, field) = (usize::from(self.start), usize::from(self.start) + usize::from(self.offset));
         if start > frame.len() || field + 2 > frame.len() {
-            return Err(format!("a checksum at byte {field} of a frame of {}", frame.len()));
+            return Err(ChecksumError { field, len: frame.len() });
         }
         let right = match checksum::finish(checksum::sum(&frame[start..])) {
             // Of UDP zero would say that there is none.

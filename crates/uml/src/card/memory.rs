@@ -3,7 +3,9 @@
 
 use std::os::fd::OwnedFd;
 
-use crate::sys::Mapping;
+use thiserror::Error;
+
+use crate::sys::{Mapping, SysError};
 
 /// A region of a guest's memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,7 +23,8 @@ pub struct Region {
 pub struct GuestMemory(Vec<(Region, Mapping)>);
 
 /// A guest named an address outside its memory.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error("{len} bytes at {address:#x}, which are not the guest's memory")]
 pub struct OutOfBounds {
     /// The first address of the access.
     pub address: u64,
@@ -29,24 +32,43 @@ pub struct OutOfBounds {
     pub len: usize,
 }
 
+/// Errors of a guest's memory.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum MemoryError {
+    /// The numbers of regions and of their files differ.
+    #[error("{regions} regions of memory with {files} files")]
+    Files {
+        /// Number of regions.
+        regions: usize,
+        /// Number of files.
+        files: usize,
+    },
+    /// A region is too large, or exceeds the address space.
+    #[error("a region of memory that cannot be: {0:?}")]
+    Region(Region),
+    /// A region cannot be mapped.
+    #[error(transparent)]
+    Sys(#[from] SysError),
+}
+
 /// Most bytes of a region, more than any guest has.
 const MOST: u64 = 1 << 36;
 
 impl GuestMemory {
     /// The regions of a guest with their files.
-    pub fn new(regions: &[Region], files: &[OwnedFd]) -> Result<Self, String> {
+    pub fn new(regions: &[Region], files: &[OwnedFd]) -> Result<Self, MemoryError> {
         if regions.len() != files.len() {
-            return Err(format!("{} regions of memory with {} files", regions.len(), files.len()));
+            return Err(MemoryError::Files { regions: regions.len(), files: files.len() });
         }
         let one = |(region, file): (&Region, &OwnedFd)| {
             let fits = region.size <= MOST
                 && region.offset <= MOST
                 && region.address.checked_add(region.size).is_some();
             let len = fits.then(|| (region.size + region.offset) as usize);
-            let len = len.ok_or_else(|| format!("a region of memory that cannot be: {region:?}"))?;
+            let len = len.ok_or(MemoryError::Region(*region))?;
             Ok((*region, Mapping::new(file, len)?))
         };
-        regions.iter().zip(files).map(one).collect::<Result<_, String>>().map(Self)
+        regions.iter().zip(files).map(one).collect::<Result<_, MemoryError>>().map(Self)
     }
 
     fn place(&self, address: u64, len: usize) -> Result<(&Mapping, usize), OutOfBounds> {
@@ -74,18 +96,6 @@ impl GuestMemory {
         let mut bytes = [0; 2];
         self.read(address, &mut bytes)?;
         Ok(u16::from_le_bytes(bytes))
-    }
-}
-
-impl core::fmt::Display for OutOfBounds {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "{} bytes at {:#x}, which are not the guest's memory", self.len, self.address)
-    }
-}
-
-impl From<OutOfBounds> for String {
-    fn from(of: OutOfBounds) -> Self {
-        of.to_string()
     }
 }
 

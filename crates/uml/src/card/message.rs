@@ -6,7 +6,31 @@
 
 use std::os::fd::OwnedFd;
 
-use crate::sys::Socket;
+use thiserror::Error;
+
+use crate::sys::{Socket, SysError};
+
+/// Errors of receiving or sending a message.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum MessageError {
+    /// The payload is too long.
+    #[error("a message of the card of {size} bytes")]
+    Long {
+        /// Length of the payload in bytes.
+        size: usize,
+    },
+    /// The payload is too short for its request.
+    #[error("request {request} of the card with {size} bytes")]
+    Short {
+        /// Number of the request.
+        request: u32,
+        /// Length of the payload in bytes.
+        size: usize,
+    },
+    /// The socket failed.
+    #[error(transparent)]
+    Sys(#[from] SysError),
+}
 
 /// Length of a message header in bytes.
 pub const HEADER: usize = 12;
@@ -54,7 +78,7 @@ pub struct Message {
 
 impl Message {
     /// Receives the next message; false at the end of the connection.
-    pub fn receive(&mut self, from: &Socket) -> Result<bool, String> {
+    pub fn receive(&mut self, from: &Socket) -> Result<bool, MessageError> {
         self.files.clear();
         let mut header = [0; HEADER];
         if !from.receive(&mut header, &mut self.files)? {
@@ -63,47 +87,47 @@ impl Message {
         let [a, b, c, d, e, f, g, h, i, j, k, l] = header;
         let size = u32::from_le_bytes([i, j, k, l]) as usize;
         if size > MOST {
-            return Err(format!("a message of the card of {size} bytes"));
+            return Err(MessageError::Long { size });
         }
         self.request = u32::from_le_bytes([a, b, c, d]);
         self.wants_reply = u32::from_le_bytes([e, f, g, h]) & NEED_REPLY != 0;
         self.payload.clear();
         self.payload.resize(size, 0);
-        if size == 0 { Ok(true) } else { from.receive(&mut self.payload, &mut self.files) }
+        if size == 0 { Ok(true) } else { Ok(from.receive(&mut self.payload, &mut self.files)?) }
     }
 
     /// The 32-bit value at a byte offset of the payload.
-    pub fn u32(&self, at: usize) -> Result<u32, String> {
+    pub fn u32(&self, at: usize) -> Result<u32, MessageError> {
         let bytes = self.payload.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
         bytes.map(u32::from_le_bytes).ok_or_else(|| self.short())
     }
 
     /// The 64-bit value at a byte offset of the payload.
-    pub fn u64(&self, at: usize) -> Result<u64, String> {
+    pub fn u64(&self, at: usize) -> Result<u64, MessageError> {
         let bytes = self.payload.get(at..at + 8).and_then(|bytes| bytes.try_into().ok());
         bytes.map(u64::from_le_bytes).ok_or_else(|| self.short())
     }
 
-    fn short(&self) -> String {
-        format!("request {} of the card with {} bytes", self.request, self.payload.len())
+    fn short(&self) -> MessageError {
+        MessageError::Short { request: self.request, size: self.payload.len() }
     }
 }
 
 /// Sends the reply to a request.
-pub fn reply(to: &Socket, request: u32, payload: &[u8]) -> Result<bool, String> {
+pub fn reply(to: &Socket, request: u32, payload: &[u8]) -> Result<bool, MessageError> {
     send(to, request, VERSION | REPLY, payload)
 }
 
 /// Sends a request to the guest that requires a reply.
-pub fn ask(to: &Socket, request: u32, payload: &[u8]) -> Result<bool, String> {
+pub fn ask(to: &Socket, request: u32, payload: &[u8]) -> Result<bool, MessageError> {
     send(to, request, VERSION | NEED_REPLY, payload)
 }
 
-fn send(to: &Socket, request: u32, flags: u32, payload: &[u8]) -> Result<bool, String> {
+fn send(to: &Socket, request: u32, flags: u32, payload: &[u8]) -> Result<bool, MessageError> {
     let mut bytes = [0; HEADER + MOST];
     bytes[..4].copy_from_slice(&request.to_le_bytes());
     bytes[4..8].copy_from_slice(&flags.to_le_bytes());
     bytes[8..HEADER].copy_from_slice(&(payload.len() as u32).to_le_bytes());
     bytes[HEADER..HEADER + payload.len()].copy_from_slice(payload);
-    to.send(&bytes[..HEADER + payload.len()])
+    Ok(to.send(&bytes[..HEADER + payload.len()])?)
 }

@@ -14,15 +14,91 @@ pub mod ring;
 #[cfg(test)]
 mod tests;
 
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
 use stillair_sim::scenario::{Offload, RxBuffers};
+use thiserror::Error;
 
 use crate::sys::Socket;
-use header::{HEADER, TxHeader};
-use memory::{GuestMemory, Region};
-use message::{Message, request};
-use ring::{Part, Ring};
+use header::{ChecksumError, HEADER, TxHeader};
+use memory::{GuestMemory, MemoryError, OutOfBounds, Region};
+use message::{Message, MessageError, request};
+use ring::{Part, Ring, RingError};
+
+/// A mistake of a guest's driver, or a failure of its connection.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum CardError {
+    /// The card has no such ring.
+    #[error("ring {ring} of a card that has two")]
+    NoRing {
+        /// Number of the ring.
+        ring: usize,
+    },
+    /// The driver accepted features that were not offered.
+    #[error("features {wanted:#x}, of which {offered:#x} are offered")]
+    Features {
+        /// Feature bits of the driver.
+        wanted: u64,
+        /// Feature bits of the card.
+        offered: u64,
+    },
+    /// The driver lacks protocol features that virtual time needs.
+    #[error(
+        "protocol features {wanted:#x}, expected {PROTOCOL:#x}: this kernel cannot have its card in virtual time"
+    )]
+    ProtocolFeatures {
+        /// Protocol feature bits of the driver.
+        wanted: u64,
+    },
+    /// The socket for the card's requests was not passed.
+    #[error("requests of the card without a file")]
+    NoFile,
+    /// The driver wants notifications by eventfd.
+    #[error("a notification beside the connection, which has no place in virtual time")]
+    Notification,
+    /// The request is unknown.
+    #[error("request {request}, which is not known")]
+    Request {
+        /// Number of the request.
+        request: u32,
+    },
+    /// The driver has set up no socket for the card's requests.
+    #[error("a card without a way to its guest")]
+    NoRequests,
+    /// The driver refused an interrupt.
+    #[error("the guest did not take an interrupt")]
+    Interrupt,
+    /// A packet of the guest is too long.
+    #[error("a packet of more than {LONGEST} bytes")]
+    Long,
+    /// A packet of the guest is shorter than its offload header.
+    #[error("a packet of {len} bytes with its header")]
+    Short {
+        /// Length of the packet in bytes, with its header.
+        len: usize,
+    },
+    /// A receive buffer is shorter than the frame.
+    #[error("a frame of {len} bytes in a buffer that is shorter")]
+    Buffer {
+        /// Length of the frame in bytes.
+        len: usize,
+    },
+    /// The offload header of a packet is wrong.
+    #[error(transparent)]
+    Checksum(#[from] ChecksumError),
+    /// A message is wrong, or the connection failed.
+    #[error(transparent)]
+    Message(#[from] MessageError),
+    /// A ring is wrong.
+    #[error(transparent)]
+    Ring(#[from] RingError),
+    /// The guest's memory cannot be used.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    /// A buffer is outside the guest's memory.
+    #[error(transparent)]
+    OutOfBounds(#[from] OutOfBounds),
+}
 
 /// Index of the receive ring: packets for the guest.
 pub const RX: usize = 0;
@@ -116,31 +192,31 @@ impl Card {
     }
 
     /// The file descriptor of the guest's requests.
-    pub fn fd(&self) -> RawFd {
-        self.socket.as_raw_fd()
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
     }
 
     /// The file descriptor of the guest's answers, once the guest has set it up.
-    pub fn answers(&self) -> Option<RawFd> {
-        self.requests.as_ref().map(Socket::as_raw_fd)
+    pub fn answers(&self) -> Option<BorrowedFd<'_>> {
+        self.requests.as_ref().map(Socket::as_fd)
     }
 
     /// Receives the guest's next request. All requests except a kick are answered here.
-    pub fn hear(&mut self) -> Result<Heard, String> {
+    pub fn hear(&mut self) -> Result<Heard, CardError> {
         let mut message = core::mem::take(&mut self.message);
         let heard = match message.receive(&self.socket) {
             Ok(true) => self.act(&mut message),
             Ok(false) => Ok(Heard::Gone),
-            Err(why) => Err(why),
+            Err(why) => Err(why.into()),
         };
         self.message = message;
         heard
     }
 
-    fn act(&mut self, message: &mut Message) -> Result<Heard, String> {
+    fn act(&mut self, message: &mut Message) -> Result<Heard, CardError> {
         let index = |message: &Message| match message.u32(0)? as usize {
             n @ (RX | TX) => Ok(n),
-            n => Err(format!("ring {n} of a card that has two")),
+            ring => Err(CardError::NoRing { ring }),
         };
         let word = |value: u64| value.to_le_bytes();
         match message.request {
@@ -161,19 +237,14 @@ impl Card {
                     request::SET_FEATURES => {
                         let wanted = message.u64(0)?;
                         if wanted & !self.offered != 0 {
-                            return Err(format!(
-                                "features {wanted:#x}, of which {:#x} are offered",
-                                self.offered
-                            ));
+                            return Err(CardError::Features { wanted, offered: self.offered });
                         }
                         self.features = wanted;
                     }
                     request::SET_PROTOCOL_FEATURES => {
                         let wanted = message.u64(0)?;
                         if wanted != PROTOCOL {
-                            return Err(format!(
-                                "protocol features {wanted:#x}, expected {PROTOCOL:#x}: this kernel cannot have its card in virtual time"
-                            ));
+                            return Err(CardError::ProtocolFeatures { wanted });
                         }
                     }
                     request::SET_MEM_TABLE => self.remember(message)?,
@@ -190,29 +261,26 @@ impl Card {
                         self.rings[n].listen(&self.memory, n == TX)?;
                     }
                     request::SET_SLAVE_REQ_FD => {
-                        let file = message.files.pop().ok_or("requests of the card without a file")?;
+                        let file = message.files.pop().ok_or(CardError::NoFile)?;
                         self.requests = Some(Socket::from(file));
                     }
                     request::SET_OWNER | request::SET_CONFIG => {}
                     request::SET_VRING_KICK | request::SET_VRING_CALL => {
-                        return Err(
-                            "a notification beside the connection, which has no place in virtual time"
-                                .to_owned(),
-                        );
+                        return Err(CardError::Notification);
                     }
-                    other => return Err(format!("request {other}, which is not known")),
+                    request => return Err(CardError::Request { request }),
                 }
                 if message.wants_reply { self.say(message.request, &word(0)) } else { Ok(Heard::Setup) }
             }
         }
     }
 
-    fn say(&self, request: u32, payload: &[u8]) -> Result<Heard, String> {
+    fn say(&self, request: u32, payload: &[u8]) -> Result<Heard, CardError> {
         let is_there = message::reply(&self.socket, request, payload)?;
         Ok(if is_there { Heard::Setup } else { Heard::Gone })
     }
 
-    fn remember(&mut self, message: &mut Message) -> Result<(), String> {
+    fn remember(&mut self, message: &mut Message) -> Result<(), CardError> {
         const REGION: usize = 32;
         let region = |n: usize| {
             let at = 8 + n * REGION;
@@ -222,29 +290,32 @@ impl Card {
                 offset: message.u64(at + 24)?,
             })
         };
-        let regions = (0..message.u32(0)?.min(8) as usize).map(region).collect::<Result<Vec<_>, String>>()?;
+        let regions =
+            (0..message.u32(0)?.min(8) as usize).map(region).collect::<Result<Vec<_>, CardError>>()?;
         self.memory = GuestMemory::new(&regions, &message.files)?;
         Ok(())
     }
 
     /// Answers a kick; the guest continues.
-    pub fn answer(&self) -> Result<(), String> {
-        message::reply(&self.socket, request::VRING_KICK, &0_u64.to_le_bytes()).map(|_| ())
+    pub fn answer(&self) -> Result<(), CardError> {
+        message::reply(&self.socket, request::VRING_KICK, &0_u64.to_le_bytes())?;
+        Ok(())
     }
 
     /// Notifies the guest that buffers of a ring have been returned. The guest replies at [`Card::answers`];
     /// [`Card::answered`] reads the reply.
-    pub fn call(&self, ring: usize) -> Result<(), String> {
+    pub fn call(&self, ring: usize) -> Result<(), CardError> {
         let Some(requests) = &self.requests else {
-            return Err("a card without a way to its guest".to_owned());
+            return Err(CardError::NoRequests);
         };
         let mut payload = [0; 8];
         payload[..4].copy_from_slice(&(ring as u32).to_le_bytes());
-        message::ask(requests, request::CALL, &payload).map(|_| ())
+        message::ask(requests, request::CALL, &payload)?;
+        Ok(())
     }
 
     /// Receives the guest's answer to a call; false if the guest has closed the connection.
-    pub fn answered(&self) -> Result<bool, String> {
+    pub fn answered(&self) -> Result<bool, CardError> {
         let Some(requests) = &self.requests else { return Ok(false) };
         let mut answer = Message::default();
         if !answer.receive(requests)? {
@@ -252,26 +323,26 @@ impl Card {
         }
         match answer.u64(0)? {
             0 => Ok(true),
-            _ => Err("the guest did not take an interrupt".to_owned()),
+            _ => Err(CardError::Interrupt),
         }
     }
 
     /// The next packet that the guest sends, from the Ethernet header on. Its buffer belongs to the card
     /// until [`Card::sent`].
-    pub fn take(&mut self) -> Result<Option<SentFrame<'_>>, String> {
+    pub fn take(&mut self) -> Result<Option<SentFrame<'_>>, CardError> {
         let Some(head) = self.rings[TX].take(&self.memory, &mut self.parts)? else { return Ok(None) };
         self.packet.clear();
         for part in self.parts.iter().filter(|part| !part.writes) {
             let (from, len) = (self.packet.len(), part.len as usize);
             if from + len > LONGEST {
-                return Err(format!("a packet of more than {LONGEST} bytes"));
+                return Err(CardError::Long);
             }
             self.packet.resize(from + len, 0);
             self.memory.read(part.address, &mut self.packet[from..])?;
         }
         let len = self.packet.len();
         let Some((header, frame)) = self.packet.split_first_chunk_mut::<HEADER>() else {
-            return Err(format!("a packet of {len} bytes with its header"));
+            return Err(CardError::Short { len });
         };
         let header = TxHeader::read(header);
         if header.needs_checksum {
@@ -281,12 +352,12 @@ impl Card {
     }
 
     /// Returns the buffer of a guest's packet that has been sent or lost.
-    pub fn sent(&mut self, head: u16) -> Result<(), String> {
-        self.rings[TX].give(&self.memory, head, 0)
+    pub fn sent(&mut self, head: u16) -> Result<(), CardError> {
+        Ok(self.rings[TX].give(&self.memory, head, 0)?)
     }
 
     /// Delivers a frame to the guest; false if the guest has no buffer for the frame.
-    pub fn receive(&mut self, frame: &[u8]) -> Result<bool, String> {
+    pub fn receive(&mut self, frame: &[u8]) -> Result<bool, CardError> {
         let ring = &mut self.rings[RX];
         let Some(head) = ring.take(&self.memory, &mut self.parts)? else { return Ok(false) };
         let header = header::received(self.features & feature::GUEST_CSUM != 0);
@@ -301,20 +372,20 @@ impl Card {
             }
         }
         if !left.is_empty() {
-            return Err(format!("a frame of {} bytes in a buffer that is shorter", frame.len()));
+            return Err(CardError::Buffer { len: frame.len() });
         }
         ring.give(&self.memory, head, (HEADER + frame.len()) as u32)?;
         Ok(true)
     }
 
     /// Makes returned buffers of a ring visible to the guest; true if the guest wants an interrupt.
-    pub fn publish(&self, ring: usize) -> Result<bool, String> {
-        self.rings[ring].publish(&self.memory)
+    pub fn publish(&self, ring: usize) -> Result<bool, CardError> {
+        Ok(self.rings[ring].publish(&self.memory)?)
     }
 
     /// Sets whether the guest kicks when it adds receive buffers.
-    pub fn wait_for_room(&self, waits: bool) -> Result<(), String> {
-        self.rings[RX].listen(&self.memory, waits)
+    pub fn wait_for_room(&self, waits: bool) -> Result<(), CardError> {
+        Ok(self.rings[RX].listen(&self.memory, waits)?)
     }
 
     /// The features that the guest has accepted.

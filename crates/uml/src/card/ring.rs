@@ -7,7 +7,45 @@
 // flags, index, pairs of head and length.
 // linux: include/uapi/linux/virtio_ring.h (6.12).
 
-use super::memory::GuestMemory;
+use thiserror::Error;
+
+use super::memory::{GuestMemory, OutOfBounds};
+
+/// A mistake of a guest's driver in a ring.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum RingError {
+    /// The size is no power of two, or too large.
+    #[error("a ring of {size} descriptors")]
+    Size {
+        /// Number of descriptors.
+        size: u32,
+    },
+    /// More buffers are offered than the ring has descriptors.
+    #[error("a ring of {size} descriptors in which {offered} buffers are offered")]
+    Offered {
+        /// Number of descriptors.
+        size: u16,
+        /// Number of buffers.
+        offered: u16,
+    },
+    /// A descriptor is beyond the end of the ring.
+    #[error("descriptor {number} of a ring of {size}")]
+    Descriptor {
+        /// Number of the descriptor.
+        number: u16,
+        /// Number of descriptors.
+        size: u16,
+    },
+    /// A chain of descriptors is longer than the ring.
+    #[error("a chain of descriptors without an end")]
+    Endless,
+    /// A descriptor is indirect.
+    #[error("an indirect descriptor, which was not offered")]
+    Indirect,
+    /// The ring or a buffer is outside the guest's memory.
+    #[error(transparent)]
+    Memory(#[from] OutOfBounds),
+}
 
 /// The card does not want to be told of buffers.
 const NO_NOTIFY: u16 = 1;
@@ -47,9 +85,9 @@ pub struct Ring {
 
 impl Ring {
     /// Sets the number of descriptors.
-    pub fn resize(&mut self, size: u32) -> Result<(), String> {
+    pub fn resize(&mut self, size: u32) -> Result<(), RingError> {
         if !size.is_power_of_two() || size > MOST {
-            return Err(format!("a ring of {size} descriptors"));
+            return Err(RingError::Size { size });
         }
         self.size = size as u16;
         Ok(())
@@ -75,19 +113,19 @@ impl Ring {
     }
 
     /// Number of buffers that the guest has offered and the card has not taken.
-    pub fn waiting(&self, memory: &GuestMemory) -> Result<u16, String> {
+    pub fn waiting(&self, memory: &GuestMemory) -> Result<u16, RingError> {
         if !self.is_ready() {
             return Ok(0);
         }
-        let count = memory.u16(self.available + 2)?.wrapping_sub(self.taken);
-        if count > self.size {
-            return Err(format!("a ring of {} descriptors in which {count} buffers are offered", self.size));
+        let offered = memory.u16(self.available + 2)?.wrapping_sub(self.taken);
+        if offered > self.size {
+            return Err(RingError::Offered { size: self.size, offered });
         }
-        Ok(count)
+        Ok(offered)
     }
 
     /// The head of the next buffer that the guest has offered; `parts` is replaced by its parts.
-    pub fn take(&mut self, memory: &GuestMemory, parts: &mut Vec<Part>) -> Result<Option<u16>, String> {
+    pub fn take(&mut self, memory: &GuestMemory, parts: &mut Vec<Part>) -> Result<Option<u16>, RingError> {
         parts.clear();
         if self.waiting(memory)? == 0 {
             return Ok(None);
@@ -97,17 +135,17 @@ impl Ring {
         let mut at = head;
         loop {
             if at >= self.size {
-                return Err(format!("descriptor {at} of a ring of {}", self.size));
+                return Err(RingError::Descriptor { number: at, size: self.size });
             }
             if parts.len() >= usize::from(self.size) {
-                return Err("a chain of descriptors without an end".to_owned());
+                return Err(RingError::Endless);
             }
             let mut bytes = [0; 16];
             memory.read(self.descriptors + 16 * u64::from(at), &mut bytes)?;
             let [a, b, c, d, e, f, g, h, l0, l1, l2, l3, f0, f1, n0, n1] = bytes;
             let flags = u16::from_le_bytes([f0, f1]);
             if flags & INDIRECT != 0 {
-                return Err("an indirect descriptor, which was not offered".to_owned());
+                return Err(RingError::Indirect);
             }
             parts.push(Part {
                 address: u64::from_le_bytes([a, b, c, d, e, f, g, h]),
@@ -122,7 +160,7 @@ impl Ring {
     }
 
     /// Returns a buffer with `len` bytes written into it. The guest sees it after [`Ring::publish`].
-    pub fn give(&mut self, memory: &GuestMemory, head: u16, len: u32) -> Result<(), String> {
+    pub fn give(&mut self, memory: &GuestMemory, head: u16, len: u32) -> Result<(), RingError> {
         let mut bytes = [0; 8];
         bytes[..4].copy_from_slice(&u32::from(head).to_le_bytes());
         bytes[4..].copy_from_slice(&len.to_le_bytes());
@@ -132,14 +170,14 @@ impl Ring {
     }
 
     /// Makes returned buffers visible to the guest; true if the guest wants an interrupt.
-    pub fn publish(&self, memory: &GuestMemory) -> Result<bool, String> {
+    pub fn publish(&self, memory: &GuestMemory) -> Result<bool, RingError> {
         core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
         memory.write(self.used + 2, &self.given.to_le_bytes())?;
         Ok(memory.u16(self.available)? & NO_INTERRUPT == 0)
     }
 
     /// Sets whether the guest kicks when it offers buffers.
-    pub fn listen(&self, memory: &GuestMemory, listens: bool) -> Result<(), String> {
+    pub fn listen(&self, memory: &GuestMemory, listens: bool) -> Result<(), RingError> {
         let flags = if listens { 0 } else { NO_NOTIFY };
         if self.is_ready() {
             memory.write(self.used, &flags.to_le_bytes())?;
@@ -226,7 +264,7 @@ pub(super) mod tests {
     fn what_a_driver_may_not_write_is_refused() {
         let (memory, mut parts) = (memory(), Vec::new());
         let mut refused = |why: &str| {
-            let found = ring().take(&memory, &mut parts).expect_err("it was taken");
+            let found = ring().take(&memory, &mut parts).expect_err("it was taken").to_string();
             assert!(found.contains(why), "{found}");
         };
         memory.write(AVAILABLE + 2, &5_u16.to_le_bytes()).expect("in bounds");
@@ -243,7 +281,7 @@ pub(super) mod tests {
         refused("indirect");
         let mut far = ring();
         far.locate(0x9_0000, AVAILABLE, USED);
-        assert!(far.take(&memory, &mut parts).is_err_and(|why| why.contains("not the guest's memory")));
+        assert!(matches!(far.take(&memory, &mut parts), Err(RingError::Memory(_))));
         assert!(Ring::default().resize(3).is_err() && Ring::default().resize(65_536).is_err());
     }
 }

@@ -6,10 +6,35 @@
 
 pub mod page;
 
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
-use crate::sys::{Ready, Socket, nothing, ready};
+use thiserror::Error;
+
+use crate::sys::{Ready, Socket, SysError, nothing, ready};
 use page::{GUEST, Page};
+
+/// A mistake of a guest's clock, or a failure of its connection.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum ClockError {
+    /// The message is unknown.
+    #[error("message {op} of the clock, which is not known")]
+    Unknown {
+        /// Number of the message.
+        op: u32,
+    },
+    /// Another message came instead of an acknowledgement.
+    #[error("message {op} of the clock in place of an acknowledgement")]
+    NotAcknowledged {
+        /// Number of the message.
+        op: u32,
+    },
+    /// The guest hangs.
+    #[error(transparent)]
+    Silent(#[from] crate::Silent),
+    /// The connection failed.
+    #[error(transparent)]
+    Sys(#[from] SysError),
+}
 
 /// Messages of a clock.
 // linux: include/uapi/linux/um_timetravel.h um_timetravel_ops (6.1, 6.12).
@@ -58,14 +83,14 @@ pub struct Clock {
 impl Clock {
     /// The clock of a guest that has connected and runs until `free_until`. If `shares`, the guest is offered
     /// a shared page. `patience_ms` is the longest wait for a message from the guest, in ms of real time.
-    pub fn new(socket: Socket, free_until: u64, shares: bool, patience_ms: i32) -> Result<Self, String> {
+    pub fn new(socket: Socket, free_until: u64, shares: bool, patience_ms: i32) -> Result<Self, ClockError> {
         let page = shares.then(|| Page::new(free_until)).transpose()?;
         Ok(Self { socket, page, sequence: 0, request: None, now: 0, free_until, runs: true, patience_ms })
     }
 
     /// The file descriptor of the guest's messages.
-    pub fn fd(&self) -> RawFd {
-        self.socket.as_raw_fd()
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
     }
 
     /// Whether the guest has a turn.
@@ -87,7 +112,7 @@ impl Clock {
     }
 
     /// Receives the next message, and answers if the guest expects it.
-    pub fn hear(&mut self) -> Result<Said, String> {
+    pub fn hear(&mut self) -> Result<Said, ClockError> {
         let Some((op, sequence, time)) = self.message()? else { return Ok(Said::Gone) };
         let answer = match op {
             op::START => return self.start(sequence),
@@ -108,7 +133,7 @@ impl Clock {
                 0
             }
             op::GET_TOD => EPOCH,
-            other => return Err(format!("message {other} of the clock, which is not known")),
+            op => return Err(ClockError::Unknown { op }),
         };
         if !self.send(op::ACK, sequence, answer)? {
             return Ok(Said::Gone);
@@ -119,7 +144,7 @@ impl Clock {
         Ok(Said::Something)
     }
 
-    fn start(&mut self, sequence: u32) -> Result<Said, String> {
+    fn start(&mut self, sequence: u32) -> Result<Said, ClockError> {
         let Some(page) = &self.page else {
             let is_there = self.send(op::ACK, sequence, 0)?;
             return Ok(if is_there { Said::Something } else { Said::Gone });
@@ -144,7 +169,7 @@ impl Clock {
     }
 
     /// Gives the guest a turn from `now` on; it may continue without asking until `free_until`.
-    pub fn run(&mut self, now: u64, free_until: u64) -> Result<bool, String> {
+    pub fn run(&mut self, now: u64, free_until: u64) -> Result<bool, ClockError> {
         (self.runs, self.request, self.now, self.free_until) = (true, None, now, free_until);
         if let Some(page) = &self.page {
             page.run_at(now, free_until);
@@ -159,7 +184,7 @@ impl Clock {
 
     /// While the guest waits for an answer to its notification: sets the time until which it may continue
     /// without asking.
-    pub fn free_until(&mut self, at: u64) -> Result<bool, String> {
+    pub fn free_until(&mut self, at: u64) -> Result<bool, ClockError> {
         if at == self.free_until {
             return Ok(true);
         }
@@ -174,7 +199,7 @@ impl Clock {
     }
 
     /// Says something and waits for its acknowledgement; what the guest says before that is taken note of.
-    fn told(&mut self, what: u32, time: u64) -> Result<bool, String> {
+    fn told(&mut self, what: u32, time: u64) -> Result<bool, ClockError> {
         self.sequence += 1;
         let sequence = self.sequence;
         if !self.send(what, sequence, time)? {
@@ -191,15 +216,15 @@ impl Clock {
                 op::GET => {
                     self.send(op::ACK, of, self.now)?;
                 }
-                other => return Err(format!("message {other} of the clock in place of an acknowledgement")),
+                op => return Err(ClockError::NotAcknowledged { op }),
             }
         }
     }
 
     /// The next message; an error if none comes for long.
-    fn message(&self) -> Result<Option<(u32, u32, u64)>, String> {
-        if ready(&[self.fd()], self.patience_ms)? == Ready::Nothing {
-            return Err(super::silent(self.patience_ms));
+    fn message(&self) -> Result<Option<(u32, u32, u64)>, ClockError> {
+        if ready([self.fd()], self.patience_ms)? == Ready::Nothing {
+            return Err(crate::Silent { ms: self.patience_ms }.into());
         }
         let mut bytes = [0; 16];
         if !self.socket.receive(&mut bytes, &mut Vec::new())? {
@@ -210,8 +235,8 @@ impl Clock {
         Ok(Some((op, sequence, u64::from_le_bytes(time))))
     }
 
-    fn send(&self, op: u32, sequence: u32, time: u64) -> Result<bool, String> {
-        self.socket.send(&bytes(op, sequence, time))
+    fn send(&self, op: u32, sequence: u32, time: u64) -> Result<bool, ClockError> {
+        Ok(self.socket.send(&bytes(op, sequence, time))?)
     }
 }
 
@@ -298,14 +323,14 @@ mod tests {
         // Neither is acknowledged.
         assert_eq!(is_told(&guest), (op::RUN, 1, 300));
         assert_eq!(clock.free_until(400), Ok(true));
-        assert_eq!(ready(&[guest.as_raw_fd()], 0), Ok(Ready::Nothing));
+        assert_eq!(ready([guest.as_fd()], 0), Ok(Ready::Nothing));
     }
 
     #[test]
     fn one_that_says_nothing_or_something_else_is_an_error() {
         let (mut clock, guest) = pair(false);
-        assert!(clock.hear().is_err_and(|why| why.contains("has said nothing for 1 s")));
+        assert!(clock.hear().is_err_and(|why| why.to_string().contains("has said nothing for 1 s")));
         says(&guest, 77, 1, 0);
-        assert!(clock.hear().is_err_and(|why| why.contains("message 77")));
+        assert_eq!(clock.hear(), Err(ClockError::Unknown { op: 77 }));
     }
 }

@@ -5,7 +5,7 @@
 
 use std::os::fd::OwnedFd;
 
-use crate::sys::{Mapping, memory_file};
+use crate::sys::{Mapping, SysError, memory_file};
 
 const VERSION: u32 = 2;
 /// Where clients begin, and the bytes of each.
@@ -28,7 +28,7 @@ pub struct Page {
 
 impl Page {
     /// A page at time zero, of a guest that runs and may continue until `free_until`.
-    pub fn new(free_until: u64) -> Result<Self, String> {
+    pub fn new(free_until: u64) -> Result<Self, SysError> {
         let file = memory_file("clock", LEN)?;
         let page = Self { map: Mapping::new(&file, LEN)?, file };
         page.put(0, &VERSION.to_le_bytes());

@@ -1,91 +1,52 @@
 //! Memory shared with another process. There are no references into it: data is copied in and out, within
 //! bounds.
 
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::fs::File;
+use std::os::fd::{AsFd, OwnedFd};
 
-use super::check;
+use nix::sys::memfd::{MFdFlags, memfd_create};
+use nix::unistd::ftruncate;
+use vm_memory::mmap::MmapRegionError;
+use vm_memory::{FileOffset, MmapRegion, VolatileMemory};
+
+use super::SysError;
 
 /// A shared memory mapping of a file, from its start.
 #[derive(Debug)]
-pub struct Mapping {
-    at: *mut u8,
-    len: usize,
-}
+pub struct Mapping(MmapRegion);
 
 /// Creates a file of `len` zero bytes in memory (memfd).
-pub fn memory_file(name: &str, len: usize) -> Result<OwnedFd, String> {
-    let name = std::ffi::CString::new(name).map_err(|e| e.to_string())?;
-    // SAFETY: a text that ends with a zero; the file is ours alone.
-    let fd = unsafe {
-        let fd = check(libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC).into(), "memfd_create")?;
-        OwnedFd::from_raw_fd(fd as i32)
-    };
-    // SAFETY: an open file and a number.
-    check(unsafe { libc::ftruncate(fd.as_raw_fd(), len as i64) }.into(), "ftruncate")?;
-    Ok(fd)
+pub fn memory_file(name: &str, len: usize) -> Result<OwnedFd, SysError> {
+    let file = memfd_create(name, MFdFlags::MFD_CLOEXEC).map_err(SysError::call("memfd_create"))?;
+    ftruncate(&file, len as i64).map_err(SysError::call("ftruncate"))?;
+    Ok(file)
 }
 
 impl Mapping {
     /// Maps the first `len` bytes of a file, which must be at least as long.
-    pub fn new(file: &impl AsFd, len: usize) -> Result<Self, String> {
-        let fd = file.as_fd().as_raw_fd();
-        // SAFETY: the address is that of a stat.
-        let size = unsafe {
-            let mut stat: libc::stat = core::mem::zeroed();
-            check(libc::fstat(fd, &raw mut stat).into(), "fstat")?;
-            stat.st_size
-        };
+    pub fn new(file: &impl AsFd, len: usize) -> Result<Self, SysError> {
+        let file = file.as_fd().try_clone_to_owned().map_err(|e| SysError::io("dup", &e))?;
+        let file = File::from(file);
+        let size = file.metadata().map_err(|e| SysError::io("fstat", &e))?.len();
         // Beyond the end of its file a mapping has no memory.
-        if len == 0 || u64::try_from(size).unwrap_or(0) < len as u64 {
-            return Err(format!("a mapping of {len} bytes of a file of {size}"));
+        if len == 0 || size < len as u64 {
+            return Err(SysError::Mapping { len, size });
         }
-        // SAFETY: a new mapping at an address of the kernel's choice.
-        let at = unsafe {
-            libc::mmap(
-                core::ptr::null_mut(),
-                len,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED,
-                fd,
-                0,
-            )
-        };
-        if at == libc::MAP_FAILED {
-            return Err(format!("mmap: {}", super::reason(&std::io::Error::last_os_error())));
+        match MmapRegion::from_file(FileOffset::new(file, 0), len) {
+            Ok(region) => Ok(Self(region)),
+            Err(MmapRegionError::Mmap(e)) => Err(SysError::io("mmap", &e)),
+            Err(_) => Err(SysError::Mapping { len, size }),
         }
-        Ok(Self { at: at.cast(), len })
-    }
-
-    fn holds(&self, at: usize, len: usize) -> bool {
-        at.checked_add(len).is_some_and(|end| end <= self.len)
     }
 
     /// Copies bytes out of the mapping; false if they are beyond its end.
     pub fn read(&self, at: usize, into: &mut [u8]) -> bool {
-        if !self.holds(at, into.len()) {
-            return false;
-        }
-        // SAFETY: within the mapping, and `into` is this process's alone. The other process stands still
-        // meanwhile, or a torn value is as good as any that it may write.
-        unsafe { core::ptr::copy_nonoverlapping(self.at.add(at), into.as_mut_ptr(), into.len()) };
-        true
+        self.0.get_slice(at, into.len()).map(|part| part.copy_to(into)).is_ok()
     }
 
     /// Copies bytes into the mapping; false, with nothing written, if they are beyond its end.
     pub fn write(&self, at: usize, from: &[u8]) -> bool {
-        if !self.holds(at, from.len()) {
-            return false;
-        }
-        // SAFETY: see `read`.
-        unsafe { core::ptr::copy_nonoverlapping(from.as_ptr(), self.at.add(at), from.len()) };
-        true
-    }
-}
-
-impl Drop for Mapping {
-    fn drop(&mut self) {
-        // SAFETY: its own mapping.
-        unsafe { libc::munmap(self.at.cast(), self.len) };
+        self.0.get_slice(at, from.len()).map(|part| part.copy_from(from)).is_ok()
     }
 }
 

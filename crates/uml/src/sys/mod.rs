@@ -13,9 +13,43 @@ pub use socket::{Ready, Socket, nothing, ready};
 
 use std::io;
 
-/// The error of a call that gave a negative number, with what it was for.
-fn check(result: i64, what: &str) -> Result<i64, String> {
-    if result < 0 { Err(format!("{what}: {}", reason(&io::Error::last_os_error()))) } else { Ok(result) }
+use nix::errno::Errno;
+use thiserror::Error;
+
+/// An error of the operating system.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum SysError {
+    /// A system call failed.
+    #[error("{what}: {}", reason(&io::Error::from_raw_os_error(*errno)))]
+    Call {
+        /// The call, or the file it was for.
+        what: String,
+        /// Error number (`errno`).
+        errno: i32,
+    },
+    /// A mapping is empty, or longer than its file.
+    #[error("a mapping of {len} bytes of a file of {size}")]
+    Mapping {
+        /// Length of the mapping in bytes.
+        len: usize,
+        /// Length of the file in bytes.
+        size: u64,
+    },
+    /// A command without a program.
+    #[error("found no program")]
+    NoProgram,
+}
+
+impl SysError {
+    /// A failed operation of the standard library on `what`.
+    fn io(what: impl Into<String>, error: &io::Error) -> Self {
+        Self::Call { what: what.into(), errno: error.raw_os_error().unwrap_or(libc::EIO) }
+    }
+
+    /// A failed system call.
+    fn call(what: &str) -> impl Fn(Errno) -> Self {
+        move |errno| Self::Call { what: what.to_owned(), errno: errno as i32 }
+    }
 }
 
 /// The system's description of an error, without the number.

@@ -1,12 +1,19 @@
 //! The processes of guests.
 
 use std::fs::File;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::check;
+use nix::errno::Errno;
+use nix::sched::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
+use nix::sys::personality::{self, Persona};
+use nix::sys::prctl;
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+
+use super::SysError;
 
 /// A process in its own process group. It is killed when this value is dropped, or when the thread that
 /// started it ends.
@@ -26,33 +33,37 @@ pub fn start(
     folder: &Path,
     environment: &[(&str, String)],
     output: File,
-) -> Result<Child, String> {
-    let [program, words @ ..] = words else { return Err("found no program".to_owned()) };
-    let errors = output.try_clone().map_err(|e| super::reason(&e))?;
+) -> Result<Child, SysError> {
+    let [program, words @ ..] = words else { return Err(SysError::NoProgram) };
+    let errors = output.try_clone().map_err(|e| SysError::io("dup", &e))?;
     let mut command = Command::new(program);
     command.args(words).current_dir(folder).env_clear().process_group(0);
     command.envs(environment.iter().map(|(name, value)| (name, value)));
     command.stdin(Stdio::null()).stdout(output).stderr(errors);
-    // SAFETY: what runs between fork and exec calls the kernel and nothing else.
+    // SAFETY: between fork and exec the closure makes two system calls. It allocates nothing and takes no
+    // lock that another thread of the parent may have held.
     unsafe {
         command.pre_exec(|| {
-            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-            libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
+            let _ = prctl::set_pdeathsig(Signal::SIGKILL);
+            // A container may forbid it; then a guest's layout of memory differs from run to run.
+            let _ = personality::set(Persona::ADDR_NO_RANDOMIZE);
             Ok(())
         });
     }
-    let process = command.spawn().map_err(|e| format!("{program}: {}", super::reason(&e)))?;
-    // SAFETY: two numbers; the file is ours alone.
+    let process = command.spawn().map_err(|e| SysError::io(program, &e))?;
+    // SAFETY: the call has two numbers as arguments, so the kernel accesses no memory of this process. The
+    // new file descriptor has no other owner.
     let watch = unsafe {
-        let fd = check(libc::syscall(libc::SYS_pidfd_open, process.id(), 0), "pidfd_open")?;
+        let fd = Errno::result(libc::syscall(libc::SYS_pidfd_open, process.id(), 0))
+            .map_err(SysError::call("pidfd_open"))?;
         OwnedFd::from_raw_fd(fd as i32)
     };
     Ok(Child { process, watch })
 }
 
-impl AsRawFd for Child {
-    fn as_raw_fd(&self) -> RawFd {
-        self.watch.as_raw_fd()
+impl AsFd for Child {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.watch.as_fd()
     }
 }
 
@@ -71,8 +82,8 @@ impl Child {
 impl Drop for Child {
     fn drop(&mut self) {
         if self.ended().is_none() {
-            // SAFETY: two numbers; the group is that of a child that has not been waited for.
-            unsafe { libc::kill(-(self.process.id() as i32), libc::SIGKILL) };
+            // The number is still the child's, which has not been waited for.
+            let _ = killpg(Pid::from_raw(self.process.id() as i32), Signal::SIGKILL);
             let _ = self.process.wait();
         }
     }
@@ -81,31 +92,26 @@ impl Drop for Child {
 /// Pins this thread, and processes started by it, to one processor until dropped. Only one of them runs at a
 /// time, and waking an idle processor takes longer than the work itself.
 #[derive(Debug)]
-pub struct OneProcessor(Option<libc::cpu_set_t>);
+pub struct OneProcessor(Option<CpuSet>);
 
 impl OneProcessor {
     /// Pins to the current processor. If that is not permitted, nothing changes, and the run takes longer.
     pub fn keep() -> Self {
-        let len = size_of::<libc::cpu_set_t>();
-        // SAFETY: sets of processors of the size that is said.
-        unsafe {
-            let mut before: libc::cpu_set_t = core::mem::zeroed();
-            let mut one: libc::cpu_set_t = core::mem::zeroed();
-            let at = libc::sched_getcpu();
-            if at < 0 || libc::sched_getaffinity(0, len, &raw mut before) != 0 {
-                return Self(None);
-            }
-            libc::CPU_SET(at as usize, &mut one);
-            Self((libc::sched_setaffinity(0, len, &raw const one) == 0).then_some(before))
-        }
+        let pin = || {
+            let mut one = CpuSet::new();
+            one.set(sched_getcpu()?)?;
+            let before = sched_getaffinity(Pid::from_raw(0))?;
+            sched_setaffinity(Pid::from_raw(0), &one)?;
+            Ok::<_, Errno>(before)
+        };
+        Self(pin().ok())
     }
 }
 
 impl Drop for OneProcessor {
     fn drop(&mut self) {
         if let Some(before) = &self.0 {
-            // SAFETY: the set that it had before.
-            unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), core::ptr::from_ref(before)) };
+            let _ = sched_setaffinity(Pid::from_raw(0), before);
         }
     }
 }
@@ -125,7 +131,7 @@ mod tests {
     fn it_has_the_given_environment_and_fixed_addresses_and_ends_with_its_value() {
         let mut good =
             run("[ \"$A-$HOME\" = b- ] && grep -qi 00040000 /proc/self/personality && [ $(pwd) = / ]");
-        assert_eq!(super::super::ready(&[good.as_raw_fd()], 10_000), Ok(super::super::Ready::At(0)));
+        assert_eq!(super::super::ready([good.as_fd()], 10_000), Ok(super::super::Ready::At(0)));
         assert_eq!(good.ended().as_deref(), Some("exit status: 0"));
         let long = run("sleep 1000 & wait");
         let of_group = |group: u32| {
@@ -143,7 +149,7 @@ mod tests {
         drop(long);
         // One that was killed is there until a processor has had time for it.
         let ended = (0..200).any(|_| {
-            assert_eq!(super::super::ready(&[], 10), Ok(super::super::Ready::Nothing));
+            assert_eq!(super::super::ready([], 10), Ok(super::super::Ready::Nothing));
             of_group(group) == 0
         });
         assert!(ended, "processes are left");

@@ -1,10 +1,15 @@
 //! Stream sockets that pass file descriptors with messages, and waiting for them.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read, Write};
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::io::{ErrorKind, IoSlice, IoSliceMut, Read, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
-use super::check;
+use nix::cmsg_space;
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, sendmsg};
+
+use super::SysError;
 
 /// Most files that a message carries.
 const FILES: usize = 4;
@@ -23,26 +28,25 @@ pub enum Ready {
 }
 
 /// Opens /dev/null.
-pub fn nothing() -> Result<OwnedFd, String> {
+pub fn nothing() -> Result<OwnedFd, SysError> {
     let file = File::options().read(true).write(true).open("/dev/null");
-    file.map(OwnedFd::from).map_err(|e| format!("/dev/null: {}", super::reason(&e)))
+    file.map(OwnedFd::from).map_err(|e| SysError::io("/dev/null", &e))
 }
 
 /// Waits until one of the files can be read, for at most `most_ms` ms.
-pub fn ready(files: &[RawFd], most_ms: i32) -> Result<Ready, String> {
-    const MOST: usize = 8;
-    let mut all = [libc::pollfd { fd: -1, events: libc::POLLIN, revents: 0 }; MOST];
-    let count = files.len().min(MOST);
-    all.iter_mut().zip(files).for_each(|(one, &fd)| one.fd = fd);
+pub fn ready<'a>(files: impl IntoIterator<Item = BorrowedFd<'a>>, most_ms: i32) -> Result<Ready, SysError> {
+    let mut all: Vec<PollFd<'_>> =
+        files.into_iter().map(|file| PollFd::new(file, PollFlags::POLLIN)).collect();
+    let timeout = PollTimeout::try_from(most_ms).unwrap_or(PollTimeout::MAX);
     loop {
-        // SAFETY: an array of so many.
-        let got = unsafe { libc::poll(all.as_mut_ptr(), count as libc::nfds_t, most_ms) };
-        if got < 0 && std::io::Error::last_os_error().kind() == ErrorKind::Interrupted {
-            continue;
+        match poll(&mut all, timeout) {
+            Err(Errno::EINTR) => {}
+            Err(errno) => return Err(SysError::call("poll")(errno)),
+            Ok(_) => {
+                let found = all.iter().position(|one| one.any() != Some(false));
+                return Ok(found.map_or(Ready::Nothing, Ready::At));
+            }
         }
-        check(got.into(), "poll")?;
-        let found = all[..count].iter().position(|one| one.revents != 0);
-        return Ok(found.map_or(Ready::Nothing, Ready::At));
     }
 }
 
@@ -52,9 +56,9 @@ impl From<OwnedFd> for Socket {
     }
 }
 
-impl AsRawFd for Socket {
-    fn as_raw_fd(&self) -> RawFd {
-        self.0.as_raw_fd()
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
     }
 }
 
@@ -67,86 +71,52 @@ impl Socket {
 
     /// Fills `bytes`, and collects the file descriptors that were passed with them. False at the end of the
     /// connection.
-    pub fn receive(&self, bytes: &mut [u8], files: &mut Vec<OwnedFd>) -> Result<bool, String> {
-        // linux: include/linux/socket.h CMSG_SPACE (6.12) - a header of 16 bytes and the numbers, in words of
-        // 8.
-        let mut control = [0_u64; 2 + FILES / 2 + 1];
-        let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
-        // SAFETY: all zero is an empty header.
-        let mut header: libc::msghdr = unsafe { core::mem::zeroed() };
-        header.msg_iov = &raw mut part;
-        header.msg_iovlen = 1;
-        header.msg_control = control.as_mut_ptr().cast();
-        header.msg_controllen = size_of_val(&control);
+    pub fn receive(&self, bytes: &mut [u8], files: &mut Vec<OwnedFd>) -> Result<bool, SysError> {
+        let mut control = cmsg_space!([RawFd; FILES]);
         let got = loop {
-            // SAFETY: the header points to memory that is there and as large as it says.
-            let got = unsafe { libc::recvmsg(self.as_raw_fd(), &raw mut header, libc::MSG_CMSG_CLOEXEC) };
-            if got >= 0 || std::io::Error::last_os_error().kind() != ErrorKind::Interrupted {
-                break got;
-            }
-        };
-        let got = match check(got as i64, "recvmsg") {
-            Err(_) if std::io::Error::last_os_error().kind() == ErrorKind::ConnectionReset => 0,
-            other => other? as usize,
-        };
-        // SAFETY: the kernel has written headers that these macros walk along; the numbers in them are files
-        // that are now this process's.
-        unsafe {
-            let mut at = libc::CMSG_FIRSTHDR(&raw const header);
-            while !at.is_null() {
-                if (*at).cmsg_level == libc::SOL_SOCKET && (*at).cmsg_type == libc::SCM_RIGHTS {
-                    let count = ((*at).cmsg_len - 16) / size_of::<RawFd>();
-                    for n in 0..count {
-                        let fd = libc::CMSG_DATA(at).cast::<RawFd>().add(n).read_unaligned();
-                        files.push(OwnedFd::from_raw_fd(fd));
+            let mut parts = [IoSliceMut::new(bytes)];
+            let flags = MsgFlags::MSG_CMSG_CLOEXEC;
+            match recvmsg::<()>(self.0.as_raw_fd(), &mut parts, Some(&mut control), flags) {
+                Err(Errno::EINTR) => {}
+                Err(Errno::ECONNRESET) => break 0,
+                Err(errno) => return Err(SysError::call("recvmsg")(errno)),
+                Ok(message) => {
+                    for passed in message.cmsgs().into_iter().flatten() {
+                        let ControlMessageOwned::ScmRights(numbers) = passed else { continue };
+                        // SAFETY: the kernel has opened these files for this process with this message, and
+                        // nothing else has their numbers.
+                        files.extend(numbers.into_iter().map(|fd| unsafe { OwnedFd::from_raw_fd(fd) }));
                     }
+                    break message.bytes;
                 }
-                at = libc::CMSG_NXTHDR(&raw const header, at);
             }
-        }
+        };
         if got == 0 && !bytes.is_empty() {
             return Ok(false);
         }
         match (&self.0).read_exact(&mut bytes[got..]) {
             Ok(()) => Ok(true),
             Err(e) if matches!(e.kind(), ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset) => Ok(false),
-            Err(e) => Err(format!("a message was cut short: {}", super::reason(&e))),
+            Err(e) => Err(SysError::io("a message was cut short", &e)),
         }
     }
 
     /// Sends bytes. False if the other end has been closed.
-    pub fn send(&self, bytes: &[u8]) -> Result<bool, String> {
+    pub fn send(&self, bytes: &[u8]) -> Result<bool, SysError> {
         match (&self.0).write_all(bytes) {
             Ok(()) => Ok(true),
             Err(e) if matches!(e.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => Ok(false),
-            Err(e) => Err(format!("a message could not be sent: {}", super::reason(&e))),
+            Err(e) => Err(SysError::io("a message could not be sent", &e)),
         }
     }
 
     /// Sends bytes together with file descriptors.
-    pub fn send_with(&self, bytes: &[u8], files: &[&OwnedFd]) -> Result<bool, String> {
-        let mut control = [0_u64; 2 + FILES / 2 + 1];
-        let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
-        let files = &files[..files.len().min(FILES)];
-        // SAFETY: the header points to memory that is there; the macros write within `control`, which has
-        // room for FILES numbers.
-        let sent = unsafe {
-            let mut header: libc::msghdr = core::mem::zeroed();
-            header.msg_iov = &raw mut part;
-            header.msg_iovlen = 1;
-            header.msg_control = control.as_mut_ptr().cast();
-            let len = size_of::<RawFd>() * files.len();
-            header.msg_controllen = libc::CMSG_SPACE(len as u32) as usize;
-            let at = libc::CMSG_FIRSTHDR(&raw const header);
-            (*at).cmsg_level = libc::SOL_SOCKET;
-            (*at).cmsg_type = libc::SCM_RIGHTS;
-            (*at).cmsg_len = libc::CMSG_LEN(len as u32) as usize;
-            for (n, file) in files.iter().enumerate() {
-                libc::CMSG_DATA(at).cast::<RawFd>().add(n).write_unaligned(file.as_fd().as_raw_fd());
-            }
-            libc::sendmsg(self.as_raw_fd(), &raw const header, libc::MSG_NOSIGNAL)
-        };
-        Ok(sent == bytes.len() as isize)
+    pub fn send_with(&self, bytes: &[u8], files: &[&OwnedFd]) -> Result<bool, SysError> {
+        let numbers: Vec<RawFd> = files.iter().map(|file| file.as_raw_fd()).collect();
+        let control = [ControlMessage::ScmRights(&numbers)];
+        let parts = [IoSlice::new(bytes)];
+        let sent = sendmsg::<()>(self.0.as_raw_fd(), &parts, &control, MsgFlags::MSG_NOSIGNAL, None);
+        Ok(sent == Ok(bytes.len()))
     }
 }
 
@@ -156,16 +126,27 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     #[test]
+    fn the_last_of_many_files_is_noticed() {
+        let (mut ends, [a, b]) = (Vec::new(), [(); 2].map(|()| UnixStream::pair().expect("a pair")));
+        ends.extend((0..20).map(|_| &a.0));
+        ends.push(&b.0);
+        let all = || ends.iter().map(|end| end.as_fd());
+        assert_eq!(ready(all(), 0), Ok(Ready::Nothing));
+        (&b.1).write_all(b"x").expect("room");
+        assert_eq!(ready(all(), 0), Ok(Ready::At(20)));
+    }
+
+    #[test]
     fn files_go_with_the_first_byte_of_a_message() {
         let (a, b) = UnixStream::pair().expect("a pair");
         let [a, b] = [a, b].map(|s| Socket::from(OwnedFd::from(s)));
         let mut given = super::super::memory_file("given", 8).map(File::from).expect("a file");
         given.write_all(b"within..").expect("room");
         let (given, null) = (OwnedFd::from(given), nothing().expect("a file"));
-        assert_eq!(ready(&[b.as_raw_fd()], 0), Ok(Ready::Nothing));
+        assert_eq!(ready([b.as_fd()], 0), Ok(Ready::Nothing));
         assert_eq!(a.send_with(b"header", &[&given, &null]), Ok(true));
         assert_eq!(a.send(b"payload"), Ok(true));
-        assert_eq!(ready(&[b.as_raw_fd()], 0), Ok(Ready::At(0)));
+        assert_eq!(ready([b.as_fd()], 0), Ok(Ready::At(0)));
         let (mut bytes, mut files) = ([0; 13], Vec::new());
         assert_eq!(b.receive(&mut bytes, &mut files), Ok(true));
         assert_eq!((&bytes, files.len()), (b"headerpayload", 2));

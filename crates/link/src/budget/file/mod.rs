@@ -1,28 +1,21 @@
 //! The file of a budget.
 
-use core::fmt;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path as FilePath;
 
 use serde::Deserialize;
 use stillair_sim::scenario::{Files, Folder};
+use thiserror::Error;
 use toml::{Spanned, Value};
 
 use super::Case;
 use crate::{LinkError, Path};
 
 /// An error in a budget or in measured values: the place, and what would be right.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("{0}")]
 pub struct BudgetError(pub String);
-
-impl fmt::Display for BudgetError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for BudgetError {}
 
 /// Bounds of a metric; at least one of the two is set.
 #[derive(Clone, Copy, PartialEq, Debug, Deserialize)]

@@ -103,7 +103,7 @@ static ENTRY: TableSchema = TableSchema {
     groups: &[&[
         Key::need("rate", IN_CHAIN, "the rate"),
         // linux: drivers/net/wireless/ath/ath9k/mac.h AR_XmitDataTries0 (4.4) - four bits in the descriptor.
-        Key::or("tries", Form::Integer(1, 15), "4", "tries before the next entry"),
+        Key::or("tries", ValueType::Integer(1, 15), "4", "tries before the next entry"),
         // linux: include/net/mac80211.h IEEE80211_TX_RC_USE_RTS_CTS (4.14) - a flag of each entry.
         Key::or(
             "rts",

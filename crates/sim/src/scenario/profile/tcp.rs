@@ -79,8 +79,8 @@ pub(super) static FILE: TableSchema = TableSchema {
             ValueType::Choice(&["3.2", "4.3", "5.11", "5.19"]),
             "the same of proportional rate reduction",
         ),
-        Key::need("tlp", Form::Choice(&["3.10", "4.14", "4.16"]), "the same of tail-loss probes"),
-        Key::need("early_retransmit", Form::Boolean, "few packets out need fewer duplicates"),
+        Key::need("tlp", ValueType::Choice(&["3.10", "4.14", "4.16"]), "the same of tail-loss probes"),
+        Key::need("early_retransmit", ValueType::Boolean, "few packets out need fewer duplicates"),
         Key::or(
             "autocorking",
             ValueType::Boolean,
