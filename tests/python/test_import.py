@@ -412,6 +412,12 @@ def test_what_nothing_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     others = [str(tmp_path / name) for name in ("b", "none", "empty", "fifo", "x.md")]
     assert status(["import", str(SAMPLES / "uname-6.8.txt"), *others]) == 0
     left = [line for line in capsys.readouterr().out.replace("\n#   ", " ").splitlines() if "left out" in line]
-    reasons = ("is not text", "No such file or directory", "is empty", "no regular file", "nothing that is known")
+    reasons = (
+        "is not text",
+        "No such file or directory",
+        "is empty",
+        "not a regular file",
+        "nothing that is recognised",
+    )
     assert len(left) == len(others)
     assert all(reason in line for reason, line in zip(reasons, left, strict=True))

@@ -208,7 +208,7 @@ def test_a_file_of_another_kind_is_not_written_over(
 ) -> None:
     (tmp_path / name).write_text("mine")
     assert status(["report", str(kept), "-o", str(tmp_path / name)]) == 2
-    said = f"{tmp_path / name}: the name of a report has to end in .html"
+    said = f"{tmp_path / name}: the name of a report must end in .html"
     assert capsys.readouterr().err == f"stillair: {said}\n"
     assert (tmp_path / name).read_text() == "mine"
 

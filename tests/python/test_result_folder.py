@@ -218,14 +218,14 @@ MALFORMED: list[tuple[str, Callable[[Path], Any], str]] = [
     (
         "a sweep",
         lambda folder: (shutil.rmtree(folder), (folder / "combinations").mkdir(parents=True)),
-        "{}: is the folder of a sweep, which keeps no series;"
-        " run the combination that is meant with 'stillair run FILE --set KEY=VALUE -o FOLDER'",
+        "{}: is the folder of a sweep, which has no series;"
+        " run one combination with 'stillair run FILE --set KEY=VALUE -o FOLDER'",
     ),
     (
         "cut off",
         remove("result.json"),
-        "{}/result.json: missing: the runs were cut off; those that had finished are in {}/runs: 2;"
-        " the same 'stillair run' with -o {} goes on from there",
+        "{}/result.json: missing: the runs were cut off; 2 finished ones are in {}/runs;"
+        " repeat 'stillair run' with -o {} to continue",
     ),
     (
         "truncated result",
@@ -280,7 +280,7 @@ MALFORMED: list[tuple[str, Callable[[Path], Any], str]] = [
     (
         "run of another result",
         edit("runs/run-0.json", lambda d: d.update(trace_hash="0" * 16)),
-        "{}/runs/run-0.json: is not of the result beside it: their trace hashes differ",
+        "{}/runs/run-0.json: does not belong to this result: the trace hashes differ",
     ),
     (
         "series without flows",

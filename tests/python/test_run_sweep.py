@@ -268,7 +268,7 @@ def test_the_command_ends_with_a_status_for_cells_that_failed(
         "cell sets: error",
         "1 burst = 2: run 0: accounts do not close",
         f"stillair: 1 of 3 combinations failed; the others are kept in {tmp_path / 'kept'}, "
-        "and the same command tries these again",
+        "and the same command retries these",
     ]
 
 

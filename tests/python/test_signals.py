@@ -62,7 +62,7 @@ def test_run_continues(tmp_path: Path, number: signal.Signals, capsys: pytest.Ca
     if number == signal.SIGKILL:
         made = count = len(list(runs.glob("run-*.json")))
         assert status(["report", str(folder)]) == 2
-        assert f"those that had finished are in {runs}: {made}; the same" in capsys.readouterr().err
+        assert f"{made} finished ones are in {runs}; repeat" in capsys.readouterr().err
     else:
         numbers = [run["run"] for run in json.loads((folder / "result.json").read_text())["runs"]]
         # With two threads the last run may be there without the one before.
@@ -90,7 +90,7 @@ def test_runs_of_other_inputs_are_not_continued(tmp_path: Path, capsys: pytest.C
     ended(run, signal.SIGKILL, lambda: len(list(runs.glob("run-*.json"))) > 3)
     for other in (["--seed", "9"], ["--set", "duration=60 ms"]):
         assert status(["run", FILE, *TINY, *other, "-o", str(folder)]) == 2
-        assert "--force puts the new one in its place" in capsys.readouterr().err
+        assert "replace it with --force" in capsys.readouterr().err
     assert status(["run", FILE, *TINY, "--seed", "9", "--force", "-o", str(folder)]) == 0
     assert [run["seed"] for run in json.loads((folder / "result.json").read_text())["runs"]] == [9]
 

@@ -179,7 +179,7 @@ def _hearing(channel: Survey) -> str:
             for a, name in enumerate(radios)
         ]
         lines.append(_table(("SNR in dB", *radios), cells, words=1))
-        marks = {"sense_only": "~ sensed, not understood", "hidden": "! not heard at all"}
+        marks = {"sense_only": "~ sensed, not decoded", "hidden": "! not heard at all"}
         legend = [text for how, text in marks.items() if any(how == found for *_, found in worse)]
         if any(snr[a][b] is None for a, b in pairs):
             legend.append("? heard, level unknown")
