@@ -1,4 +1,4 @@
-"""`stillair bisect`: versions halved, what is said of a figure that moved, and of mistakes."""
+"""`stillair bisect`: bisection, the report of a change, and mistakes."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ NAMES = [f"v{number}" for number in range(9)]
 
 
 def measured(values: Sequence[float], asked: list[str]) -> Callable[[str], Side]:
-    """A scenario whose goodput is known for each version, with runs that are 0.1 apart."""
+    """A scenario whose goodput is given for each version, with runs 0.1 apart."""
 
     def measure(name: str) -> Side:
         asked.append(name)
@@ -39,7 +39,7 @@ def test_halves_find_the_step() -> None:
         assert (old.title, new.title) == (NAMES[step - 1], NAMES[step])
         assert row.ratios[0] is not None
         assert row.ratios[0].mean == pytest.approx(20.1 / 10.1)
-        # Both ends, and the eight steps between them halved three times.
+        # Both ends, and three bisections of the eight steps between them.
         assert len(asked) == len(set(asked)) <= 5
         assert [side.title for side in found.measured] == sorted(asked)
 

@@ -1,4 +1,4 @@
-"""Result folders: kept run by run, read back, and what is said of broken ones."""
+"""Result folders: written run by run, read back, and errors for damaged ones."""
 
 import json
 import shutil
@@ -129,7 +129,7 @@ def test_an_interrupt_keeps_what_is_there(
 
 
 def test_a_full_disk_is_an_error_of_one_line(tmp_path: Path) -> None:
-    # A limit on the size of files stands for the full disk: the kernel refuses the write all the same.
+    # A file size limit simulates a full disk: the kernel rejects the write in the same way.
     code = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000));"
         "from stillair.__main__ import main; main(sys.argv[1:])"

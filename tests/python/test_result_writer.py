@@ -1,4 +1,4 @@
-"""A result folder is made anew without losing anything: not what is somebody else's, not the old result."""
+"""A result folder is rewritten without losing foreign files or the old result."""
 
 import json
 import os
@@ -28,7 +28,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
-    """A result of two runs with a table of sockets, and a file of the user's beside it."""
+    """A result of two runs with a table of sockets, and a foreign file."""
     folder = tmp_path / "kept"
     assert status(["run", FILE, *BRIEF, "--runs", "2", "-o", str(folder)]) == 0
     (folder / "notes.txt").write_text("mine")
