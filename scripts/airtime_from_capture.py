@@ -3,18 +3,20 @@
 
     scripts/airtime_from_capture.py FILE.pcapng [--least 256] [--density 8]
 
-It shares nothing with the program that wrote the capture: it reads the bytes itself and works PPDU durations out from
-rate and length by the formulas of IEEE 802.11 (2016: 17.4.3 for OFDM, 19.4.3 for HT-mixed; 2020: 21.4.3 for VHT;
-802.11ax-2021: 27.4.3 for HE, a single user's PPDU with LDPC and without packet extension). So what it finds can be held
-against the accounts of the run. An MPDU counts by its length, whether it holds one packet or several (A-MSDU). What is
-no frame, such as delimiters without content between the frames of an A-MPDU, cannot be seen in a capture: `--least` and
-`--density` say what the sender puts there (ath9k: up to 256 bytes for an MPDU, and the bytes of 8 us at the rate).
-Between MPDUs of VHT and HE there are none. A PPDU that the end of the run cuts off is in the accounts alone.
+Independent of the program that wrote the capture: it parses the bytes itself, and computes PPDU durations
+from rate and length by the formulas of IEEE 802.11 (2016: 17.4.3 for OFDM, 19.4.3 for HT-mixed; 2020: 21.4.3
+for VHT; 802.11ax-2021: 27.4.3 for HE, a single user's PPDU with LDPC and without packet extension). Its
+results can therefore be compared with the run's accounting. An MPDU counts by its length, whether it contains
+one packet or several (A-MSDU). Captures do not show empty delimiters between the frames of an A-MPDU:
+`--least` and `--density` state what the sender inserts (ath9k: up to 256 bytes per MPDU, and the bytes of 8
+us at the rate). VHT and HE have none between MPDUs. A PPDU cut off by the end of the run is only in the run's
+accounting.
 
-Nor can it be seen who hears whom. PPDUs that overlap are a `collision` here, from the beginning of the first to the end
-of the last. So do the accounts of a run have it where everybody hears everybody; on a channel with hidden stations they
-book only the time of several frames at once (`overlap_us`), and the rest of each frame by its own use. There only the
-sum of all uses can be held against the sum of the accounts, less `idle_us` and `contention_us`.
+A capture does not show which stations hear each other either. Overlapping PPDUs count as a `collision` here,
+from the start of the first to the end of the last. A run accounts for them in the same way if all stations
+hear each other. On a channel with hidden stations it only books the time of simultaneous frames
+(`overlap_us`), and the rest of each frame by its own use. There, only the sum of all uses can be compared
+with the sum of the run's accounting, less `idle_us` and `contention_us`.
 """
 
 import argparse
@@ -33,9 +35,9 @@ USES = ("data", "ack", "beacon", "management", "protection", "collision")
 
 RTS, CTS = 0xB4, 0xC4
 KINDS = {0x88: "data", 0xD4: "ack", 0x94: "ack", 0x80: "beacon", RTS: "protection", CTS: "protection"}
-"""Uses by the first byte of frame control; management frames and Block Ack requests are the rest."""
+"""Uses by the first byte of frame control; all other frames are management frames and Block Ack requests."""
 
-# Radiotap fields up to that of HE: size and alignment by bit.
+# Radiotap fields up to HE: size and alignment by bit.
 FIELDS = {
     0: (8, 8), 1: (1, 1), 2: (1, 1), 3: (4, 2), 4: (2, 2), 5: (1, 1), 6: (1, 1), 7: (2, 2), 8: (2, 2), 9: (2, 2),
     10: (1, 1), 11: (1, 1), 12: (1, 1), 13: (1, 1), 14: (2, 2), 15: (2, 2), 16: (1, 1), 17: (1, 1), 18: (8, 4),
@@ -45,15 +47,15 @@ FLAGS, RATE, CHANNEL, MCS, AMPDU, VHT, HE = 1, 2, 3, 19, 20, 21, 23
 VHT_WIDTHS = {0: 20, 1: 40, 4: 80, 11: 160}
 HE_WIDTHS = {0: 20, 1: 40, 2: 80, 3: 160}
 DSSS = (2, 4, 11, 22)
-"""Rates of 802.11b in half Mbit/s; none of them is one of OFDM."""
+"""802.11b rates in 500 kbit/s; OFDM has none of them."""
 
 
 class Wide(NamedTuple):
-    """A rate of VHT or HE."""
+    """A VHT or HE rate."""
 
     mcs: int
     width: int
-    """MHz."""
+    """In MHz."""
     guard: int
     """Guard interval in ns."""
     streams: int
@@ -62,16 +64,16 @@ class Wide(NamedTuple):
 
 @dataclass
 class Frame:
-    """A frame of the air."""
+    """A frame of the capture."""
 
     start: int
     """Start of its PPDU in ns."""
     length: int
-    """Bytes of the MPDU with its check sequence."""
+    """Length of the MPDU including FCS."""
     kind: int
     """Type and subtype: the first byte of frame control."""
     rate: tuple[int, ...]
-    """(half Mbit/s, short preamble), (MCS, width in MHz, short guard interval), or :class:`Wide`."""
+    """(500 kbit/s, short preamble), (MCS, width in MHz, short guard interval), or :class:`Wide`."""
     lower_band: bool
     reference: int | None
     """Number of its A-MPDU."""
@@ -114,7 +116,7 @@ def airtime(file: Path, least: int = 256, density: int = 8) -> dict[str, dict[st
 
 
 def add_up(frames: list[Frame], least: int, density: int) -> dict[str, int]:
-    """Time of each use: PPDUs that overlap are a collision; before each answer lies a SIFS."""
+    """Time of each use. Overlapping PPDUs are a collision; a SIFS precedes each control response."""
     total = dict.fromkeys(USES, 0)
     overlapping: list[tuple[int, int, str, int]] = []
     for ppdu in [*ppdus(frames, least, density), None]:
@@ -130,7 +132,7 @@ def add_up(frames: list[Frame], least: int, density: int) -> dict[str, int]:
 
 
 def ppdus(frames: list[Frame], least: int, density: int) -> Iterator[tuple[int, int, str, int]]:
-    """Start, end, use, and the gap before or behind it that belongs to the use."""
+    """Start, end, use, and the gap before or after it that belongs to the use."""
     groups: list[list[Frame]] = []
     by_reference: dict[int, list[Frame]] = {}
     for frame in frames:
@@ -147,15 +149,16 @@ def ppdus(frames: list[Frame], least: int, density: int) -> Iterator[tuple[int, 
         use = KINDS.get(first.kind, "management")
         sifs = 10_000 if first.lower_band else 16_000
         end = first.start + duration(first.rate, length, first.lower_band)
-        # Before an answer lies a SIFS that is its own, and behind a frame that protects others one that is theirs. Who
-        # has sent a CTS to itself goes on after that, collision or not; who has sent an RTS waits for the answer.
+        # The SIFS before a control response counts with it, the SIFS after a protection frame with that
+        # frame. After a CTS-to-self the sender continues, collision or not; after an RTS it waits for the
+        # CTS.
         if first.kind == CTS:
             end += sifs
         yield first.start, end, use, sifs if use == "ack" or first.kind == RTS else 0
 
 
 def psdu(group: list[Frame], least: int, density: int) -> int:
-    """Bytes of a PPDU: alone as it is; in an A-MPDU with delimiters, and padding but after the last."""
+    """Length of a PPDU. In an A-MPDU, includes delimiters, and padding except after the last MPDU."""
     if group[0].reference is None:
         return group[0].length
     total = 0
@@ -173,10 +176,10 @@ def psdu(group: list[Frame], least: int, density: int) -> int:
 
 
 def bits_per_symbol(rate: tuple[int, ...]) -> int:
-    """Data bits of a symbol over all streams."""
+    """Data bits per symbol over all streams."""
     if len(rate) == 2:
         return rate[0] * 2
-    # Bits on a subcarrier, and the code's rate as a fraction.
+    # Bits per subcarrier, and the code rate as a fraction.
     modulation = [(1, 1, 2), (2, 1, 2), (2, 3, 4), (4, 1, 2), (4, 3, 4), (6, 2, 3), (6, 3, 4), (6, 5, 6)]
     modulation += [(8, 3, 4), (8, 5, 6), (10, 3, 4), (10, 5, 6)]
     if isinstance(rate, Wide):
@@ -189,7 +192,7 @@ def bits_per_symbol(rate: tuple[int, ...]) -> int:
 
 
 def symbol(rate: tuple[int, ...]) -> int:
-    """Length of a symbol in ns."""
+    """Symbol duration in ns."""
     if isinstance(rate, Wide):
         return (12_800 if rate.he else 3_200) + rate.guard
     return 3_600 if len(rate) == 3 and rate[2] else 4_000
@@ -209,7 +212,7 @@ def duration(rate: tuple[int, ...], length: int, lower_band: bool) -> int:
     encoders = 2 if bits_per_symbol(rate) > 1_200 else 1
     symbols = -(-(16 + 8 * length + 6 * encoders) // bits_per_symbol(rate))
     training = {1: 1, 2: 2, 3: 4, 4: 4}[streams]
-    # Legacy preamble, HT-SIG, HT-STF, HT-LTFs; data in whole legacy symbols.
+    # Legacy preamble, HT-SIG, HT-STF, HT-LTFs; data rounded up to legacy symbols.
     return OFDM_PREAMBLE_NS + 8_000 + 4_000 + 4_000 * training + -(-symbols * symbol(rate) // 4_000) * 4_000 + extension
 
 
@@ -218,7 +221,8 @@ def wide_duration(rate: Wide, length: int) -> int:
     training = {1: 1, 2: 2, 3: 4, 4: 4}[rate.streams]
     bits = 16 + 8 * length
     if rate.he:
-        # Legacy preamble, RL-SIG, HE-SIG-A, HE-STF, HE-LTFs: with the guard intervals of 0.8 and 1.6 us of half length.
+        # Legacy preamble, RL-SIG, HE-SIG-A, HE-STF, HE-LTFs, which are half as long with guard intervals of
+        # 0.8 and 1.6 us.
         field = (12_800 if rate.guard == 3_200 else 6_400) + rate.guard
         return (
             OFDM_PREAMBLE_NS
@@ -228,7 +232,8 @@ def wide_duration(rate: Wide, length: int) -> int:
             + field * training
             + -(-bits // bits_per_symbol(rate)) * symbol(rate)
         )
-    # An encoder for each 2,160 bits of a symbol, never five. Legacy preamble, VHT-SIG-A, VHT-STF, VHT-LTFs, VHT-SIG-B.
+    # One encoder per 2,160 bits of a symbol, but never five. Legacy preamble, VHT-SIG-A, VHT-STF, VHT-LTFs,
+    # VHT-SIG-B.
     encoders = -(-bits_per_symbol(rate) // 2_160)
     encoders = 6 if encoders == 5 else encoders
     data = -(-(bits + 6 * encoders) // bits_per_symbol(rate)) * symbol(rate)
@@ -236,7 +241,7 @@ def wide_duration(rate: Wide, length: int) -> int:
 
 
 def read(capture: bytes) -> Iterator[tuple[int, str, Frame | None]]:
-    """The radiotap interfaces of a pcapng file (without a frame), and their frames."""
+    """Radiotap interfaces of a pcapng file (without a frame), and their frames."""
     if not capture.startswith(SECTION_HEADER):
         sys.exit("not a pcapng file")
     names: list[str | None] = []
@@ -263,7 +268,7 @@ def read(capture: bytes) -> Iterator[tuple[int, str, Frame | None]]:
 
 
 def read_options(options: bytes) -> Iterator[tuple[int, bytes]]:
-    """Codes and values."""
+    """Option codes and values."""
     offset = 0
     while offset + 4 <= len(options):
         code, length = struct.unpack_from("<HH", options, offset)
@@ -272,7 +277,7 @@ def read_options(options: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def read_frame(start: int, packet: bytes, original: int) -> Frame:
-    """What the radiotap header and the first byte of the frame say."""
+    """Parses the radiotap header and the first byte of the frame."""
     _, _, length, present = struct.unpack_from("<BBHI", packet)
     fields, offset = {}, 8
     for bit in range(32):

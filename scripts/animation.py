@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""The moving picture of README and the first page: docs/gallery/moving.svg, drawn of two runs of the scenario `home`.
+"""The animation of README and the first page: docs/gallery/moving.svg, drawn from two runs of the scenario `home`.
 
-A laptop begins an upload while a phone is in a call. The delay of the call's words, with the router as it is sold and with cake on it.
+A laptop starts an upload during a phone's call. Shows the delay of the call's packets, with the router's
+defaults and with cake.
 
-    scripts/animation.py            says whether the kept picture is of this version's runs, and fails if not
-    scripts/animation.py --write    renews it
+    scripts/animation.py            reports whether the stored picture matches this version's runs, and fails if not
+    scripts/animation.py --write    regenerates it
 """
 
 import argparse
@@ -16,7 +17,7 @@ from stillair.results import tidy
 
 PICTURE = Path(__file__).resolve().parents[1] / "docs" / "gallery" / "moving.svg"
 UPLOAD = 4.0
-"""When the upload begins, in s."""
+"""Start of the upload, in s."""
 END = 16.0
 SETTINGS = {"flow.0.start": f"{UPLOAD:g} s", "warm_up": "0 s", "duration": f"{END:g} s"}
 LINES: tuple[tuple[str, str, dict[str, str]], ...] = (
@@ -27,11 +28,11 @@ WIDE, HIGH = 860, 340
 LEFT, RIGHT, TOP, BOTTOM = 64, 190, 56, 44
 LEAST, MOST = 5.0, 500.0
 SECONDS = 9
-"""How long the picture takes to draw itself."""
+"""Duration of the animation."""
 
 
 def delays(overrides: dict[str, str]) -> list[tuple[float, float]]:
-    """The delay of the phone's words in each step: the end of the step in s, and ms."""
+    """Delay of the phone's packets in each step: end of the step in s, and ms."""
     result = Scenario("home").run(overrides={**SETTINGS, **overrides}, series=True)
     rows = tidy.rows(result.run_with_series(0))
     return [(row.t, row.value) for row in rows if row.metric == "voip_delay_ms" and "-back-" in row.flow]
@@ -51,7 +52,7 @@ def _median(values: list[float]) -> float:
 
 
 def picture() -> str:
-    """The SVG. Whoever asks for less motion sees it whole at once."""
+    """Returns the SVG. With reduced motion, it is shown complete."""
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDE} {HIGH}" role="img" font-family="system-ui, sans-serif" font-size="14">',
         "<title>Delay of a phone's call while a laptop uploads through a cable modem, with and without cake on the router</title>",

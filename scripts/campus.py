@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes scenarios/campus.toml: fifty access points on sixteen channels, twenty people at each.
+"""Generates scenarios/campus.toml: fifty access points on sixteen channels, with twenty people each.
 
-`campus.py` prints it, `campus.py --write` puts it into its place. `--cells`, `--hall` and `--seconds` make others, to
-measure by.
+`campus.py` prints the scenario, `campus.py --write` writes the file. `--cells`, `--hall` and `--seconds`
+generate variants for benchmarks.
 """
 
 import argparse
@@ -10,10 +10,10 @@ from pathlib import Path
 
 FILE = Path(__file__).resolve().parent.parent / "scenarios" / "campus.toml"
 
-# spec: ETSI EN 301 893 - those of 20 MHz below 5.725 GHz, without 120 to 128, where weather radars are.
+# spec: ETSI EN 301 893 - 20 MHz channels below 5.725 GHz, without 120 to 128, which weather radars use.
 CHANNELS = [36, 40, 44, 48, 52, 56, 60, 64, 100, 104, 108, 112, 116, 132, 136, 140]
 
-# What a table does, how many sit at it, and where it stands in its cell of 10 m by 10 m, in metres.
+# Activity of a table, people at it, and its position in the cell of 10 m by 10 m, in metres.
 TABLES = [("read", 2, (1, 2)), ("write", 12, (9, 2)), ("talk", 2, (2, 9)), ("meet", 2, (8, 8)), ("fetch", 2, (5, 1))]
 
 HEAD = """\
@@ -32,7 +32,7 @@ warm_up = "2 s"
 
 
 def station(name: str, count: int, ap: str, channel: str, place: tuple[int, int], first: str | None) -> str:
-    """A table of stations; all but the first of its kind are like that."""
+    """A table of stations. All but the first of its kind inherit from the first."""
     x, y = place
     at = f'position = "{x} m, {y} m"'
     if first is None:
@@ -43,7 +43,7 @@ def station(name: str, count: int, ap: str, channel: str, place: tuple[int, int]
 
 
 def campus(cells: int = 50, row: int = 10, channels: list[int] | None = None, seconds: int = 10) -> str:
-    """The text of so many cells, `row` of them in each row."""
+    """Returns a scenario of `cells` cells in rows of `row`."""
     numbers = channels or CHANNELS
     text = HEAD.format(seconds=seconds)
     for number in numbers:

@@ -1,11 +1,11 @@
-"""Looks for files that break a reader: changes of real ones at random, for a given time each.
+"""Fuzzes the readers of input with random changes of real files, for a given time each.
 
 Usage: PYTHONPATH=tests/python fuzz_readers.py SECONDS [SEED] [READER...]
 
-SEED, where to begin, is taken from the clock unless given.
+The default SEED is the clock.
 
-A reader gives a result or raises `InputError`, whatever the bytes are. Anything else is a failure, as is a case that
-takes more than a minute. A case is made again by its seed: `fuzz_readers.py 0 SEED READER`.
+A reader returns a result or raises `InputError`, whatever the bytes are. Anything else is a failure, as is a
+case that takes more than a minute. Repeat a case by its seed: `fuzz_readers.py 0 SEED READER`.
 """
 
 import random
@@ -28,14 +28,14 @@ MOST_BYTES = 4 << 30
 
 
 def main(arguments: list[str]) -> int:
-    """The exit status: 1 if something was found."""
+    """Returns the exit status: 1 if a failure was found."""
     if not arguments:
         print(__doc__, file=sys.stderr)
         return 2
     seconds = float(arguments[0])
     first = int(arguments[1]) if len(arguments) > 1 else int(time.time()) * 1_000_000
     chosen = [one for one in readers.READERS if one.name in arguments[2:] or not arguments[2:]]
-    # Nor may one take memory without end, which a large machine would let pass.
+    # Limit memory, which a large machine would not run out of.
     resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
     signal.signal(signal.SIGALRM, _too_long)
     found = 0
@@ -50,11 +50,11 @@ def _too_long(*_: object) -> None:
 
 
 def _of(reader: Reader, folder: Path, seconds: float, first: int) -> int:
-    """The failures of a reader; each place in the code is told once."""
+    """Counts the failures of a reader; reports each place in the code once."""
     (folder / "seeds").mkdir()
     seeds = list(reader.seeds(folder / "seeds"))
     for file in seeds:
-        # A short text may be too little for a scenario by itself.
+        # A short text alone may not be enough for a scenario.
         with suppress(InputError):
             reader.read(_copied(file, folder / "whole"))
     seed, accepted, end, places = first, 0, time.monotonic() + seconds, set[str]()
@@ -62,14 +62,14 @@ def _of(reader: Reader, folder: Path, seconds: float, first: int) -> int:
         case = folder / "case"
         shutil.rmtree(case, ignore_errors=True)
         case.mkdir()
-        path = readers.cases(reader, seeds, case, random.Random(f"{reader.name} {seed}"))  # noqa: S311 - to be made again
+        path = readers.cases(reader, seeds, case, random.Random(f"{reader.name} {seed}"))  # noqa: S311 - must be reproducible
         signal.alarm(PATIENCE_S)
         try:
             reader.read(path)
             accepted += 1
         except InputError:
             pass
-        except Exception:  # noqa: BLE001 - whatever it is, it is what is looked for
+        except Exception:  # noqa: BLE001 - any other error is a finding
             said = traceback.format_exc().splitlines()
             place = next((line for line in reversed(said) if line.startswith('  File "')), "") + said[-1][:40]
             if place not in places:

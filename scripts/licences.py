@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What others have written and a wheel has in it: its licences against a list, its notices in a file.
+"""Third-party software in a wheel: checks its licences against a list, and collects its notices in a file.
 
-    scripts/licences.py            all licences are on the list, and THIRD-PARTY-NOTICES.txt is current; else status 1
-    scripts/licences.py --write    writes that file anew, after a change of dependencies
+    scripts/licences.py            checks all licences, and that THIRD-PARTY-NOTICES.txt is current; else status 1
+    scripts/licences.py --write    regenerates that file, after a change of dependencies
 
-In a wheel are the Rust crates that the native module is linked of, on any system it is built for, and the npm packages
-of the page (web/). Texts of the latter are read from web/node_modules, which `make web` fills; where that is missing,
-they are only compared by name, version and licence. Python packages are installed beside it, those of the extras too:
-their licences are held against the list as far as they are installed.
+A wheel contains the Rust crates linked into the native module, on any system it is built for, and the npm
+packages of the page (web/). The npm texts are read from web/node_modules, which `make web` fills; without
+that folder, only names, versions and licences are compared. Python packages, including those of the extras,
+are installed separately: the licences of installed ones are checked.
 """
 
 import json
@@ -25,16 +25,16 @@ NOTICES = ROOT / "THIRD-PARTY-NOTICES.txt"
 WEB = ROOT / "web"
 MODULE = "stillair-py"
 
-# Systems that wheels are built for: a crate of another one is in none of them.
+# Systems that wheels are built for; crates of other systems are in no wheel.
 SYSTEMS = ("x86_64-unknown-linux-gnu", "aarch64-apple-darwin", "x86_64-pc-windows-msvc")
 
-# Licences that ask for no more than their text and a notice, the ones that we take first where there is a choice.
+# Licences that only require their text and a notice, preferred ones first.
 ALLOWED = ("MIT", "ISC", "BSD-3-Clause", "BSD-2-Clause", "0BSD", "Zlib", "Apache-2.0", "Unicode-3.0")
-# Of Python packages that are used as they are, beside ours.
-# MPL-2.0 (tqdm, of the extra `tune`) asks for nothing of who installs a package unchanged.
+# Further licences of Python packages, which are used unmodified. MPL-2.0 (tqdm, of the extra `tune`) requires
+# nothing for unmodified packages.
 BESIDE = (*ALLOWED, "PSF-2.0", "CC0-1.0", "MIT-CMU", "MPL-2.0")
 
-# What packages say in place of an SPDX expression.
+# Names that packages use instead of an SPDX expression.
 _CLASSIFIERS = {
     "License :: OSI Approved :: MIT License": "MIT",
     "License :: OSI Approved :: BSD License": "BSD-3-Clause",
@@ -47,9 +47,9 @@ _TEXTS = re.compile(r"^(licen[cs]e|copying|copyright|notice)", re.IGNORECASE)
 
 
 def taken(expression: str, allowed: tuple[str, ...]) -> list[str] | None:
-    """The licences by which something is taken under an SPDX expression; none if none is allowed."""
+    """Returns the allowed licences that satisfy an SPDX expression, or `None`."""
     if not re.fullmatch(r"[\w.+()/ -]+", expression) or expression.count("(") != expression.count(")"):
-        return None  # no expression
+        return None  # not an SPDX expression
     words = re.findall(r"[()]|[^\s()/]+|/", expression)
 
     def either() -> list[str] | None:
@@ -84,7 +84,7 @@ def taken(expression: str, allowed: tuple[str, ...]) -> list[str] | None:
 
 
 def crates() -> list[dict[str, Any]]:
-    """The crates of others in a native module, by name."""
+    """Third-party crates in the native module, by name."""
     found: dict[str, dict[str, Any]] = {}
     for system in SYSTEMS:
         command = ["cargo", "metadata", "--format-version", "1", "--locked", "--filter-platform", system]
@@ -99,16 +99,16 @@ def crates() -> list[dict[str, Any]]:
             if key in seen:
                 continue
             seen.add(key)
-            # What only builds or tests has another kind.
+            # Build and test dependencies have another kind.
             todo += [of["pkg"] for of in nodes[key] if any(kind["kind"] is None for kind in of["dep_kinds"])]
         found |= {f"{packages[key]['name']} {packages[key]['version']}": packages[key] for key in seen}
     return [found[key] for key in sorted(found) if found[key]["source"]]
 
 
 def npm() -> list[dict[str, Any]]:
-    """The npm packages that the page has in it, by name, as the lock file has them."""
+    """The npm packages in the page by name, from the lock file."""
     lock = json.loads((WEB / "package-lock.json").read_text(encoding="utf-8"))["packages"]
-    # A name is what follows the last folder; the first entry is the page itself.
+    # The name follows the last folder; the first entry is the page itself.
     return [
         {
             "name": path.rpartition("node_modules/")[2],
@@ -122,7 +122,7 @@ def npm() -> list[dict[str, Any]]:
 
 
 def distributions() -> Iterator[tuple[str, str]]:
-    """The Python packages that ours asks for, with all that they ask for, and what each says of its licence."""
+    """The Python packages required by ours, recursively, with their declared licences."""
     seen: set[str] = set()
     asked = _project()
     while asked:
@@ -133,7 +133,7 @@ def distributions() -> Iterator[tuple[str, str]]:
         try:
             found = metadata.distribution(name)
         except metadata.PackageNotFoundError:
-            continue  # of another system, or an extra that is not installed
+            continue  # for another system, or an extra that is not installed
         asked += [re.split(r"[^\w.-]", need, maxsplit=1)[0] for need in found.requires or () if "extra ==" not in need]
         yield name, _said(found)
 
@@ -153,12 +153,12 @@ def _said(found: metadata.Distribution) -> str:
     if classified:
         return classified[0]
     said = str(about["License"]) if "License" in about else "nothing"
-    # What partd says, whose text has three clauses.
+    # As declared by partd, whose text has three clauses.
     return "BSD-3-Clause" if said == "BSD" else said
 
 
 def texts(crate: dict[str, Any], names: list[str]) -> list[str]:
-    """The texts in a crate of the licences by which it is taken; all there are, if their files are not named so."""
+    """The licence texts of a crate for the chosen licences; all its texts if the files are not named after licences."""
     folder = Path(crate["manifest_path"]).parent
     files = sorted(path for path in folder.iterdir() if path.is_file() and _TEXTS.match(path.name))
     own = [path for path in files if any(_short(name) in path.name.lower() for name in names)]
@@ -174,12 +174,12 @@ def _plain(text: str) -> str:
 
 
 def title_of(of: dict[str, Any]) -> str:
-    """Name, version, and the licences by which it is taken."""
+    """Name, version, and chosen licences."""
     return f"{of['name']} {of['version']} ({' and '.join(taken(of['license'] or '', ALLOWED) or [])})"
 
 
 def notices(found: list[dict[str, Any]]) -> str:
-    """The file: each text once, with the packages it is of."""
+    """The notices file: each text once, with its packages."""
     by_text: dict[str, list[str]] = {}
     for crate in found:
         names = taken(crate["license"] or "", ALLOWED) or []
@@ -200,7 +200,7 @@ def notices(found: list[dict[str, Any]]) -> str:
 
 
 def _names(kept: str, packages: list[dict[str, Any]]) -> bool:
-    """Whether the file names these packages and no others."""
+    """Returns true if the file names exactly these packages."""
     titles = {line for block in _TITLES.findall(kept) for line in block.splitlines()}
     return titles == {title_of(of) for of in packages}
 

@@ -1,7 +1,7 @@
-"""Runs what a build with a profile learns from: `make wheel`, and `maturin build --pgo` (see pyproject.toml).
+"""Training runs of a profile-guided build: `make wheel`, and `maturin build --pgo` (see pyproject.toml).
 
-The scenarios are those that people run. None of them is a benchmark (scenarios/bench), so that benchmarks show what the
-profile does for others.
+The scenarios are typical ones. None is a benchmark (scenarios/bench), so that benchmarks show the effect on
+other scenarios.
 """
 
 import tempfile
@@ -16,7 +16,7 @@ SHORT = {"duration": "6 s", "warm_up": "1 s"}
 
 
 def main() -> None:
-    """Plain runs, runs whose packets are followed (`[record] sojourn`), and a capture."""
+    """Plain runs, runs with followed packets (`[record] sojourn`), and a capture."""
     for name in PLAIN:
         Scenario(name).run(jobs=1, overrides=SHORT)
     for name in FOLLOWED:

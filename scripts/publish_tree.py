@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The tree as it is published: its README and project.urls say where, with links that hold away from the repository.
+"""The tree to publish: README links and project.urls point to a repository, so that they work elsewhere.
 
     scripts/publish_tree.py https://HOST/OWNER/NAME FOLDER
 
-Copies what git has into an empty folder, from which `maturin sdist` makes the sdist.
-Links are those of GitHub's layout.
+Copies the tracked files into an empty folder, from which `maturin sdist` builds the sdist. Links use GitHub's
+layout.
 """
 
 import re
@@ -19,14 +19,14 @@ _LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:|#)([^)\s]+)\)")
 
 
 def absolute(page: str, repository: str) -> str:
-    """A page's links as whole addresses: pictures as files, the rest as pages."""
+    """Makes a page's links absolute: raw files for pictures, pages for others."""
     return _LINK.sub(
         lambda of: f"{of[1]}[{of[2]}]({repository}/{'raw' if of[1] else 'blob'}/HEAD/{of[3]})", page
     )  # fmt: skip
 
 
 def with_urls(project: str, repository: str) -> str:
-    """pyproject.toml with the addresses of the project."""
+    """pyproject.toml with the project's URLs."""
     urls = {
         "Homepage": repository,
         "Repository": repository,
@@ -42,7 +42,7 @@ def with_urls(project: str, repository: str) -> str:
 
 
 def write(repository: str, target: Path) -> None:
-    """Fills a folder, which is new or empty."""
+    """Fills a new or empty folder."""
     if target.exists() and any(target.iterdir()):
         raise SystemExit(f"{target}: is not empty")
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout  # noqa: S607

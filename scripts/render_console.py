@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What pages show of commands is what these print: blocks of README and docs/ that begin with `$ stillair ...`.
+"""Keeps console blocks of README and docs/ up to date: blocks that start with `$ stillair ...`.
 
-    scripts/render_console.py              says which are not so, and fails
-    scripts/render_console.py --write      renews them
+    scripts/render_console.py              reports outdated blocks, and fails
+    scripts/render_console.py --write      regenerates them
 
-In a block of the language `console` stands a command behind `$ `, and below it what it prints. `<!-- first N lines -->`
-above the block shows so many of them, `<!-- first N and last M lines -->` has the end too; `...` stands for the rest.
+A block of the language `console` contains a command after `$ `, followed by its output. `<!-- first N lines
+-->` above the block limits the output to N lines, `<!-- first N and last M lines -->` also shows its end;
+`...` stands for the rest.
 """
 
 import argparse
@@ -26,7 +27,7 @@ _BLOCK = re.compile(
 
 
 def output(command: str) -> list[str]:
-    """What a command prints to stdout, at a width of 100 columns."""
+    """Output of a command on stdout, at a width of 100 columns."""
     environment = os.environ | {"COLUMNS": str(WIDTH), "NO_COLOR": "1", "TERM": "dumb"}
     line = command.replace("stillair", f"'{sys.executable}' -m stillair", 1)
     with tempfile.TemporaryDirectory() as away:
@@ -39,12 +40,12 @@ def output(command: str) -> list[str]:
 
 
 def commands(page: Path) -> list[str]:
-    """The commands of a page."""
+    """Commands of a page."""
     return [found[4] for found in _BLOCK.finditer(page.read_text(encoding="utf-8"))]
 
 
 def renewed(page: Path, ran: dict[str, list[str]]) -> str:
-    """A page with what its commands print now."""
+    """A page with the current output of its commands."""
 
     def block(found: re.Match[str]) -> str:
         head, first, last, command = found[1] or "", int(found[2] or 0), int(found[3] or 0), found[4]

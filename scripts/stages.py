@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Instructions by stage of a packet's walk, counted by callgrind: docs/stages.md.
+"""Instructions per stage of a packet's path, counted by callgrind: docs/stages.md.
 
 usage: stages.py BENCH [--set KEY=VALUE]... [--write] SCENARIO...
 
-BENCH is the example `bench` of stillair-sim, built with line tables. Each instruction belongs to the source file that
-it comes from, inlined or not, and each file to a stage; what the standard library has inlined into one of our functions
-belongs to that function's file. Instructions do not vary with the machine or its load.
+BENCH is the example `bench` of stillair-sim, built with line tables. An instruction belongs to its source
+file, inlined or not, and a file to a stage. Code that the standard library inlines into one of our functions
+belongs to that function's file. Instruction counts do not depend on the machine or its load.
 """
 
 import re
@@ -22,7 +22,7 @@ PAGE = ROOT / "docs" / "stages.md"
 BEGIN = "```text\n"
 END = "```\n"
 
-# The first that a path contains is its stage.
+# Stages by part of the path; the first match counts.
 STAGES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("applications", ("model/src/app/", "world/hosts/apps", "world/hosts/web", "world/hosts/responsiveness")),
     ("TCP, sender", ("transport/tcp/sender/", "transport/cc/")),
@@ -60,19 +60,19 @@ class Counted(NamedTuple):
 
 
 def stage(path: str) -> str:
-    """The stage of a source file."""
+    """Stage of a source file."""
     if any(part in path for part in EARLY):
         return "set-up, scenario, report"
     return next(name for name, parts in STAGES if any(part in path for part in parts))
 
 
 def is_ours(path: str) -> bool:
-    """Whether a file is one of the crates."""
+    """Returns true for a file of our crates."""
     return "crates/" in path
 
 
 def by_stage(text: str) -> Counter[str]:
-    """Instructions by stage of what callgrind has written."""
+    """Instructions by stage from callgrind's output."""
     names: dict[str, str] = {}
     found: Counter[str] = Counter()
     own = file = ""
@@ -96,7 +96,7 @@ def by_stage(text: str) -> Counter[str]:
             case "cal":
                 calls = True
             case _ if re.match(r"[0-9+*-]", line):
-                # What a call costs is that of the function called.
+                # The cost of a call belongs to the called function.
                 if not calls:
                     at = file if is_ours(file) or not is_ours(own) else own
                     found[stage(at)] += int(line.split()[1])

@@ -1,4 +1,4 @@
-"""Runs the benchmark scenarios in ns-3 and in Stillair, side by side, and prints what each costs and gives.
+"""Runs the benchmark scenarios in ns-3 and in Stillair, side by side, and prints their cost and results.
 
 `make bench-ns3` builds both programs and calls this.
 """
@@ -20,7 +20,7 @@ from programs import ProgramError, run_ns3, run_stillair
 ROOT = Path(__file__).resolve().parents[2]
 NS3_VERSION = "3.44 (wheel ns3==3.44.post0)"
 PAYLOAD = {"anomaly-udp": 1472, "anomaly-tcp": 1448, "upload-4": 1448, "rrul": 1448, "thirty": 1448}
-"""The scenarios, and the bytes of payload in one of their packets."""
+"""The scenarios, and the payload of their packets in bytes."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def compare(scenario: str, options: argparse.Namespace) -> list[Row | NotRun]:
-    """One scenario in both programs, run by turns so that a busy machine hits both alike."""
+    """Runs one scenario in both programs, alternating so that other load on the machine affects both alike."""
     file = options.scenarios / f"{scenario}.toml"
     theirs, ours = [], []
     for run in range(options.runs):
@@ -64,7 +64,7 @@ def compare(scenario: str, options: argparse.Namespace) -> list[Row | NotRun]:
 
 
 def machine() -> str:
-    """The processor and the compiler, in a few words."""
+    """Processor and compiler in a few words."""
     info = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     name = next((line.split(":", 1)[1].strip() for line in info if line.startswith("model name")), platform.machine())
     compiler = shutil.which("g++")
@@ -105,7 +105,7 @@ def _as_json(row: Row | NotRun) -> dict[str, object]:
 
 
 def _progress(text: str) -> None:
-    """One line that is written over, where somebody watches."""
+    """Overwrites a progress line on a terminal."""
     if sys.stderr.isatty():
         print(f"\r{text:60}\r", end="", file=sys.stderr, flush=True)
 

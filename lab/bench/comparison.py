@@ -9,7 +9,7 @@ from programs import Run, Station
 NS3 = "ns-3"
 STILLAIR = "stillair"
 LISTED = 4
-"""Stations of a scenario are shown one by one up to this many."""
+"""Up to this many stations of a scenario are listed individually."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Row:
 
 @dataclass(frozen=True)
 class NotRun:
-    """One scenario that a program cannot run, and why."""
+    """A scenario that a program cannot run, and the reason."""
 
     scenario: str
     program: str
@@ -38,7 +38,7 @@ class NotRun:
 
 
 def summarise(scenario: str, program: str, payload: int, runs: Sequence[Run], look: Run | None = None) -> Row:
-    """Medians over runs; what only `look` measured is taken from there."""
+    """Medians over runs. Figures that only `look` measured are taken from there."""
     per_offered = [1e6 * run.cpu_s / run.offered for run in runs if run.offered]
     detailed = look.stations if look else runs[0].stations
     return Row(
@@ -75,7 +75,7 @@ def _station(runs: Sequence[Station], looks: Sequence[Station]) -> Station:
 
 
 def cost_table(rows: Sequence[Row | NotRun]) -> str:
-    """What the programs cost."""
+    """Cost of the programs."""
     header = ["scenario", "program", "CPU s", "us/delivered", "us/offered", "sim s/CPU s", "peak MB", "Mbit/s"]
     lines = [
         [row.scenario, row.program, f"not-run: {row.reason}"]
@@ -96,7 +96,7 @@ def cost_table(rows: Sequence[Row | NotRun]) -> str:
 
 
 def station_table(rows: Sequence[Row | NotRun]) -> str:
-    """What the stations got."""
+    """Results by station."""
     header = ["scenario", "program", "station", "Mbit/s", "ping ms", "p95 ms", "airtime %", "frames down", "frames up"]
     lines = [
         [
@@ -118,7 +118,7 @@ def station_table(rows: Sequence[Row | NotRun]) -> str:
 
 
 def ratios(rows: Sequence[Row | NotRun]) -> list[str]:
-    """How many times more CPU time ns-3 takes, where both ran."""
+    """Ratio of ns-3's CPU time to Stillair's, for scenarios that both ran."""
     cost = {(row.scenario, row.program): row for row in rows if isinstance(row, Row)}
     lines = []
     for (scenario, program), theirs in cost.items():
@@ -130,7 +130,7 @@ def ratios(rows: Sequence[Row | NotRun]) -> list[str]:
 
 
 def _shown(stations: Sequence[Station]) -> Sequence[Station]:
-    """The first and the last of many, and the mean of the others."""
+    """The first and last of many stations, and the mean of the others."""
     if len(stations) <= LISTED:
         return stations
     others = stations[1:-1]
@@ -149,7 +149,7 @@ def _figure(value: float | None, digits: int) -> str:
 
 
 def _table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """Columns in line: words left, figures right. A shorter line ends in words that may overhang."""
+    """Aligns columns: words left, figures right. A shorter line ends in words that may overhang."""
     whole = [header, *(line for line in lines if len(line) == len(header))]
     widths = [max(len(line[i]) for line in whole) for i in range(len(header))]
     words = sum(name in {"scenario", "program", "station"} for name in header)

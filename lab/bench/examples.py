@@ -1,6 +1,6 @@
-"""Runs the saturated set-ups of ns-3's examples in ns-3 and in Stillair, and compares: docs/ns3-comparison.md.
+"""Runs the saturated set-ups of ns-3's examples in ns-3 and in Stillair, and compares them: docs/ns3-comparison.md.
 
-`make ns3-examples` builds the program for ns-3 and renews lab/results/ns3-examples.
+`make ns3-examples` builds the ns-3 program and regenerates lab/results/ns3-examples.
 """
 
 import argparse
@@ -61,7 +61,7 @@ def _row(ns3: Path, case: Case) -> Row:
     counts = theory.frames(case, theory.ns3_limits(case)), theory.frames(case, theory.stillair_limits(case))
     if counts[0] == counts[1] and not case.alone:
         return Row(case, stated, here)
-    # As many MPDUs of these packets as Stillair's limits allow.
+    # As many of these MPDUs as Stillair's limits allow.
     length = mpdu(case.payload, case.joined, case.header)
     ampdu = psdu(rate(case.rate), counts[1], length) + 3
     return Row(case, stated, here, run_ns3(ns3, case, runs, *case.alone, ampdu=ampdu))

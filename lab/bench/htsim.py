@@ -1,12 +1,13 @@
-"""One wired bottleneck in htsim and here, by turns: CPU time a delivered packet.
+"""CPU time per delivered packet of a wired bottleneck in htsim and in Stillair, in alternating runs.
 
-python lab/bench/htsim.py HTSIM SCALE [--flows N] [--runs N]
+    python lab/bench/htsim.py HTSIM SCALE [--flows N] [--runs N]
 
-HTSIM is `htsim_dumbell_tcp`, which `make` in `sim` and `sim/tests` of github.com/Broadcom/csg-htsim makes. It takes
-`-conns`, `-qs` and `-seed`, sends 1 MB by each connection over 10 Gbit/s and 10 us in packets of 9,000 bytes, and
-ends at 5 s of its time. SCALE is what crates/sim/examples/scale.rs becomes: the same network here, in segments of
-Ethernet's size, with Reno. Queues hold all, so that neither loses anything. What htsim takes with one connection, its
-start and its clock, is taken off; of ours only the run itself counts.
+HTSIM is `htsim_dumbell_tcp`, built with `make` in `sim` and `sim/tests` of github.com/Broadcom/csg-htsim. It
+takes `-conns`, `-qs` and `-seed`, sends 1 MB per connection over 10 Gbit/s and 10 us in packets of 9,000
+bytes, and ends after 5 s of simulated time. SCALE is the program built from crates/sim/examples/scale.rs: the
+same network in Stillair, in Ethernet-sized segments, with Reno. Queues are large enough that neither program
+loses packets. The time that htsim takes with one connection, for its start and clock, is subtracted; for
+Stillair only the run itself counts.
 """
 
 import argparse
@@ -20,11 +21,11 @@ from pathlib import Path
 
 BYTES, PACKET, SEGMENT = 1_000_000, 9_000, 1_448
 QUEUE = 400_000
-"""Packets that the bottleneck holds in either."""
+"""Queue length of the bottleneck in packets, in both programs."""
 
 
 def network(flows: int) -> str:
-    """The scenario: as many connections from one host to another."""
+    """The scenario: `flows` connections from one host to another."""
     text = """name = "bottleneck"
 duration = "5 s"
 link.wire = { rate = "10 Gbit/s", delay = "0.01 ms" }
@@ -56,7 +57,7 @@ def theirs(program: Path, flows: int, seed: int, folder: str) -> float:
 
 
 def ours(program: Path, file: Path, seed: int) -> tuple[float, float]:
-    """Nanoseconds a segment of a run here, and megabytes that arrived."""
+    """CPU time of a run in ns per segment, and megabytes received."""
     told = subprocess.run(
         [str(program.resolve()), "--set", f"seed={seed}", str(file)], check=True, capture_output=True, text=True
     ).stdout
@@ -67,7 +68,7 @@ def ours(program: Path, file: Path, seed: int) -> tuple[float, float]:
 
 
 def main() -> int:
-    """The medians of both."""
+    """Prints the medians of both."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("htsim", type=Path)
     parser.add_argument("scale", type=Path)

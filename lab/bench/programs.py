@@ -1,7 +1,7 @@
-"""Runs one repetition of a scenario in either program and reads what it cost and what came of it.
+"""Runs one repetition of a scenario in either program, and reads its cost and results.
 
-CPU time is the operating system's account of the finished process. The peak of memory comes from the programs
-themselves: the system's account of a child starts with the memory of the parent that started it.
+CPU time is the operating system's account of the finished process. Peak memory is reported by the programs
+themselves, because the system's figure for a child starts at the memory of its parent.
 """
 
 import json
@@ -19,7 +19,7 @@ class ProgramError(Exception):
 
 @dataclass(frozen=True)
 class Station:
-    """What one station got. `None` is what was not measured."""
+    """Results of a station. `None` if not measured."""
 
     name: str
     goodput_mbps: float
@@ -38,12 +38,12 @@ class Run:
     peak_mb: float
     simulated_s: float
     offered: int | None
-    """Packets that sources made, where these do not wait for the network."""
+    """Packets generated, by sources that do not wait for the network."""
     stations: tuple[Station, ...]
 
     @property
     def goodput_mbps(self) -> float:
-        """Payload over all stations."""
+        """Payload received by all stations."""
         return sum(station.goodput_mbps for station in self.stations)
 
     def delivered(self, payload: int) -> float:
@@ -52,7 +52,7 @@ class Run:
 
 
 def run_ns3(program: Path, scenario: str, run: int, *, look: bool = False) -> Run:
-    """One repetition in ns-3; `look` counts aggregates and airtime too, at a cost in CPU time."""
+    """One repetition in ns-3. `look` also counts aggregates and airtime, which costs CPU time."""
     command = [str(program), f"--scenario={scenario}", f"--run={run}", *(["--look"] if look else [])]
     cpu_s, output = _account(command)
     stations = tuple(_station(name, values) for name, values in output["stations"].items())
@@ -64,7 +64,7 @@ def run_stillair(program: Path, scenario: Path, run: int) -> Run:
     cpu_s, output = _account([str(program), "--json", str(scenario), str(run)])
     summary = output["summary"]
     stations = tuple(_station(name, _downwards(values)) for name, values in summary["stations"].items())
-    # Pings and their answers are among the packets created: 0.25 % of them in the UDP scenario.
+    # Pings and their replies are among the created packets: 0.25 % of them in the UDP scenario.
     return Run(cpu_s, output["peak_kib"] * 1.024e-3, output["seconds"], summary["packets"]["created"], stations)
 
 
@@ -85,7 +85,7 @@ def _station(name: str, values: Mapping[str, Any]) -> Station:
 
 
 def _account(command: Sequence[str]) -> tuple[float, dict[str, Any]]:
-    """User and system time in seconds of a command, and the JSON object it prints."""
+    """Returns user plus system time of a command in seconds, and the JSON object that it prints."""
     before = _children_s()
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
@@ -101,6 +101,6 @@ def _account(command: Sequence[str]) -> tuple[float, dict[str, Any]]:
 
 
 def _children_s() -> float:
-    """User and system time of all children that have ended; one runs at a time."""
+    """User plus system time of all finished children; only one runs at a time."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime

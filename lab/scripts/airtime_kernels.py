@@ -1,6 +1,6 @@
-"""What each step of Linux's airtime scheduling since the paper changed: docs/airtime-kernels.md and its figure.
+"""Effect of each change to Linux's airtime scheduling since the paper: docs/airtime-kernels.md and its figure.
 
-An experiment of our own. Without arguments the tables are printed; `--write` renews page and figure.
+An experiment of our own. Prints the tables by default; `--write` regenerates the page and the figure.
 """
 
 import argparse
@@ -19,7 +19,7 @@ SCHEME = "node.ap.interface.wlan0.scheme"
 
 
 class Step(NamedTuple):
-    """A kernel, what changed with it and how the access point is set."""
+    """A kernel, its change, and the access point's settings."""
 
     kernel: str
     changed: str
@@ -31,7 +31,7 @@ def _mac80211(**settings: str) -> dict[str, str]:
     return {SCHEME: "{ " + ", ".join(f"{key} = {value}" for key, value in options.items()) + " }"}
 
 
-# linux: net/mac80211/sta_info.c sta_update_codel_params (4.12, commit 484a54c2e597, recalled) - 6 Mbit/s for each
+# linux: net/mac80211/sta_info.c sta_update_codel_params (4.12, commit 484a54c2e597, recalled) - 6 Mbit/s per
 # station of the device: four in two of the scenarios.
 _MAINLINE = {"slow_below": '"24 Mbit/s"'}
 
@@ -55,7 +55,7 @@ STEPS = (
     Step("6.18, limits", "CoDel relaxed for no station", _mac80211(kernel='"linux-6.16"')),
 )
 
-# What a column tells: a key of the run, or a station and a key of it, and the unit's factor.
+# Columns: a key of the run, or a station and its key, and the scale factor of the unit.
 COLUMNS = {
     "total": ("", "goodput_total_mbps", 1.0),
     "share slow": ("slow", "airtime_share", 100.0),
@@ -109,7 +109,7 @@ def measure(scenario: str, sets: Mapping[str, str], columns: Sequence[str]) -> d
 
 
 def told(rows: Mapping[str, Mapping[str, float]]) -> str:
-    """A table of the steps."""
+    """A table of the kernels."""
     columns = list(next(iter(rows.values())))
     heading = ["kernel", *columns]
     lines = [f"| {' | '.join(heading)} |", "|---|" + "---:|" * len(columns)]
@@ -118,7 +118,7 @@ def told(rows: Mapping[str, Mapping[str, float]]) -> str:
 
 
 def picture(found: Mapping[str, Mapping[str, Mapping[str, float]]]) -> bytes:
-    """Goodput and pings of the steps."""
+    """Goodput and pings by kernel."""
     with style.styled():
         drawn = style.new(8.0, 3.4)
         panels = drawn.subplots(1, 2)
@@ -146,7 +146,7 @@ def picture(found: Mapping[str, Mapping[str, Mapping[str, float]]]) -> bytes:
 
 
 def page(found: Mapping[str, Mapping[str, Mapping[str, float]]]) -> str:
-    """The page, but for its words."""
+    """The generated part of the page."""
     lines = ["| kernel | what changed | settings of the access point |", "|---|---|---|"]
     for step in STEPS:
         said = ", ".join(f"`{key.removeprefix('node.ap.interface.wlan0.')} = {v}`" for key, v in step.sets.items())

@@ -1,11 +1,12 @@
 """Rates and losses at the stations of *Ending the Anomaly*: docs/anomaly-rates.md.
 
-The paper is judged with three settings side by side: the printed rates without losses, rate control everywhere, and
-rate control at the fast stations with, at all three, the signal-to-noise ratio at which their UDP rates with the
-airtime scheduler are those of Table 1 (three numbers for three, and nothing else of the paper is read). Here that is
-fitted, and what the three give is held against each other and against public figures. The verdicts are the report's.
+The paper is judged with three settings side by side: the printed rates without losses; rate control
+everywhere; and rate control at the fast stations, with SNRs at all three stations for which their UDP rates
+under the airtime scheduler match Table 1 (three parameters for three numbers; nothing else of the paper is
+used). This script calibrates the SNRs, and compares the three settings with each other and with public
+figures. The verdicts are those of the report.
 
-Without arguments what was found is printed; `--write` puts it into the page, with `--claims` the verdicts alone.
+Prints the results by default. `--write` updates the page, `--write --claims` only the verdicts.
 """
 
 import argparse
@@ -30,19 +31,19 @@ WORDS = "## What it says\n"
 SCHEMES = ("fifo", "fq_codel", "fq_mac", "airtime")
 SCHEME = "node.ap.interface.wlan0.scheme"
 
-# All that is read of the paper's results.
-# paper: ending-the-anomaly table1 - UDP rates under the airtime scheduler, Mbit/s.
+# The only results of the paper used here. paper: ending-the-anomaly table1 - UDP rates under the airtime
+# scheduler, Mbit/s.
 RATES = {"fast1": 38.8, "fast2": 35.6, "slow": 2.0}
-# The total is their sum.
+# The total is the sum of the stations.
 FITTED = tuple(f"eta-t1-airtime-{station}-exp" for station in (*RATES, "total"))
-# Tenths of a decibel: from where two streams begin to be lost to where nothing is, and the same for the slowest rate.
+# In 0.1 dB: from the first losses with two streams to none, and the same for the slowest rate.
 FAST_LADDER = range(260, 281)
 SLOW_LADDER = range(38, 51)
-# Where nothing is lost at any rate.
+# SNR without losses at any rate.
 CLEAR = 60.0
 
-# A public measurement by the paper's first author with the driver of December 2016, by scheme, in Mbit/s.
-# linux: commit 63fefa050477, its message - what was downloaded is not said; the sums are TCP's.
+# Public measurements by the paper's first author with the driver of December 2016, by scheme, in Mbit/s.
+# linux: commit 63fefa050477, its message - the kind of download is not stated; the sums match TCP.
 PUBLIC = {
     "fq_mac": {"fast1": 19.17, "fast2": 19.83, "slow": 2.58, "total": 41.58},
     "airtime": {"fast1": 25.09, "fast2": 25.21, "slow": 1.77, "total": 52.07},
@@ -50,7 +51,7 @@ PUBLIC = {
 
 
 class Setting(NamedTuple):
-    """How the stations' rates are chosen."""
+    """Choice of the stations' rates."""
 
     name: str
     sets: tuple[tuple[str, str], ...]
@@ -61,7 +62,7 @@ def of(station: str, **keys: str) -> list[tuple[str, str]]:
     return [(f"node.{station}.interface.wlan0.{key}", value) for key, value in keys.items()]
 
 
-# An empty list undoes what is set or inherited.
+# An empty list clears inherited and earlier settings.
 NO_NOISE = [pair for station in RATES for pair in of(station, snr="[]")]
 FIXED = Setting(
     "fixed rates",
@@ -70,31 +71,31 @@ FIXED = Setting(
 
 
 def noisy(ratios: Mapping[str, float]) -> Setting:
-    """Rate control at the fast stations, the slow one's rate fixed, noise at all three."""
+    """Rate control at the fast stations, a fixed rate at the slow one, noise at all three."""
     noise = [pair for station, ratio in ratios.items() for pair in of(station, snr=f"{ratio:.1f} dB")]
     return Setting("rate control at the fast stations", (*of("fast1", rate="minstrel_ht", retry_chain="[]"), *noise))
 
 
 def everywhere(ratios: Mapping[str, float]) -> Setting:
-    """Rate control at all stations; whatever it chooses for the slow one goes at MCS 0, and nothing of it is lost."""
+    """Rate control at all stations. The slow one always sends at MCS 0, without losses."""
     masked = '{ kind = "minstrel_ht", streams = 1, ht_mcs = [0] }'
     slow = of("slow", rate=masked, retry_chain="[]", snr="[]")
     return Setting("rate control everywhere", (*noisy(ratios).sets, *slow))
 
 
 def over(scenario: str, setting: Setting, sets: Mapping[str, str], runs: int) -> Any:  # noqa: ANN401 - the summary over runs, as JSON has it
-    """What a scenario gives, over the runs."""
+    """Summary of a scenario over the runs."""
     return bundled.scenario(scenario).run(runs=runs, overrides=[*sets.items(), *setting.sets]).summary()
 
 
 def measured(ratios: Mapping[str, float], runs: int) -> dict[str, float]:
-    """UDP rates of the stations under the airtime scheduler, with these ratios, Mbit/s."""
+    """UDP rates of the stations under the airtime scheduler with these SNRs, in Mbit/s."""
     found = over("anomaly-udp", noisy(ratios), {SCHEME: "airtime"}, runs)
     return {station: float(found["stations"][station]["goodput_mbps"]["mean"]) for station in RATES}
 
 
 def nearest(station: str, ladder: Mapping[float, Mapping[str, float]]) -> float:
-    """The ratio at which a station's UDP rate is nearest to the printed one."""
+    """The SNR at which a station's UDP rate is closest to the printed one."""
     found = min(ladder, key=lambda ratio: abs(ladder[ratio][station] - RATES[station]))
     if found in (min(ladder), max(ladder)):
         raise SystemExit(f"{station}: the nearest is {found} dB, at an end of what was tried")
@@ -102,7 +103,7 @@ def nearest(station: str, ladder: Mapping[float, Mapping[str, float]]) -> float:
 
 
 def fit(runs: int) -> dict[str, float]:
-    """The ratio of each station in dB: first of the fast ones, then of the slow one beside them."""
+    """Calibrates the SNR of each station in dB: first the fast ones, then the slow one with them."""
     clear = dict.fromkeys(RATES, CLEAR)
     fast = ("fast1", "fast2")
     ladder = {n / 10: measured({**clear, **dict.fromkeys(fast, n / 10)}, runs) for n in FAST_LADDER}
@@ -112,27 +113,30 @@ def fit(runs: int) -> dict[str, float]:
 
 
 def short(value: Any) -> str:  # noqa: ANN401 - a number, an order or nothing, as JSON has it
-    """A number, or an order with its groups."""
+    """Formats a number, or an order with its groups."""
     if isinstance(value, list):
         return " < ".join(" / ".join(rank) if isinstance(rank, list) else str(rank) for rank in value)
     return f"{value:.4g}" if isinstance(value, (int, float)) else str(value or "")
 
 
 def tally(rows: Sequence[Mapping[str, Any]]) -> str:
-    """How many claims were reproduced, of how many judged."""
+    """Number of reproduced claims, of those judged."""
     reproduced = sum(row["verdict"] == judge.REPRODUCED for row in rows)
     others = sum(row["verdict"] == judge.NOT_REPRODUCED for row in rows)
     return f"{reproduced} of {reproduced + others} reproduced ({100 * reproduced / (reproduced + others):.0f} %)"
 
 
 def cell(row: Mapping[str, Any]) -> str:
-    """What was measured for a claim and its verdict, which stands out unless it is reproduced."""
+    """The measured value of a claim and its verdict, in bold unless it is reproduced."""
     verdict = row["verdict"] if row["verdict"] == judge.REPRODUCED else f"**{row['verdict']}**"
     return f"{short(row['measured'])}, {verdict}"
 
 
 def claims(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The verdicts by setting, and the claims that any of them misses. Those on thirty stations depend on none."""
+    """Verdicts by setting, and the claims not reproduced with one of them.
+
+    Claims on thirty stations do not depend on the setting.
+    """
     names, ours = counts.settings(rows), [row for row in rows if "settings" in row]
     lines = ["| | three stations | with the thirty |", "|---|---:|---:|"]
     for name in names:
@@ -153,13 +157,13 @@ def claims(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def printed(experiment: str) -> list[Any]:
-    """The claims of an experiment that are numbers."""
+    """Claims of an experiment that state a number."""
     found = [c for entry in registry.find(f"{PAPER}/{experiment}") for c in entry.experiment.claims]
     return [claim for claim in found if claim.value is not None]
 
 
 def table1(settings: Sequence[Setting], runs: int) -> str:
-    """Frames an aggregate and UDP rates of Table 1."""
+    """Frames per aggregate and UDP rates of Table 1."""
     names = " | ".join(setting.name for setting in settings)
     lines = [f"| | the paper | {names} |", "|---|" + "---:|" * (1 + len(settings))]
     keys = {"mean aggregate size": ("frames", "mean_aggregate"), "measured UDP throughput": ("Mbit/s", "goodput_mbps")}
@@ -191,7 +195,7 @@ def call(scheme: str, qos: str, delay: int) -> dict[str, str]:
 
 
 def table2(settings: Sequence[Setting], runs: int) -> str:
-    """The totals of Table 2 beside the paper's."""
+    """Totals of Table 2, compared with the paper's."""
     paper = {
         (c.configuration["baseline_ms"], c.configuration["scheme"], c.configuration["qos"]): c.value
         for c in printed("table2-voip")
@@ -214,7 +218,7 @@ def table2(settings: Sequence[Setting], runs: int) -> str:
 
 
 def public(settings: Sequence[Setting], runs: int) -> str:
-    """Downloads to three stations as the driver's commit reports them."""
+    """Downloads to three stations, as reported in the driver's commit."""
     lines = [
         f"| | measured in 2016 | {' | '.join(setting.name for setting in settings)} |",
         "|---|" + "---:|" * (1 + len(settings)),
@@ -230,7 +234,7 @@ def public(settings: Sequence[Setting], runs: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-# What else might be so: overrides, and what is told of a scenario under a scheme.
+# Further assumptions: overrides, and their scope.
 BESIDE = (
     ("a CoDel target of 5 ms", [(f"{SCHEME}.target", "5 ms")]),
     ("frames passed up together by Ethernet: `link.lan.rx_usecs = 50`", [("link.lan.rx_usecs", "50")]),
@@ -238,7 +242,7 @@ BESIDE = (
 
 
 def beside(setting: Setting, runs: int) -> str:
-    """The totals of Table 2 and FIFO's downloads with one more thing changed."""
+    """Totals of Table 2 and downloads under FIFO, with one further change each."""
     calls = [
         (scheme, qos, delay) for delay in (5, 50) for scheme in ("fifo", "fq_mac", "airtime") for qos in ("VO", "BE")
     ]
@@ -249,7 +253,7 @@ def beside(setting: Setting, runs: int) -> str:
     for name, more in ((setting.name, []), *BESIDE):
         values = []
         for scheme, qos, delay in calls:
-            # Schemes without CoDel of their own have no target.
+            # Schemes without their own CoDel have no target.
             fits = [pair for pair in more if not (scheme == "fifo" and pair[0].startswith(SCHEME))]
             changed = Setting(name, (*setting.sets, *fits))
             values.append(
@@ -260,7 +264,7 @@ def beside(setting: Setting, runs: int) -> str:
 
 
 def pings(setting: Setting, runs: int) -> str:
-    """Downloads to three stations under FIFO and FQ-CoDel, with Ethernet as it is and handing up together."""
+    """Downloads to three stations under FIFO and FQ-CoDel, with and without Ethernet devices that gather arrivals."""
     lines = ["| | FIFO | FQ-CoDel | FIFO's ping, fast1 |", "|---|---:|---:|---:|"]
     for name, more in ((setting.name, []), BESIDE[1]):
         changed = Setting(name, (*setting.sets, *more))
@@ -272,7 +276,7 @@ def pings(setting: Setting, runs: int) -> str:
 
 
 def verdicts() -> str:
-    """The part of the page that is taken from the report."""
+    """The part of the page from the report."""
     return "\n".join([
         CLAIMS,
         "The verdicts are those of [the report](../lab/results/ending-the-anomaly/report.txt). Claims that a setting",
@@ -282,7 +286,7 @@ def verdicts() -> str:
 
 
 def page(runs: int) -> str:
-    """The part of the page that is measured."""
+    """The measured part of the page."""
     ratios = fit(runs)
     settings = (noisy(ratios), FIXED, everywhere(ratios))
     said = ", ".join(f"{ratio:.1f} dB ({station})" for station, ratio in ratios.items())
@@ -309,7 +313,7 @@ def page(runs: int) -> str:
 
 
 def main() -> None:
-    """Prints what was found or puts it into the page."""
+    """Prints the results or updates the page."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--write", action="store_true", help="renew docs/anomaly-rates.md but for its words")
     arguments.add_argument("--runs", type=int, default=10, help="repetitions of each cell")

@@ -1,8 +1,8 @@
-"""Public measurements of ath9k by MCS beside the model: docs/ath9k-mcs.md and its figure.
+"""Public measurements of ath9k by MCS, compared with the model: docs/ath9k-mcs.md and its figure.
 
-All downloads of `measurements/ath9k-mcs-2016.csv` (in the papers' data) that last 30 s, each beside one run of
-`scenarios/ath9k-mcs.toml` with the same settings. Without arguments the tables are printed; `--write` renews page and
-figure.
+Covers all downloads of 30 s in `measurements/ath9k-mcs-2016.csv` (in the papers' data). Each is compared with
+a run of `scenarios/ath9k-mcs.toml` with the same settings. Prints the tables by default; `--write`
+regenerates the page and the figure.
 """
 
 import argparse
@@ -27,7 +27,7 @@ FLOWS = (0, 1)
 
 
 def _sender(name: str) -> dict[str, str]:
-    """The flows' data and the pings come from there."""
+    """Selects the sender of the flows and the pings."""
     return {f"flow.{n}.from": name for n in (*FLOWS, 2)}
 
 
@@ -36,13 +36,13 @@ def _ecn() -> dict[str, str]:
 
 
 class Case(NamedTuple):
-    """A set of measurements, by what their rows say, and what it is in the scenario."""
+    """A set of measurements: the columns that select its rows, and the scenario's overrides."""
 
     title: str
     rows: Mapping[str, str]
     sets: Mapping[str, str]
     guard: str = "sgi"
-    """Guard interval, which no measurement names."""
+    """Guard interval, which the measurements do not state."""
 
 
 _ROUTER = {"set": "airtime-c2", "direction": "ap-to-stations", "ecn": "no"}
@@ -52,7 +52,7 @@ CASES = (
     Case(
         "The stock driver, probably below FQ-CoDel: `fq_codel`",
         {**_ROUTER, "scheme": "stock-4.4-fq_codel?"},
-        # The wired host asked for ECN in all sets of the stock driver; a FIFO marks nothing.
+        # The wired host used ECN in all sets with the stock driver; a FIFO marks nothing.
         {SCHEME: '"fq_codel"', **_ecn()},
     ),
     Case(
@@ -74,12 +74,12 @@ CASES = (
         "lgi",
     ),
 )
-# Drawn: the three that differ in the access point alone.
+# Sets in the figure: the three that differ only in the access point.
 DRAWN = {0: ("airtime", style.BLUE), 1: ("fq_codel", style.GREEN), 2: ("fifo", style.VERMILION)}
 
 
 class Cell(NamedTuple):
-    """One MCS of a case, measured and here: Mbit/s of all flows and the median ping in ms."""
+    """An MCS of a case, measured and simulated: total Mbit/s and the median ping in ms."""
 
     mcs: int
     goodput: tuple[float, float]
@@ -87,7 +87,7 @@ class Cell(NamedTuple):
 
 
 def measured(case: Case) -> dict[int, Mapping[str, str]]:
-    """The rows of a case by their MCS; where one was measured twice, the later."""
+    """Rows of a case by MCS; of repeated measurements the last."""
     wanted = {**case.rows, "length_s": "30"}
     with MEASURED.open() as file:
         rows = [row for row in csv.DictReader(file) if all(row[key] == value for key, value in wanted.items())]
@@ -95,7 +95,7 @@ def measured(case: Case) -> dict[int, Mapping[str, str]]:
 
 
 def modelled(case: Case, mcs: int) -> Any:  # noqa: ANN401 - the run, as JSON has it
-    """One run of it."""
+    """A simulated run."""
     rate = {f"node.{STATIONS[0]}.interface.wlan0.rate": f'"ht20-mcs{mcs}-{case.guard}"'}
     return bundled.scenario("ath9k-mcs").run(overrides={**case.sets, **rate}, jobs=1).runs[0]
 
@@ -132,7 +132,7 @@ def told(case: Case, found: Sequence[Cell]) -> str:
 
 
 def picture(found: Sequence[Sequence[Cell]]) -> bytes:
-    """Goodput and pings over the MCS."""
+    """Goodput and pings by MCS."""
     with style.styled():
         drawn = style.new(8.0, 3.2)
         goodput, ping = drawn.subplots(1, 2)
@@ -154,7 +154,7 @@ def picture(found: Sequence[Sequence[Cell]]) -> bytes:
 
 
 def main() -> int:
-    """The command line."""
+    """Reads the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="renew page and figure")
     arguments = parser.parse_args()

@@ -1,6 +1,7 @@
-"""Two hidden stations: two tables of docs/cells.md are printed; `--write` renews them and the page's figure instead.
+"""Two hidden stations: prints two tables of docs/cells.md; `--write` regenerates them and the page's figure.
 
-`build/ns3/hidden` (`make -C lab/bench/ns3 NS3=... OUT=... hidden`) measures the same in ns-3; its means are kept here.
+`build/ns3/hidden` (`make -C lab/bench/ns3 NS3=... OUT=... hidden`) measures the same in ns-3; its means are
+stored here.
 """
 
 import argparse
@@ -18,7 +19,7 @@ _PLACE = re.compile(r"(<!-- cells: (\w+) -->\n).*?(<!-- /cells -->)", re.DOTALL)
 RUNS = 5
 RATES = (6, 12, 24, 54)
 TRIES = (4, 5, 6, 7, 8, 10, 12, 15)
-# ns-3 3.44, `hidden --rate=OfdmRate54Mbps --retries=N --run=1..5`: Mbit/s by tries, the first included.
+# ns-3 3.44, `hidden --rate=OfdmRate54Mbps --retries=N --run=1..5`: Mbit/s by attempts, including the first.
 NS3 = {
     12: {8: 4.19, 16: 5.46},
     24: {8: 10.71, 16: 12.84},
@@ -26,42 +27,42 @@ NS3 = {
 }
 METRES = (10, 12, 15, 20, 25, 30, 35, 40)
 SHOWN = (20, 25)
-"""On either side of where capture begins: these are in the table."""
+"""Distances on either side of the capture threshold, for the table."""
 PLACES = {"node.ap.position": "100 m, 0 m", "node.left.position": "90 m, 0 m"}
 STATION = "node.left.interface.wlan0"
 
 
 def rate(mbps: int, tries: int) -> dict[str, str]:
-    """One rate, tried so often."""
+    """A fixed rate with a number of attempts."""
     return {
         f"{STATION}.rate": f"ofdm-{mbps}",
         f"{STATION}.retry_chain": f'[{{ rate = "ofdm-{mbps}", tries = {tries} }}]',
-        # ns-3's stations without 802.11e wait DIFS.
+        # ns-3's stations without 802.11e wait for DIFS.
         "node.ap.interface.wlan0.wmm_ac_be_aifs": "2",
     }
 
 
 def goodput(overrides: Mapping[str, str]) -> tuple[float, float]:
-    """Means of both stations in Mbit/s."""
+    """Mean goodput of both stations in Mbit/s."""
     runs = bundled.scenario("hidden").run(runs=RUNS, overrides=dict(overrides)).runs
     of = [[run["stations"][name]["goodput_mbps"] for run in runs] for name in ("left", "right")]
     return sum(of[0]) / RUNS, sum(of[1]) / RUNS
 
 
 def protected(mbps: int) -> list[float]:
-    """Totals: all hear, hidden, all hear with RTS, hidden with RTS."""
+    """Totals: no hidden stations, hidden stations, and both with RTS."""
     heard, rts = {"channel.wifi.hidden": "[]"}, {f"{STATION}.rts_threshold": "0"}
     return [sum(goodput({**rate(mbps, 8), **more})) for more in ({**heard}, {}, {**heard, **rts}, {**rts})]
 
 
 def captured(metres: int, capture: str) -> tuple[float, float]:
-    """The nearer station at 10 m and the other at this distance on the other side; neither loses anything to noise."""
+    """A station at 10 m and another at this distance on the other side; neither has losses to noise."""
     places = {**PLACES, "node.right.position": f"{100 + metres} m, 0 m", "channel.wifi.capture": capture}
     return goodput({**rate(24, 8), **places, f"{STATION}.snr": "60 dB"})
 
 
 def picture() -> bytes:
-    """Hidden stations by tries, and with capture by distance."""
+    """Goodput of hidden stations by attempts, and with capture by distance."""
     with style.styled():
         drawn = style.new(8.0, 3.2)
         tries, capture = drawn.subplots(1, 2)
@@ -88,14 +89,14 @@ def picture() -> bytes:
 
 
 def by_rate() -> str:
-    """What both have, with and without RTS."""
+    """Totals with and without RTS."""
     out = ["| rate | all hear | hidden | all hear, RTS | hidden, RTS |", "|---|---:|---:|---:|---:|"]
     out += [f"| {mbps} Mbit/s | {' | '.join(f'{x:.1f}' for x in protected(mbps))} |" for mbps in RATES]
     return "\n".join(out) + "\n"
 
 
 def by_distance() -> str:
-    """What each has, with and without capture."""
+    """Goodput of each station with and without capture."""
     out = ["| other station at | nearer | other | nearer, capture | other, capture |", "|---|---:|---:|---:|---:|"]
     for metres in SHOWN:
         row = (*captured(metres, "off"), *captured(metres, "10 dB"))

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The model beside a real kernel over the modelled air: four scenarios, into lab/results/guests/air.txt.
+"""Compares the model with a real kernel over the modelled air: four scenarios, into lab/results/guests/air.txt.
 
-    lab/scripts/crosscheck_kernels.py [KERNEL]     renews the file and the table of docs/kernels-air.md (default: 6.12);
-                                               some 7 minutes on two cores
+    lab/scripts/crosscheck_kernels.py [KERNEL]     regenerates the file and the table of docs/kernels-air.md
+                                                   (default: 6.12); about 7 minutes on two cores
 
-One and three stations, one and four uploads each; cubic and bbr, small queues on and off, pacing shift 7 and 10.
-Three runs of each side, seeds 1 to 3.
+One and three stations with one and four uploads each; cubic and bbr, TCP small queues on and off, pacing
+shift 7 and 10. Three runs of each side, with seeds 1 to 3.
 """
 
 import re
@@ -26,13 +26,13 @@ SCENARIOS = {
     "kernels-3-stations": "3, 1",
     "kernels-3-stations-4-uploads": "3, 4",
 }
-"""Each with its stations, and the uploads of each."""
+"""Scenarios, with their number of stations and uploads per station."""
 RUNS = 3
 HEAD = "| stations, uploads of each | control | within | goodput | srtt | ping |\n|---|---|---|---|---|---|"
 
 
 def lines(name: str, rows: list[Row]) -> Iterator[str]:
-    """The lines of the page's table: how many figures agree, and least and greatest ratio of each kind."""
+    """Rows of the page's table: how many figures agree, and the smallest and largest ratio by kind."""
     first = SCENARIOS[name]
     for control in ("cubic", "bbr"):
         own = [row for row in rows if row.within is not None and f"congestion_control={control}," in row.cell]

@@ -1,4 +1,4 @@
-"""The pages of `stillair faq` with their plots and numbers: docs/faq, all of it rewritten."""
+"""Regenerates the pages of `stillair faq` with their pictures and numbers in docs/faq."""
 
 import sys
 from pathlib import Path
@@ -26,7 +26,7 @@ def index(verdicts: dict[str, str]) -> str:
 
 
 def main() -> None:
-    """Runs all of them, or those that are named, and writes what came of each."""
+    """Runs all or the named questions, and writes their pages."""
     FOLDER.mkdir(exist_ok=True)
     for name in sys.argv[1:] or questions.names():
         question = questions.read(name)

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Whether what is kept of runs is what this version gives: the first run of each cell again, its hash and figures.
+"""Checks that stored results match this version: repeats the first run of each cell, and compares hash and figures.
 
-    lab/scripts/golden.py check [SET...]     says what is stale, and fails; a part of each set, which takes some seconds
-    lab/scripts/golden.py check --all        every cell
-    lab/scripts/golden.py make SET           runs the script behind a page, renews it, and notes its cells' first runs
-    lab/scripts/golden.py note [SET...]      notes the first runs of papers and benchmarks anew, and nothing else
+    lab/scripts/golden.py check [SET...]     reports stale results, and fails; checks a part of each set in seconds
+    lab/scripts/golden.py check --all        checks every cell
+    lab/scripts/golden.py make SET           runs the script behind a page, regenerates it, and records the first runs
+    lab/scripts/golden.py note [SET...]      only records the first runs of papers and benchmarks
 
-A set is what one page or folder of results is made of. Its first runs stand in lab/results/first-runs/SET.json:
-scenario, overrides, seed, trace hash and figures. Papers have the hashes that `stillair paper` kept (runs.json).
+A set contains the cells behind one page or results folder. Its first runs are in
+lab/results/first-runs/SET.json: scenario, overrides, seed, trace hash and figures. Papers use the hashes that
+`stillair paper` stored (runs.json).
 """
 
 import argparse
@@ -34,7 +35,7 @@ FIRST = RESULTS / "first-runs"
 
 PAPERS = ("bquic", "ending-the-anomaly", "retry-out", "towards-1ms", "tsq-pacing")
 BENCHMARKS = ("anomaly-udp", "anomaly-tcp", "upload-4", "rrul", "thirty")
-"""Those of docs/ns3-comparison.md."""
+"""Scenarios of docs/ns3-comparison.md."""
 
 MADE: Mapping[str, Sequence[str]] = {
     "pieces": ("lab/scripts/pieces.py", "--write"),
@@ -49,18 +50,18 @@ MADE: Mapping[str, Sequence[str]] = {
     "tables": ("lab/scripts/tables.py", "--write"),
     "ns3-examples": ("lab/bench/examples.py", "--ns3", "build/ns3/saturation", "--write", "lab/results/ns3-examples"),
 }
-"""Sets, and the script that makes them."""
+"""Sets, and the scripts that generate them."""
 
 SOME = 20
-"""Cells of a set where not all of it is run again."""
+"""Cells to repeat per set, unless all are."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What one cell was made of, and what its first run gave."""
+    """Inputs of a cell, and the outcome of its first run."""
 
     scenario: str
-    """The name of a scenario that comes with Stillair, or its text."""
+    """Name of a bundled scenario, or the scenario's text."""
     overrides: list[tuple[str, str]]
     seed: int | None
     trace_hash: str
@@ -68,14 +69,14 @@ class Cell:
     paper: str = ""
 
     def words(self) -> str:
-        """The cell in a line."""
+        """The cell on one line."""
         name = self.scenario if "\n" not in self.scenario else "a scenario of its script"
         sets = " ".join(f"{key.removeprefix('node.')}={value}" for key, value in self.overrides)
         return f"{name} {sets}"[:200].rstrip()
 
 
 def figures(run: Mapping[str, Any]) -> dict[str, float | None]:
-    """Some figures of a run, exactly: goodput of all, goodput, airtime and ping of up to four stations."""
+    """Some exact figures of a run: total goodput; goodput, airtime and ping of up to four stations."""
     found: dict[str, float | None] = {"goodput_total_mbps": run["goodput_total_mbps"]}
     for name in sorted(run["stations"])[:4]:
         for key in ("goodput_mbps", "airtime_share", "ping_median_ms"):
@@ -84,7 +85,7 @@ def figures(run: Mapping[str, Any]) -> dict[str, float | None]:
 
 
 def _source(text: str) -> str:
-    """The name of a scenario that comes with us, by its text; else the text."""
+    """Returns the name of a bundled scenario with this text; otherwise the text."""
     for path in sorted(BUNDLED.rglob("*.toml")):
         if path.read_text(encoding="utf-8") == text:
             return path.relative_to(BUNDLED).with_suffix("").as_posix()
@@ -98,14 +99,14 @@ def _scenario(cell: Cell) -> Scenario:
 
 
 def again(cell: Cell) -> Cell:
-    """The first run of a cell as it is now."""
+    """Repeats the first run of a cell."""
     run = _scenario(cell).run(1, cell.seed, 1, cell.overrides).runs[0]
     return Cell(cell.scenario, cell.overrides, cell.seed, run["trace_hash"], figures(run), cell.paper)
 
 
 @contextmanager
 def noted() -> Iterator[dict[tuple[Any, ...], Cell]]:
-    """Notes the first run of each cell that is run meanwhile."""
+    """Records the first run of each cell that runs inside the block."""
     found: dict[tuple[Any, ...], Cell] = {}
     own: Callable[..., str] = _native.run
     names: dict[str, str] = {}
@@ -136,30 +137,30 @@ def noted() -> Iterator[dict[tuple[Any, ...], Cell]]:
 
 
 def write(name: str, cells: Iterable[Cell]) -> None:
-    """Keeps the first runs of a set."""
+    """Stores the first runs of a set."""
     FIRST.mkdir(exist_ok=True)
     lines = ",\n".join("  " + json.dumps(asdict(cell)) for cell in cells)
     (FIRST / f"{name}.json").write_text(f'{{"version": "{__version__}", "cells": [\n{lines}\n]}}\n', encoding="utf-8")
 
 
 def read(name: str) -> list[Cell]:
-    """The first runs of a set as they were kept."""
+    """Reads the stored first runs of a set."""
     kept = json.loads((FIRST / f"{name}.json").read_text(encoding="utf-8"))
     return [Cell(**cell | {"overrides": [(key, value) for key, value in cell["overrides"]]}) for cell in kept["cells"]]
 
 
 def sets() -> list[str]:
-    """All sets that are kept."""
+    """All stored sets."""
     return sorted(path.stem for path in FIRST.glob("*.json"))
 
 
 def some(cells: Sequence[Cell]) -> list[Cell]:
-    """A part of a set, evenly spread and the same each time."""
+    """A part of a set, evenly spaced and always the same."""
     return list(cells[:: max(1, -(-len(cells) // SOME))])
 
 
 def differs(kept: Cell, now: Cell) -> str:
-    """How a first run differs from what is kept; nothing if it does not."""
+    """Describes the difference between a stored and a new first run; empty if they are equal."""
     if kept.trace_hash != now.trace_hash:
         shown = "; ".join(
             f"{key} {value} -> {now.figures.get(key)}"
@@ -176,7 +177,7 @@ def differs(kept: Cell, now: Cell) -> str:
 
 
 def stale(name: str, *, whole: bool = False, jobs: int | None = None) -> tuple[int, list[str]]:
-    """How many cells of a set were run, and in words those that are not as they were kept."""
+    """Number of cells that were run, and descriptions of the stale ones."""
     cells = read(name) if whole else some(read(name))
 
     def one(cell: Cell) -> str:
@@ -191,7 +192,7 @@ def stale(name: str, *, whole: bool = False, jobs: int | None = None) -> tuple[i
 
 
 def kept_of_paper(paper: str) -> list[Cell]:
-    """The cells of a paper with the hashes that its report kept."""
+    """Cells of a paper with the hashes of its report."""
     path = RESULTS / paper / "runs.json"
     data = json.loads(path.read_text(encoding="utf-8"))
     report.check_schema(path, data)
@@ -208,7 +209,7 @@ def kept_of_paper(paper: str) -> list[Cell]:
 
 
 def note(name: str) -> list[str]:
-    """Notes the first runs of a paper or of the benchmarks, and says which differ from the paper's hashes."""
+    """Records the first runs of a paper or of the benchmarks, and reports differences from the paper's hashes."""
     if name in PAPERS:
         plan(name)
         kept = kept_of_paper(name)
@@ -228,7 +229,7 @@ def note(name: str) -> list[str]:
 
 
 def make(name: str) -> None:
-    """Runs the script behind a set and notes its first runs."""
+    """Runs the script behind a set and records its first runs."""
     if name not in MADE:
         raise SystemExit(f"{name}: found no such set, expected one of {', '.join(MADE)}")
     script, *arguments = MADE[name]

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What a real kernel says of papers' claims, in the place of the hosts that run TCP: `guests.toml` of a paper's folder.
+"""Judges papers' claims with a real kernel on the hosts that run TCP: `guests.toml` in a paper's folder.
 
-    lab/scripts/guest_verdicts.py PAPER [CLAIM...]     runs what the claims need, once a cell, and writes their entries
+    lab/scripts/guest_verdicts.py PAPER [CLAIM...]     runs each cell of the claims once, and writes their entries
 
-Without claims it is those of CHOSEN. It needs `stillair kernel build 6.12`. An entry that is there is replaced, and the
-others stay. Each cell is run as the paper's plan has it, but for the hosts, which have the room for headers that
-distributions' kernels have. Beside a kernel's figure stands that of the model with the same kernel's profile: what
-differs from it is no matter of versions.
+The default claims are those of CHOSEN. Requires `stillair kernel build 6.12`. Existing entries of these
+claims are replaced, others stay. Cells run as in the paper's plan except for the hosts, which have the header
+room of distribution kernels. Next to a kernel's figure is that of the model with the same kernel's profile,
+so that differences are not due to versions.
 """
 
 import argparse
@@ -37,14 +37,15 @@ KERNEL = "6.12"
 
 @dataclass(frozen=True)
 class Chosen:
-    """What is asked of a paper."""
+    """Settings of a paper."""
 
     hosts: Sequence[str]
     """The hosts that run TCP."""
     offload: Mapping[str, str]
-    """What a guest's card can do, by scenario, where it is not nothing."""
+    """Offloads of a guest's network device by scenario; none by default."""
     like: Mapping[str, Sequence[tuple[str, str]]]
-    """What the model has, beside the kernel's profile, that a guest has of the paper's profile, by scenario."""
+    """Settings, by scenario, that a guest has from the paper's profile and the model needs in addition to the
+    kernel's profile."""
     claims: Sequence[str]
 
 
@@ -104,7 +105,7 @@ CHOSEN: Mapping[str, Chosen] = {
 
 
 def main() -> None:
-    """Runs what was asked for, and writes after each claim."""
+    """Runs the claims, and writes the file after each."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("paper", choices=CHOSEN)
     parser.add_argument("claims", nargs="*", metavar="CLAIM")
@@ -127,7 +128,7 @@ def main() -> None:
 def asked(
     chosen: Chosen, entry: Entry, claim: Claim, ran: dict[object, Result], guests: bool
 ) -> tuple[dict[str, Any], Sequence[str]]:
-    """The row of a claim, one run of each cell, and its guests' kernels; or the model with their profile."""
+    """Row of a claim with one run of each cell, and the guests' kernels; or the model with their profile."""
     results = {}
     for campaign in entry.plan.campaigns:
         card = chosen.offload.get(campaign.scenario, "none")
@@ -154,7 +155,7 @@ def _guests(run: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def figure(row: Mapping[str, Any]) -> str:
-    """What came of a claim: the worst cell's, and of an order each member's, with the unit."""
+    """Result of a claim: the worst cell's, or each member's of an order, with the unit."""
     members = row.get("members")
     if members:
         found = sorted(members.items(), key=lambda one: float(one[1]["mean"]))
@@ -165,7 +166,7 @@ def figure(row: Mapping[str, Any]) -> str:
 
 
 def write(paper: str, claim: str, row: Mapping[str, Any], like: Mapping[str, Any], kernels: Sequence[str]) -> None:
-    """Puts an entry into the paper's file."""
+    """Writes an entry into the paper's file."""
     kernel = " and ".join(f"Linux {name}" for name in kernels)
     with as_file(paper_registry.folders()[paper]) as folder:
         file = Path(folder) / FILE
@@ -194,12 +195,12 @@ def write(paper: str, claim: str, row: Mapping[str, Any], like: Mapping[str, Any
 
 
 def of_cell(row: Mapping[str, Any]) -> str:
-    """Which of several cells the figure is of."""
+    """Names the cell of the figure, if there are several."""
     return f"; the worst is {row['cell']}" if "cell" in row else ""
 
 
 def of_other(row: Mapping[str, Any], like: Mapping[str, Any]) -> str:
-    """The model's worst cell, if that is another than the kernel's."""
+    """Names the model's worst cell, if it differs from the kernel's."""
     return f"; the model's is {like['cell']}" if "cell" in like and like["cell"] != row.get("cell") else ""
 
 

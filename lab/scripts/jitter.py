@@ -1,8 +1,8 @@
-"""Which verdicts depend on hosts that do everything at once: lab/results/jitter.md.
+"""Finds verdicts that depend on the modelled hosts' lack of jitter: lab/results/jitter.md.
 
-A paper's experiments are run as they stand, with hosts' jitter, with Ethernet devices that gather arrivals, and with
-both. The judge, the seeds and the cells are those of `stillair paper`, the runs fewer. Without arguments the tables are
-printed; `--write` renews the page.
+Runs a paper's experiments unchanged, with host jitter, with Ethernet devices that gather arrivals, and with
+both. Judge, seeds and cells are those of `stillair paper`, with fewer runs. Prints the tables by default;
+`--write` updates the page.
 """
 
 import argparse
@@ -28,7 +28,7 @@ PAGE = Path(__file__).resolve().parents[2] / "lab" / "results" / "jitter.md"
 DRAFTS = Path(__file__).resolve().parents[2] / "build" / "jitter"
 RUNS = 6
 
-# What the page has: papers, the runs of each cell, and which experiments; all of them if none is named.
+# Papers on the page, with the runs per cell, and their experiments; all if none is named.
 PAPERS: Mapping[str, tuple[int, Sequence[str]]] = {
     "ending-the-anomaly": (RUNS, ()),
     "tsq-pacing": (
@@ -48,10 +48,10 @@ PAPERS: Mapping[str, tuple[int, Sequence[str]]] = {
     "retry-out": (1, ()),
 }
 
-# Papers whose claims are judged in the middle of ranges alone: with the ends there is three times as much to run.
+# Papers judged only in the middle of ranges: with the ends, three times as much would have to be run.
 IN_THE_MIDDLE = {"towards-1ms"}
 
-# What is drawn beside the cells of claims, or compared with them, and decides no verdict.
+# Campaigns that are only shown next to the cells of claims, and decide no verdict.
 SHOWN = {
     "parts-lab",
     "parts-mesh",
@@ -65,12 +65,12 @@ SHOWN = {
     "gaps-mesh",
 }
 
-# The device of the hosts' Ethernet. tsq-pacing prints a BCM5761, whose driver is tg3. The others print none: a PCI
-# Express device of Intel's desktop boards of their years stands for it.
+# Ethernet device of the hosts. tsq-pacing names a BCM5761, whose driver is tg3. The others name none: assume
+# a PCI Express device of Intel's desktop boards of the time.
 NICS = {"tsq-pacing": "tg3"}
 ASSUMED = "e1000e"
 
-# What is changed, by the name of its column: jitter of all hosts, and devices of their Ethernet.
+# Variants by column: jitter of all hosts, and their Ethernet devices.
 VARIANTS: Mapping[str, tuple[bool, bool]] = {
     "as judged": (False, False),
     "jitter": (True, False),
@@ -80,12 +80,12 @@ VARIANTS: Mapping[str, tuple[bool, bool]] = {
 
 Row = dict[str, Any]
 
-# What a claim may be found; others are not judged. Undecided is one whose verdict differs between the ends of a range.
+# Verdicts of judged claims. Undecided: the verdict differs between the ends of a range.
 VERDICTS = (judge.REPRODUCED, judge.NOT_REPRODUCED, judge.UNDECIDED)
 
 
 def changes(campaign: Campaign, jitter: bool, nic: bool) -> list[tuple[str, str]]:
-    """What a variant sets in the scenario of a campaign: all its hosts are alike."""
+    """Overrides of a variant for a campaign's scenario; all hosts are alike."""
     text = tomllib.loads(bundled.scenario(campaign.scenario).text)
     sets = []
     ethernet = {name for name, link in text.get("link", {}).items() if link.get("kind", "ethernet") == "ethernet"}
@@ -105,7 +105,7 @@ def in_the_middle(entry: Entry) -> Entry:
 
 
 def rows_of(entries: Sequence[Entry], variant: str, runs: int, jobs: int) -> list[Row]:
-    """The rows of a variant; kept as a draft, so that what was run is not run again."""
+    """Rows of a variant, stored as a draft so that they are not run again."""
     draft = DRAFTS / f"{entries[0].experiment.paper}-{variant.replace(' ', '-')}-{runs}.json"
     if draft.exists():
         kept: list[Row] = json.loads(draft.read_text())
@@ -116,7 +116,7 @@ def rows_of(entries: Sequence[Entry], variant: str, runs: int, jobs: int) -> lis
         entries = [in_the_middle(entry) for entry in entries]
     judged = [entry for entry in entries if entry.experiment.claims]
     marks = {campaign for entry in judged if entry.plan.marks for campaign in entry.plan.campaigns}
-    # A claim is judged at the ends of a range too.
+    # A claim is judged at the ends of a range, too.
     wanted = dict.fromkeys(campaign for entry in judged for campaign in entry.plan.all_campaigns())
     for campaign in wanted:
         if campaign.id in SHOWN:
@@ -126,7 +126,7 @@ def rows_of(entries: Sequence[Entry], variant: str, runs: int, jobs: int) -> lis
         count = 1 if campaign.once else min(runs, report.repetitions(entries, campaign, None))
         of = campaign
         if campaign in marks:
-            # Verdicts are those of the errors that were taken for the house.
+            # Verdicts use the errors assumed for the house.
             by = scatter.placing(plan(campaign.paper))
             of = replace(campaign, cells=tuple(cell for cell in campaign.cells if scatter.under(by, cell, by.airs[0])))
         outcomes[campaign] = campaigns.run(of, count, jobs, sets)
@@ -138,12 +138,12 @@ def rows_of(entries: Sequence[Entry], variant: str, runs: int, jobs: int) -> lis
 
 
 def number(value: float | None) -> str:
-    """Three digits."""
+    """Formats a number with three digits."""
     return "-" if value is None else f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def figure(row: Row) -> str:
-    """What was measured, with its interval."""
+    """The measured value, with its interval."""
     if row.get("members"):
         ranked = sorted(row["members"].items(), key=lambda one: one[1]["mean"])
         return " < ".join(f"{name} {number(of['mean'])} ± {half(of)}" for name, of in ranked)
@@ -154,7 +154,7 @@ def figure(row: Row) -> str:
 
 
 def stated(value: object) -> str:
-    """What a paper states: a number, bounds, or an order."""
+    """The value stated by a paper: a number, bounds, or an order."""
     if isinstance(value, dict):
         low, high = (value.get(end) for end in ("low", "high"))
         return (
@@ -175,14 +175,14 @@ def half(of: Mapping[str, Any]) -> str:
 
 
 def significant(before: Row, after: Row) -> bool:
-    """Whether a figure moved out of its interval: the two do not overlap."""
+    """Returns true if a figure changed beyond chance: the intervals do not overlap."""
     if before.get("low") is None or after.get("low") is None:
         return False
     return bool(after["low"] > before["high"] or after["high"] < before["low"])
 
 
 def summary(variants: Mapping[str, list[Row]]) -> list[str]:
-    """How many claims have which verdict in each variant, and how many figures moved."""
+    """Number of claims by verdict in each variant, and of changed figures."""
     base = {row["id"]: row for row in variants["as judged"]}
     lines = [
         "| | reproduced | not reproduced | undecided | verdicts that flip | figures whose interval moved off |",
@@ -196,12 +196,12 @@ def summary(variants: Mapping[str, list[Row]]) -> list[str]:
     return lines
 
 
-# Lines of a table before its first row.
+# Table lines before the first row.
 HEAD = 2
 
 
 def table(variants: Mapping[str, list[Row]], every: bool) -> list[str]:
-    """A row for each claim whose verdict flips or whose figure moves, or for all that are judged."""
+    """A row for each claim whose verdict or figure changes, or for all judged claims."""
     by_id = {name: {row["id"]: row for row in rows} for name, rows in variants.items()}
     lines = [f"| claim | paper | {' | '.join(variants)} |", "|---|---|" + "---|" * len(variants)]
     for row in variants["as judged"]:
@@ -247,7 +247,7 @@ MARK = "<!-- tables: lab/scripts/jitter.py -->"
 
 
 def main() -> None:
-    """Prints the tables or writes them into the page, below its mark."""
+    """Prints the tables or writes them into the page, below its marker."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("papers", nargs="*", default=list(PAPERS), help="papers, by their names")
     arguments.add_argument("--only", nargs="*", default=[], help="experiments, such as fig7-throughput-tcp")

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""The grid of *Towards 1 ms WLAN Latency* under one kernel after another: a table and a picture.
+"""The grid of *Towards 1 ms WLAN Latency* under several kernels: a table and a picture.
 
     lab/scripts/kernels_on_wifi.py FOLDER [--runs 5]
 
-Five congestion controls, standard small queues and 64 KB a flow, fq_codel everywhere, one upload and RRUL all in best
-effort, over the paper's USB device at both ends. Writes `kernels.txt` and `kernels.svg` into FOLDER.
+Five congestion controls, default small queues and 64 KB per flow, fq_codel everywhere, one upload and RRUL
+all in best effort, over the paper's USB device at both ends. Writes `kernels.txt` and `kernels.svg` into
+FOLDER.
 """
 
 import argparse
@@ -32,7 +33,7 @@ TESTS = {"tcp_1up": "one upload", "rrul_be": "four uploads and four downloads, a
 
 
 class Cell(NamedTuple):
-    """What came of one cell."""
+    """Results of a cell."""
 
     kernel: str
     cc: str
@@ -44,7 +45,7 @@ class Cell(NamedTuple):
 
 
 def run(kernel: str, cc: str, limit: str, test: str, runs: int) -> Cell:
-    """One cell of the grid."""
+    """Runs a cell of the grid."""
     overrides = {"test.name": test}
     for node in ("client", "router", "server"):
         overrides[f"node.{node}.profile"] = kernel
@@ -86,7 +87,10 @@ def text(cells: list[Cell]) -> str:
 
 
 def picture(cells: list[Cell]) -> bytes:
-    """Goodput of both directions against ping: colours are kernels, markers controls, hollow is 64 KB."""
+    """Goodput of both directions against ping.
+
+    Colours are kernels, markers congestion controls, hollow markers 64 KB.
+    """
     with style.styled():
         drawn = style.new(9.6, 4.0)
         for place, (test, title) in enumerate(TESTS.items()):
@@ -110,7 +114,7 @@ def picture(cells: list[Cell]) -> bytes:
 
 
 def legend(axes: "Axes") -> None:
-    """What colours, markers and their filling stand for."""
+    """Legend for colours, markers and fill."""
     for kernel, colour in KERNELS.items():
         axes.plot([], [], "o", color=colour, label=kernel)
     for cc, marker in CONTROLS.items():
@@ -120,7 +124,7 @@ def legend(axes: "Axes") -> None:
 
 
 def main() -> None:
-    """Runs the grid and writes what came of it."""
+    """Runs the grid and writes the results."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--runs", type=int, default=5)

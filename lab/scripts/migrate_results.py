@@ -42,7 +42,7 @@ OUTSIDE = "the figure lies just outside its tolerance, and the rule allows no mo
 
 
 def value(of: object, key: str = "") -> Any:  # noqa: ANN401 - JSON
-    """A value of a claim's row in the words of schema 2."""
+    """Converts a value of a claim's row to schema 2."""
     if isinstance(of, dict):
         return {KEYS.get(name, name): value(inner, name) for name, inner in of.items()}
     if isinstance(of, list):
@@ -51,7 +51,7 @@ def value(of: object, key: str = "") -> Any:  # noqa: ANN401 - JSON
 
 
 def reason(text: str) -> str:
-    """The reason of a verdict."""
+    """Converts the reason of a verdict."""
     text = text.replace(FIT, CALIBRATED).replace("it depends on the fit of ", "it depends on the calibration of ")
     if " in the middle of the range, " in text:
         text = re.sub(r"\b(held|missed)(?= (?:in|with) )", lambda found: VERDICTS[found[0]], text)
@@ -59,7 +59,7 @@ def reason(text: str) -> str:
 
 
 def prose(text: str) -> str:
-    """A cause, or what was tried, as causes.toml has it."""
+    """Converts a cause, or what was tried, as in causes.toml."""
     for old, new in (
         ("the fit leaves", "the calibration leaves"),
         ("gain is missed there", "gain is not reproduced there"),
@@ -69,7 +69,7 @@ def prose(text: str) -> str:
 
 
 def verdict(text: str) -> str:
-    """A verdict; other words stay."""
+    """Converts a verdict; other words stay."""
     return VERDICTS.get(text, text)
 
 
@@ -117,17 +117,17 @@ TABLES = (
     (r".*\.scan", SCAN),
     (r"flow(\.stack)?", FLOW),
 )
-"""Former names of keys by the path of their table, which has no numbers of lists."""
+"""Former key names by the path of their table, without list indices."""
 
 
 def names(table: Sequence[str]) -> dict[str, str]:
-    """Former names of the keys of a table."""
+    """Returns the former key names of a table."""
     path = ".".join(table)
     return next((former for pattern, former in TABLES if re.fullmatch(pattern, path)), {})
 
 
 def override(key: str, value: str) -> tuple[str, str]:
-    """An override with the present names."""
+    """Converts an override."""
     path = key.split(".")
     table = [part for part in path[:-1] if not part.isdecimal()]
     name = names(table).get(path[-1], path[-1])
@@ -138,7 +138,7 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]|([\w.-]+)(\s*=\s*)|[^"{}\w]+|[\w.-]
 
 
 def written(path: Sequence[str], text: str) -> str:
-    """The value of a key with the present names in its inline tables."""
+    """Converts the keys of inline tables in a value."""
     if "{" not in text:
         return _value(path, text)
     tables, own, made = [[*path]], [*path], []
@@ -171,7 +171,7 @@ _PAIR = re.compile(r'("(?:node|channel|link|flow)(?:\.[^"\\]*)?")(\s*[:,]\s*)("(
 
 
 def overrides(text: str) -> str:
-    """JSON in which overrides have the present names: pairs of a key and its value as text, in objects or lists."""
+    """Converts overrides in JSON: pairs of a key and its value as text, in objects or lists."""
 
     def pair(found: re.Match[str]) -> str:
         before = json.loads(found[1]), json.loads(found[3])
@@ -184,7 +184,7 @@ def overrides(text: str) -> str:
 
 
 def options(text: str) -> str:
-    """Text in which the overrides of commands have the present names."""
+    """Converts the overrides of commands in a text."""
     return re.sub(r"--set '([\w.-]+)=([^']*)'", lambda found: "--set '{}={}'".format(*override(*found.groups())), text)
 
 
@@ -197,11 +197,11 @@ WORDS = {
     "reason": reason,
     "cause": prose,
 }
-"""What becomes of text, by its key."""
+"""Conversions of text, by key."""
 
 
 def report_text(text: str, rows: Sequence[dict[str, Any]]) -> str:
-    """A report with its counts and its tables of verdicts made again from the rows of schema 2."""
+    """Regenerates a report's counts and verdict tables from rows of schema 2."""
     head, *parts = re.split(r"^(== .* ==)\n", text, flags=re.MULTILINE)
     made = [re.sub(r"^\d+ claims?: .*", lambda _: f"{report.totals(rows)}\n\n", head, flags=re.MULTILINE | re.DOTALL)]
     for title, body in zip(parts[::2], parts[1::2], strict=True):
@@ -220,23 +220,23 @@ _REGION = re.compile(r"^claim +house .*(?:\n.+)*", re.MULTILINE)
 
 
 def region(drawn: str) -> str:
-    """The table of verdicts by error rates, in the drawing of retry-out."""
+    """Converts the table of verdicts by error rate in retry-out's drawing."""
     return _REGION.sub(lambda found: retry_out.region_table(*region_of(found[0])).rstrip("\n"), drawn)
 
 
 def region_of(text: str) -> tuple[dict[str, list[str]], list[str]]:
-    """Verdicts by claim, and the error rates, of that table in schema 1."""
+    """Parses that table in schema 1: verdicts by claim, and the error rates."""
     head, *lines = [re.split(r"  +", line.strip()) for line in text.splitlines()]
     return {claim: [VERDICTS.get(one, one) for one in found] for claim, *found in lines}, head[1:]
 
 
 def why_text(text: str) -> str:
-    """`why.txt`, line by line of its entries, wrapped again."""
+    """Converts `why.txt` line by line, and wraps it again."""
     return options("\n".join(why_lines(text.split("\n"))))
 
 
 def why_lines(lines: Sequence[str]) -> Iterator[str]:
-    """Lines of `why.txt`: those that are wrapped are joined, changed, and wrapped again."""
+    """Joins the wrapped lines of `why.txt`, converts them, and wraps them again."""
     block: list[str] = []
     for line in lines:
         goes_on = line.startswith(" " * why.LABEL) and not line.startswith(" " * why.LABEL + "--set")
@@ -252,12 +252,12 @@ def why_lines(lines: Sequence[str]) -> Iterator[str]:
 
 
 def parts_of(block: Sequence[str]) -> Iterator[str]:
-    """The lines of a block without its label."""
+    """Lines of a block without its label."""
     return (line[why.LABEL :] for line in block)
 
 
 def sentence(text: str) -> str:
-    """One sentence of `why.txt`."""
+    """Converts a sentence of `why.txt`."""
     text = re.sub(r": (held|missed)(?=;|$)", lambda found: f": {VERDICTS[found[1]]}", text.replace(END_OF_BAR, OUTSIDE))
     text = re.sub(r"^((?:Linux )\S+) misses it|(; Linux \S+) misses it", r"\1\2 does not reproduce it", text)
     text = re.sub(r"^((?:Linux )\S+) holds it|(; Linux \S+) holds it", r"\1\2 reproduces it", text)
@@ -270,7 +270,7 @@ def _which(found: re.Match[str]) -> str:
 
 
 def jitter(text: str) -> str:
-    """The tables of `jitter.md`."""
+    """Converts the tables of `jitter.md`."""
     text = text.replace("| | held | missed | undecided |", "| | reproduced | not reproduced | undecided |")
     lines = text.split("\n")
     pattern = re.compile(r"(?<=[ *])(held|missed)(?=\*{0,2} \|)")
@@ -280,7 +280,7 @@ def jitter(text: str) -> str:
 
 
 def paper(folder: Path) -> Iterator[Path]:
-    """Converts the files of one paper, and gives those that were changed."""
+    """Converts the files of a paper, and yields those that changed."""
     claims, runs, text = folder / "claims.json", folder / "runs.json", folder / "report.txt"
     data = json.loads(claims.read_text(encoding="utf-8"))
     if isinstance(data, list):
@@ -303,14 +303,14 @@ def paper(folder: Path) -> Iterator[Path]:
 
 
 def replaced(path: Path, text: str) -> Iterator[Path]:
-    """Writes a file if its text is another, and gives it."""
+    """Writes a file if its text changed, and yields its path."""
     if text != path.read_text(encoding="utf-8"):
         path.write_text(text, encoding="utf-8")
         yield path
 
 
 def main() -> int:
-    """Converts a folder of results, and lists what was changed."""
+    """Converts a results folder, and lists the changed files."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "lab" / "results"
     files = sorted(folder.glob("*/claims.json"))
     if not files:

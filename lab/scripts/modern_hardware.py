@@ -1,4 +1,4 @@
-"""What the model says of three access points of 802.11ac and ax that somebody measured: one TCP flow each.
+"""The model's predictions for three measured 802.11ac and ax access points, with one TCP flow each.
 
 .venv/bin/python lab/scripts/modern_hardware.py >lab/results/modern-hardware/predictions.txt
 """
@@ -33,7 +33,7 @@ kind = "tcp"
 from = "{source}"
 to = "{sink}"
 """
-# Case, kernel, scheme of the access point, rates between which it lies, directions.
+# Case, kernel, scheme of the access point, range of rates, directions.
 MT7615 = '{ kind = "mt76", frames = 4032 }'
 CASES = [
     ("A mt7615, VHT80", "linux-5.10", MT7615, ["vht80-mcs9-nss2-sgi"], ["down"]),

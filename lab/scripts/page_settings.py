@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The papers' settings for the page in the browser: web/papers.json.
+"""The papers' settings for the web page: web/papers.json.
 
-Without arguments: says whether the kept file is current, and fails if not. `--write` renews it, after a change of an
-experiment's settings.
+Reports by default whether the stored file is current, and fails if it is not. `--write` regenerates it, after
+a change of an experiment's settings.
 """
 
 import argparse
@@ -17,13 +17,13 @@ from stillair_lab.papers.runs.plan import plan
 
 FILE = Path(__file__).resolve().parents[2] / "web" / "papers.json"
 MOST_CELLS = 16
-"""As many as fit into a list to choose from. `stillair paper` runs whole grids."""
+"""Most settings in a selection list. `stillair paper` runs whole grids."""
 
 
 def campaigns() -> list[dict[str, Any]]:
-    """Returns the small campaigns of scenarios that the package ships.
+    """Returns the small campaigns of bundled scenarios.
 
-    `set` has the overrides that all cells begin with, and `set` of a cell those after them.
+    `set` contains the overrides shared by all cells; `set` of a cell is applied after them.
     """
     names, made = set(bundled.names()), []
     for paper, folder in paper_registry.folders().items():
@@ -41,7 +41,7 @@ def campaigns() -> list[dict[str, Any]]:
 
 
 def text() -> str:
-    """Returns the file: a line for each cell, so that a change shows as one."""
+    """Returns the file with one line per cell, for readable diffs."""
     parts = []
     for one in campaigns():
         cells = ",\n".join(f"    {json.dumps(cell, ensure_ascii=False)}" for cell in one.pop("cells"))

@@ -1,6 +1,6 @@
-"""What each piece of the airtime scheduler is worth: docs/pieces.md, from runs with one piece changed at a time.
+"""Measures each part of the airtime scheduler with runs that change one part at a time: docs/pieces.md.
 
-An experiment of our own, no claim of a paper. Without arguments the page is printed; `--write` renews it.
+An experiment of our own, not a claim of a paper. Prints the page by default; `--write` regenerates it.
 """
 
 import argparse
@@ -90,7 +90,7 @@ Columns: total goodput in Mbit/s, the slow station's share of the airtime in per
 
 
 def measure(result: Result, column: str) -> float:
-    """A column's mean over the runs."""
+    """Mean of a column over the runs."""
     over: Any = result.summary()
     what, _, station = column.partition(" ")
     if what == "total":

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Figures of README, the site's first page and the comparison with ns-3, from kept results.
+"""Figures of README, the site's first page and the comparison with ns-3, from stored results.
 
-    lab/scripts/readme_figures.py             says which pages have others, and fails
-    lab/scripts/readme_figures.py --write     renews them
+    lab/scripts/readme_figures.py             reports outdated pages, and fails
+    lab/scripts/readme_figures.py --write     updates them
 
-A place begins with `<!-- front: NAME -->` and ends with `<!-- /front -->`.
+A generated part starts with `<!-- front: NAME -->` and ends with `<!-- /front -->`.
 """
 
 import argparse
@@ -25,7 +25,7 @@ _WITHIN = re.compile(r"(\d+) of (\d+) quantities in (\d+)")
 
 
 def within(page: str) -> tuple[str, ...]:
-    """How many quantities are within their bounds, by the words of a page that a test holds to the runs."""
+    """Number of quantities within their bounds, from the text of a page that a test compares with the runs."""
     found = _WITHIN.search((DOCS / page).read_text(encoding="utf-8"))
     if found is None:
         raise SystemExit(f"docs/{page}: found no 'N of M quantities in K'")
@@ -33,14 +33,14 @@ def within(page: str) -> tuple[str, ...]:
 
 
 def verdicts() -> tuple[int, Counter[str], int]:
-    """The claims of all papers, their verdicts, and how many papers there are."""
+    """Number of claims, their verdicts, and number of papers."""
     files = sorted(RESULTS.glob("*/claims.json"))
     rows = [row for file in files for row in report.read_claims(file)]
     return len(rows), Counter(row["verdict"] for row in rows), len(files)
 
 
 def costs() -> Mapping[str, list[float]]:
-    """CPU time per delivered packet in us, of both programs, by the kept output of `make bench-ns3`."""
+    """CPU time per delivered packet in us of both programs, from the stored output of `make bench-ns3`."""
     table = (RESULTS / "ns3-bench" / "table.txt").read_text(encoding="utf-8")
     found: dict[str, list[float]] = {"ns-3": [], "stillair": []}
     head, _, rest = table.partition("us/delivered")
@@ -59,7 +59,7 @@ def _span(values: list[float]) -> str:
 
 
 def air() -> str:
-    """How many figures of real kernels over the air agree, by the kept output of `make crosscheck-kernels`."""
+    """Number of agreeing figures of real kernels over the air, from the stored output of `make crosscheck-kernels`."""
     found = re.search(
         r"^(\d+ of \d+) figures agree", (RESULTS / "guests" / "air.txt").read_text(encoding="utf-8"), re.MULTILINE
     )
@@ -69,7 +69,7 @@ def air() -> str:
 
 
 def figures(to: str) -> str:
-    """The table of README and first page; `to` leads to docs/."""
+    """The table of README and first page; `to` is the relative path of docs/."""
     kernel, wifi = within("validation.md"), within("validation-wifi.md")
     count, found, papers = verdicts()
     cost = costs()
@@ -98,7 +98,7 @@ def figures(to: str) -> str:
 
 
 def ns3(_to: str) -> str:
-    """The kept output of `make bench-ns3` without its rows by station."""
+    """The stored output of `make bench-ns3`, without its rows by station."""
     parts = (RESULTS / "ns3-bench" / "table.txt").read_text(encoding="utf-8").rstrip().split("\n\n")
     kept = [part for part in parts if "station" not in part.partition("\n")[0]]
     return "\n```text\n" + "\n\n".join(kept) + "\n```\n\n"
@@ -108,7 +108,7 @@ MAKERS: Mapping[str, Callable[[str], str]] = {"figures": figures, "ns3": ns3}
 
 
 def renewed(page: Path) -> str:
-    """A page with the figures of what is kept."""
+    """A page with the current figures."""
     to = "docs/" if page.parent == ROOT else ""
     return _PLACE.sub(lambda of: of[1] + MAKERS[of[2]](to) + of[3], page.read_text(encoding="utf-8"))
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Who gives up and when: retry-out at the access point, fewer tries at the station, both; under Linux 3.13 and 6.18.
+"""Compares retry-out at the AP, fewer tries at the station, and both, under Linux 3.13 and 6.18.
 
     lab/scripts/retry_out.py FOLDER [--runs 10]
 
-One upload with a ping beside it over the house of the retry-out paper, at rates of which its table speaks. Writes
+One upload with a concurrent ping in the house of the retry-out paper, at rates of its table. Writes
 `remedies.txt` and `remedies.svg` into FOLDER.
 """
 
@@ -51,7 +51,7 @@ _MARKERS = {"3.13": "o", "6.18": "s", "6.18 tsq off": "D"}
 
 
 class Cell(NamedTuple):
-    """What came of one cell."""
+    """Results of a cell."""
 
     station: str
     method: str
@@ -63,7 +63,7 @@ class Cell(NamedTuple):
 
 
 def run(station: str, method: str, rate: str, error: int, runs: int) -> Cell:
-    """One cell."""
+    """Runs a cell."""
     path = {
         "node.sta.interface.wlan0.rate": RATES[rate],
         "node.sta.interface.wlan0.error_rate": f"{error / 100:.2f}",
@@ -78,7 +78,7 @@ def run(station: str, method: str, rate: str, error: int, runs: int) -> Cell:
 
 
 def text(cells: list[Cell]) -> str:
-    """A table for each kind of station: a row for rate and error, ping, goodput and queue by method."""
+    """A table for each kind of station: a row per rate and error; ping, goodput and queue by method."""
     parts = ["Means over the runs: ping in ms, goodput in Mbit/s, packets in the station's discipline and driver."]
     for station, (title, _) in STATIONS.items():
         rows = []
@@ -95,7 +95,7 @@ def text(cells: list[Cell]) -> str:
 
 
 def picture(cells: list[Cell], error: int = 20) -> bytes:
-    """Ping, and goodput over that without a method, by rate; colours are methods, markers stations."""
+    """Ping, and goodput relative to no method, by rate; colours for methods, markers for stations."""
     with style.styled():
         drawn = style.new(9.6, 3.8)
         for place, (what, label) in enumerate(
@@ -131,7 +131,7 @@ def picture(cells: list[Cell], error: int = 20) -> bytes:
 
 
 def main() -> None:
-    """Runs all cells and writes what came of them."""
+    """Runs all cells and writes the results."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--runs", type=int, default=10)

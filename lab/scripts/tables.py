@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Tables of pages that are one sweep of a scenario each: `--write` renews them, without it they are compared.
+"""Tables of pages that are one sweep of a scenario each. Compares them by default; `--write` regenerates them.
 
-A table stands between `<!-- table: NAME -->` and `<!-- /table -->`. `golden.py make tables` notes first runs.
+A table is between `<!-- table: NAME -->` and `<!-- /table -->`. `golden.py make tables` records first runs.
 """
 
 import argparse
@@ -19,7 +19,7 @@ _PLACE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- /table -->)", re.DOTALL)
 
 
 def sweep(name: str, runs: int, overrides: Mapping[str, str] | None = None) -> list[tuple[dict[str, str], Any]]:
-    """Each combination of a scenario's [sweep] table, and its means over the runs."""
+    """Combinations of a scenario's [sweep] table, with means over the runs."""
     scenario, own = Scenario(name), list((overrides or {}).items())
     return [(dict(sets), scenario.run(runs, overrides=[*own, *sets]).summary()) for sets in scenario.sweep(own)]
 
@@ -47,7 +47,7 @@ def responsiveness() -> str:
 
 
 def microwave() -> str:
-    """A download beside an oven."""
+    """A download next to a microwave oven."""
     found = [over["stations"]["sta"] for _, over in sweep("microwave", 5)]
     alone = _mean(found[0]["goodput_mbps"])
     said = [
@@ -83,7 +83,7 @@ def generations() -> str:
 
 
 def pings() -> str:
-    """Pings of an idle telephone."""
+    """Pings of an idle phone."""
     rows = []
     for sets, over in sweep("phone-power-save", 5):
         one = over["pings"]["ping.phone"]
@@ -94,7 +94,7 @@ def pings() -> str:
 
 
 def calls() -> str:
-    """Delay of a call to a telephone that sleeps."""
+    """Delay of a call to a phone in power save."""
     said = ["off", "`phone`, timeout 10 ms", "the same with U-APSD", "`static` with U-APSD", "`static`"]
     seconds = json.loads(Scenario("phone-call").resolve())["duration_ns"] / 1e9
     rows = []
@@ -108,7 +108,7 @@ def calls() -> str:
 
 
 def scans() -> str:
-    """Pings beside scans, and what was predicted of them."""
+    """Pings during scans, and the prediction."""
     predicted = {"mac80211": (55, 103), "iwlwifi": (28, 96), "ath10k": (65, 135)}
     rows = []
     for sets, over in sweep("laptop-scan", 5):
@@ -131,7 +131,7 @@ def scans() -> str:
 
 
 def snr() -> str:
-    """Minstrel-HT of two kernels beside the best of sixteen fixed rates, at each ratio."""
+    """Minstrel-HT of two kernels compared with the best of sixteen fixed rates, by SNR."""
     rate = "node.sta.interface.wlan0.rate"
     fixed: dict[str, dict[str, float]] = {}
     older: dict[str, float] = {}

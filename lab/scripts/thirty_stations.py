@@ -1,6 +1,6 @@
-"""How the thirty stations of *Ending the Anomaly* depend on what it leaves open: docs/thirty-stations.md, its figure.
+"""The thirty stations of *Ending the Anomaly* by unstated settings: docs/thirty-stations.md and its figure.
 
-An experiment of our own. Without arguments the tables are printed; `--write` renews page and figure.
+An experiment of our own. Prints the tables by default; `--write` regenerates the page and the figure.
 """
 
 import argparse
@@ -23,8 +23,8 @@ WARM_UP = 5  # as in the scenario
 SCHEMES = ("fq_codel", "fq_mac", "airtime")
 FAST = tuple(f"fast{n}" for n in range(1, 29))
 PAPER = {"fq_codel": 3.3, "airtime": 17.7}
-# Rates in Mbit/s of HT20 with the short guard interval.
-# spec: ieee80211 2012 20.6 - data rates of one and two streams.
+# Rates in Mbit/s of HT20 with a short guard interval. spec: ieee80211 2012 20.6 - data rates of one and two
+# streams.
 RATES = {
     "mcs0": 7.2, "mcs1": 14.4, "mcs2": 21.7, "mcs3": 28.9, "mcs4": 43.3, "mcs5": 57.8, "mcs6": 65.0, "mcs7": 72.2,
     "mcs12": 86.7, "mcs13": 115.6, "mcs14": 130.0, "mcs15": 144.4,
@@ -32,29 +32,29 @@ RATES = {
 
 
 class Row(NamedTuple):
-    """What one setting gives with one scheme."""
+    """Results of a setting with a scheme."""
 
     total: float
     slow: float
-    """The slow station's share of the airtime, in per cent."""
+    """Airtime share of the slow station, in per cent."""
     jain: float
-    """Of the 29 with a download."""
+    """Jain's index of the 29 stations with a download."""
     pings: Mapping[str, float]
-    """Median in ms of the fast stations, the slow one and the one that is only pinged."""
+    """Median ping in ms of the fast stations, the slow one, and the station with pings only."""
 
 
 def everyone(key: str, values: Sequence[str]) -> dict[str, str]:
-    """A key of each fast station's interface."""
+    """Sets a key of each fast station's interface."""
     return {f"node.{one}.interface.wlan0.{key}": value for one, value in zip(FAST, values, strict=True)}
 
 
 def ratios(first: int, step: float = 0.0) -> dict[str, str]:
-    """Signal-to-noise ratios that begin so and go on in these steps."""
+    """SNRs of the fast stations: a first value and equal steps."""
     return everyone("snr", [f"{first + step * n:g} dB" for n in range(len(FAST))])
 
 
 def fixed(rate: str) -> dict[str, str]:
-    """One rate for all, without errors."""
+    """One rate for all stations, without errors."""
     # The others inherit from the first. At 60 dB no rate has errors.
     return {
         "node.fast1.interface.wlan0.rate": f"ht20-{rate}-sgi",
@@ -89,7 +89,7 @@ report](../lab/results/ending-the-anomaly/report.txt). This page has the results
 
 
 def measure(overrides: Mapping[str, str], scheme: str, extra: Mapping[str, str]) -> Row:
-    """The means over the runs."""
+    """Means over the runs."""
     chosen = {"duration": f"{SECONDS + WARM_UP} s", "node.ap.interface.wlan0.scheme": scheme, **overrides, **extra}
     runs = bundled.scenario("anomaly-thirty").run(runs=RUNS, overrides=chosen).runs
     stations: list[Mapping[str, Any]] = [run["stations"] for run in runs]
@@ -127,7 +127,10 @@ def table(first: str, rows: Mapping[str, Mapping[str, Row]]) -> str:
 
 
 def crossing(rows: Mapping[str, Mapping[str, Row]], scheme: str, at: float) -> tuple[float, float] | None:
-    """The rate at which a scheme's total is `at`, and FQ-CoDel's there: both between the rates that were run."""
+    """Fast rate at which a scheme's total equals `at`, and FQ-CoDel's total there.
+
+    Interpolates between the simulated rates.
+    """
     points = [(RATES[name], row[scheme].total, row["fq_codel"].total) for name, row in rows.items()]
     for (x0, y0, z0), (x1, y1, z1) in pairwise(points):
         if y0 <= at <= y1:
@@ -137,7 +140,7 @@ def crossing(rows: Mapping[str, Mapping[str, Row]], scheme: str, at: float) -> t
 
 
 def page(settings: Mapping[str, Mapping[str, Row]], rates: Mapping[str, Mapping[str, Row]]) -> str:
-    """The page, but for its words."""
+    """The generated part of the page."""
     found = crossing(rates, "airtime", PAPER["airtime"])
     named = {f"{name.upper()}, {RATES[name]:g} Mbit/s": row for name, row in rates.items()}
     where = (
@@ -159,7 +162,7 @@ def page(settings: Mapping[str, Mapping[str, Row]], rates: Mapping[str, Mapping[
 
 
 def picture(rates: Mapping[str, Mapping[str, Row]]) -> bytes:
-    """Totals and the slow station's share over the fast rate."""
+    """Totals and the slow station's share by fast rate."""
     with style.styled():
         drawn = style.new(7.2, 3.2)
         totals, shares = drawn.subplots(1, 2)

@@ -1,4 +1,4 @@
-"""What `stillair tune` finds in the networks of tests/python/tune_problems, with the CPU time that it takes."""
+"""Results of `stillair tune` in the networks of tests/python/tune_problems, and its CPU time."""
 
 import os
 import time
@@ -14,8 +14,8 @@ PROBLEMS = Path("tests", "python", "tune_problems")
 
 
 def main() -> None:
-    """Prints the page of each, with the budget that the command has."""
-    # Pages name files: from here their names are the same on every machine.
+    """Prints the page of each network, with the command's default budget."""
+    # Pages contain file names; relative ones are the same on every machine.
     os.chdir(ROOT)
     for file in sorted(PROBLEMS.glob("*.toml")):
         lines = file.read_text(encoding="utf-8").splitlines()

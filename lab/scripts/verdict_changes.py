@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""verdict_changes.py BEFORE AFTER: the claims whose verdict differs between two folders of results, as Markdown.
+"""verdict_changes.py BEFORE AFTER: claims whose verdict differs between two results folders, as Markdown.
 
 BEFORE and AFTER are folders like `lab/results`, with a folder for each paper and its `claims.json`.
 """
@@ -17,7 +17,7 @@ Claims = dict[str, dict[str, Any]]
 
 
 def read(folder: Path) -> dict[str, Claims]:
-    """By paper: its claims by their names."""
+    """Claims by paper and name."""
     files = sorted(folder.glob("*/claims.json"))
     if not files:
         raise SystemExit(f"{folder}: found no PAPER/claims.json, expected a folder like lab/results")
@@ -25,7 +25,7 @@ def read(folder: Path) -> dict[str, Claims]:
 
 
 def figure(value: object) -> str:
-    """What was measured, short."""
+    """Formats the measured value."""
     if isinstance(value, float):
         return f"{value:.3g}"
     if isinstance(value, list):
@@ -34,7 +34,7 @@ def figure(value: object) -> str:
 
 
 def rows(before: Claims, after: Claims) -> Iterator[str]:
-    """A row for each claim whose verdict moved."""
+    """A row for each claim with another verdict."""
     for name, claim in after.items():
         old = before.get(name, {})
         if old.get("verdict") == claim["verdict"]:
@@ -48,7 +48,7 @@ def rows(before: Claims, after: Claims) -> Iterator[str]:
 
 
 def main() -> None:
-    """Prints a table of counts, then one of moved verdicts for each paper."""
+    """Prints a table of counts, then a table of changed verdicts for each paper."""
     if len(sys.argv) != 3:
         raise SystemExit("usage: verdict_changes.py BEFORE AFTER, two folders like lab/results")
     before, after = read(Path(sys.argv[1])), read(Path(sys.argv[2]))

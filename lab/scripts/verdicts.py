@@ -1,4 +1,4 @@
-"""The table of verdicts of docs/judging.md, from the papers' kept results: `--write` renews it after `make papers`."""
+"""The table of verdicts in docs/judging.md, from stored results: `--write` updates it after `make papers`."""
 
 import argparse
 import sys
@@ -21,19 +21,19 @@ TITLES = {
 
 
 def rows() -> list[dict[str, Any]]:
-    """All claims as they were kept."""
+    """All stored claims."""
     files = [RESULTS / paper / "claims.json" for paper in TITLES]
     return [row for file in files for row in report.read_claims(file)]
 
 
 def within(text: str) -> tuple[int, int]:
-    """Where the table stands in the page: from its header to the empty line after it."""
+    """Position of the table in the page: from its header to the next empty line."""
     begin = text.index(f"| {counts.TABLE[0]} | {counts.TABLE[1]} |")
     return begin, text.index("\n\n", begin) + 1
 
 
 def main() -> None:
-    """Prints the table or puts it into the page."""
+    """Prints the table or writes it into the page."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--write", action="store_true", help="renew the table in docs/judging.md")
     table = counts.table(rows(), TITLES)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What the receiver makes of the papers' worked examples: `worked-examples.json` of a paper's folder.
+"""The receiver's answers to the papers' worked examples: `worked-examples.json` in a paper's folder.
 
-    lab/scripts/worked_examples.py PROGRAM             asks it again, and fails if the kept answers are others
-    lab/scripts/worked_examples.py PROGRAM --write     keeps its answers
+    lab/scripts/worked_examples.py PROGRAM             asks the receiver, and fails if its answers differ from the file
+    lab/scripts/worked_examples.py PROGRAM --write     stores its answers
 
 PROGRAM is the example `retry_out` of the crate stillair-sim (target/debug/examples/retry_out).
 """
@@ -25,12 +25,12 @@ PAPER = "retry-out"
 FILE = ROOT / "lab" / "src" / "stillair_lab" / "papers" / "data" / PAPER / worked_examples.KEPT
 MOST_MBPS = 300
 
-# Frame 4 comes whole before it is given up.
+# Frame 4 arrives intact before it is given up.
 EARLY: Events = [{"received": [1, 2, 3, 4], "crc_error": [4]}, {"received": [4], "crc_error": []}]
 
 
 def examples() -> list[tuple[int, Events]]:
-    """Returns index and A-MPDUs of each example, without the mechanism too, and of two in which claims would fail."""
+    """Returns index and A-MPDUs of each example, also without the mechanism, and of two in which claims would fail."""
     found: list[tuple[int, Events]] = []
     off = int(non_discriminating.known(PAPER)["off"]["index"])
     for experiment in experiments():
@@ -50,7 +50,7 @@ def ask(program: Path, requests: Iterable[dict[str, Any]]) -> list[Any]:
 
 
 def index_by_rate(program: Path) -> list[list[float | None]]:
-    """Returns where the index changes, in steps of 0.1 Mbit/s, finer than any of the table's ranges."""
+    """Returns the rates at which the index changes, in steps of 0.1 Mbit/s, finer than any of the table's ranges."""
     rates = range(10 * MOST_MBPS + 1)
     one = {"received": [1], "crc_error": [1]}
     answers = ask(program, ({"first": 1, "ampdus": [one | {"rate_bps": rate * 100_000}]} for rate in rates))

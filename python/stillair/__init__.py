@@ -1,4 +1,4 @@
-"""Stillair: a Wi-Fi latency testbed in one program.
+"""Stillair: a simulator for latency in home and office Wi-Fi networks.
 
 >>> from stillair import Scenario
 >>> result = Scenario("scenarios/anomaly-udp.toml").run(runs=10)
@@ -8,7 +8,7 @@
 >>> table.to_polars()
 """
 
-TYPE_CHECKING = False  # the one of `typing` costs its import
+TYPE_CHECKING = False  # importing `typing` is slow
 if TYPE_CHECKING:
     from stillair._native import InputError, RunError, __version__
     from stillair.plot import Picture
@@ -37,10 +37,10 @@ _ROOMS = {
 
 
 def __getattr__(name: str) -> object:
-    """Loads what is asked for: the command must be able to answer an interrupt before all is loaded."""
+    """Imports names on first use, so that the command can handle an interrupt early."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module  # noqa: PLC0415 - needed here alone
+    from importlib import import_module  # noqa: PLC0415 - only used here
 
     globals()[name] = found = getattr(import_module(_ROOMS.get(name, "stillair._native")), name)
     return found

@@ -1,6 +1,6 @@
-"""The entry point: exit status and error lines are decided here and nowhere else.
+"""Entry point: the only place that sets the exit status and prints error lines.
 
-What is not of Python itself is loaded late, where an interrupt is answered already.
+Modules beyond the standard library are imported late, once the interrupt handler is in place.
 """
 
 import os
@@ -11,12 +11,12 @@ BAD_INPUT = 2
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Runs the command line and exits: 0 on success, 1 on a run that failed, 2 on bad input."""
+    """Runs the command line and exits: 0 on success, 1 if a run failed, 2 on bad input."""
     sys.exit(status(arguments))
 
 
 def status(arguments: list[str] | None = None) -> int:
-    """Runs the command line and gives its exit status; says why on stderr if it is not 0."""
+    """Runs the command line and returns its exit status. Prints errors on stderr."""
     try:
         from stillair.text import signals  # noqa: PLC0415 - see above
 
@@ -31,7 +31,7 @@ def status(arguments: list[str] | None = None) -> int:
 
 def _status(arguments: list[str]) -> int:
     if sys.stderr is None:
-        # Closed by who started us: nobody is to hear anything, which is no reason to stop.
+        # The caller closed stderr: discard messages and carry on.
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - as long as the process
     if sys.stdout is None:
         return _complain("output: standard output is closed", FAILED_RUN)
@@ -57,28 +57,29 @@ def _command(arguments: list[str]) -> int:
     except RunError as error:
         return _complain(error, FAILED_RUN)
     except Abort:
-        # At a question.
+        # Interrupted at a prompt.
         raise KeyboardInterrupt from None
     except ClickException as error:
         return _complain(_usage(error), BAD_INPUT)
     except BrokenPipeError:
-        # The reader of our output has gone (`stillair ... | head`). Python would complain once more at exit.
+        # The reader of our output has gone (`stillair ... | head`). Without this, Python complains again at
+        # exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = FAILED_RUN
     except UnicodeEncodeError as error:
-        # A terminal that knows few letters, or a folder whose name is not UTF-8.
+        # The terminal's encoding lacks a character, or a folder name is not UTF-8.
         letters = error.object[error.start : error.end].encode("ascii", "backslashreplace").decode()
         return _complain(f'output: "{letters}" cannot be written as {error.encoding}', FAILED_RUN)
     except OSError as error:
         return _complain(f"{error.filename or 'output'}: {error.strerror or error}", FAILED_RUN)
     if isinstance(code, signals.Status) or code == signals.INTERRUPTED:
-        # A signal within a command comes back as its status.
+        # A signal during a command arrives as the command's exit status.
         raise signals.Ended(code - 128)
     return code or 0
 
 
 def _not_utf8(argument: str) -> str:
-    """An argument as it can be shown, if it is not UTF-8; nothing if it is."""
+    """Returns a printable form of an argument that is not UTF-8, or `None` for valid UTF-8."""
     try:
         argument.encode()
     except UnicodeEncodeError:
@@ -89,7 +90,7 @@ def _not_utf8(argument: str) -> str:
 def _complain(why: object, code: int) -> int:
     from stillair.text import signals, terminal  # noqa: PLC0415 - see above
 
-    # Several mistakes are told on a line each.
+    # Several mistakes take one line each.
     lines = [terminal.harmless(line) for line in str(why).split("\n")]
     colour = terminal.YELLOW if isinstance(code, signals.Status) else terminal.RED
     for line in lines:
@@ -98,7 +99,7 @@ def _complain(why: object, code: int) -> int:
 
 
 def _usage(error: Exception) -> str:
-    """The parser's own message and where to read more, in one line."""
+    """The parser's message and where to read more, on one line."""
     near = getattr(error, "possibilities", None)
     said = getattr(error, "message", "") if near else ""
     if not said:

@@ -1,6 +1,6 @@
-"""Captures: a run's frames as a pcapng file that Wireshark and tshark open.
+"""Captures: the frames of a run as a pcapng file for Wireshark and tshark.
 
-Runs are deterministic, so a capture is made by running again: same scenario, overrides, seed and run number.
+Runs are deterministic, so a capture repeats the run: same scenario, overrides, seed and run number.
 """
 
 import json
@@ -18,14 +18,16 @@ from stillair.runs.scenario import Scenario, check_number, check_runs
 from stillair.text import output
 
 SNAPLEN = 256
-"""Bytes kept of each frame unless said: all headers, and what is no data whole. What packets carry beyond that is a
-pattern that says nothing, and would be four fifths of a capture."""
+"""Default bytes kept per frame: all headers, and every non-data frame in full.
+
+Payload beyond that is a fill pattern, and would be four fifths of a capture.
+"""
 
 LARGEST_SNAPLEN = 2**32 - 1
 
 
 class Wanted(NamedTuple):
-    """What is captured: `write_capture` says what these are."""
+    """Capture options; see `write_capture`."""
 
     points: Sequence[str] = ()
     window: tuple[str | None, str | None] = (None, None)
@@ -37,15 +39,15 @@ USUAL = Wanted()
 
 @dataclass(frozen=True)
 class Capture:
-    """A capture that was written."""
+    """A written capture."""
 
     path: str
     frames: dict[str, int]
-    """Frames seen at each point."""
+    """Frames captured at each point."""
     bytes: int
-    """Length of the file."""
+    """File length."""
     run: Run
-    """The run as `Scenario.run` reports it; its trace hash tells whether it is the run that was meant."""
+    """The run as `Scenario.run` reports it. Compare its trace hash to confirm that it is the intended run."""
 
 
 def write_capture(
@@ -60,16 +62,18 @@ def write_capture(
     trace_hash: str | None = None,
     some: bool = False,
 ) -> Capture:
-    """Runs repetition `run` of the scenario and writes what was seen at `points` to `path`.
+    """Runs repetition `run` of the scenario and writes the frames at `points` to `path`.
 
-    Points are `air-CHANNEL` (every frame of a channel), `NODE-INTERFACE` (what a Wi-Fi interface sent and received, or
-    what the host of a wired one sees: large packets of TCP before its device splits them and after it merged them), the
-    name of a wired link (its frames one by one), or `all`; unless said, the air of every channel, or every link where
-    there is none. `capture_points` lists them. `window` is the first and the last time of the run that is captured,
-    such as `("5 s", "6 s")`. `snaplen` is the number of bytes kept of each frame: 160 or more, or 0, which keeps frames
-    whole, their check sequences included.
-    With `trace_hash` the file is kept only if the run is the one with this hash; an `InputError` if it is another. With
-    `some` it is kept only if there is a frame in it; an `InputError` if there is none.
+    A point is `air-CHANNEL` (every frame on a channel), `NODE-INTERFACE` (frames sent and received by a Wi-Fi
+    interface; on a wired interface the packets that the host sees, before TSO and after GRO), the name of a
+    wired link (its individual frames), or `all`. The default is the air of every channel, or every link in a
+    scenario without channels. `capture_points` lists the points.
+
+    `window` is the first and last time to capture, such as `("5 s", "6 s")`. `snaplen` is the number of bytes
+    kept per frame: at least 160, or 0 for whole frames with their FCS.
+
+    Raises `InputError` and keeps no file if `trace_hash` is given and the run has another hash, or if `some`
+    is set and no frame was captured.
     """
     check_runs(1, seed, jobs=None, first_run=run)
     check_number("snaplen", snaplen, 0, LARGEST_SNAPLEN)
@@ -80,8 +84,8 @@ def write_capture(
         found = captured.run["trace_hash"]
         if trace_hash is not None and found != trace_hash:
             raise InputError(
-                f"{scenario.file}: run {run} of it is not the run that was kept: its trace hash is {found}, expected"
-                f" {trace_hash}; scenario, overrides or Stillair (this is {__version__}) have changed: run it again"
+                f"{scenario.file}: run {run} is not the kept run: its trace hash is {found}, expected"
+                f" {trace_hash}; scenario, overrides or Stillair (now {__version__}) have changed: run it again"
             )
         if some and not any(captured.frames.values()):
             ends = [f" {word} {at}" for word, at in zip(("from", "to"), window, strict=True) if at is not None]
@@ -89,17 +93,17 @@ def write_capture(
             where = ", ".join(captured.frames) or "any point"
             raise InputError(
                 f"{name}: not written, as no frame was seen at {where}{''.join(ends)};"
-                f" the run lasts {length:g} s: give another window or other points, which --point list lists"
+                f" the run lasts {length:g} s: give another window or other points (see --point list)"
             )
     return captured
 
 
 def capture_points(scenario: Scenario, overrides: Overrides = ()) -> list[str]:
-    """The names of the points that the scenario can be captured at."""
+    """Returns the names of the scenario's capture points."""
     return _native.capture_points(scenario.text, scenario.file, pairs(overrides))
 
 
 def _usual(scenario: Scenario, overrides: Overrides) -> list[str]:
-    """The points that are captured unless others are named; none stands for the air of every channel."""
+    """Returns the default points. An empty list selects the air of every channel."""
     resolved = json.loads(scenario.resolve(overrides))
     return [] if resolved["channels"] else [link["name"] for link in resolved["links"]]

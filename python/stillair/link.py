@@ -1,4 +1,4 @@
-"""A Wi-Fi path inside the tests of a transport: in virtual time, without I/O, the same packets for the same seed.
+"""A Wi-Fi path inside a transport's tests: virtual time, no I/O, the same packets for the same seed.
 
 >>> from stillair.link import Link, Packet
 >>> link = Link.preset("home-80211ac-far", seed=1)
@@ -6,12 +6,12 @@
 >>> packet = link.poll(1_000_000_000)
 >>> assert isinstance(packet, Packet) and (packet.to, packet.payload) == ("server", b"hello")
 >>> assert 1_000_000 < packet.delay < 100_000_000
->>> seen = link.finish()  # accounts close, or it is an error
+>>> seen = link.finish()  # raises an error if packets are unaccounted for
 >>> seen["hosts"]["client"]["from"]["packets"]
 1
 
-Times are whole nanoseconds since the link began. Who drives a link polls it with the time of its own next timer.
-The link goes on until then, or until a packet arrives before: the answer can be sent at the instant at which it came.
+Times are integer nanoseconds since the link's start. The driver polls the link with the time of its own next
+timer. `poll` returns earlier if a packet arrives, so that the driver can answer at the time of arrival.
 """
 
 import json
@@ -28,7 +28,7 @@ __all__ = ["Budget", "Case", "Link", "Packet", "Preset", "Sent", "Verdict", "Wai
 
 
 class Preset(NamedTuple):
-    """A path that is shipped: its scenario, what it is, its sources, and what it must not be used for."""
+    """A bundled path: its scenario, a description, its sources, and what it must not be used for."""
 
     name: str
     text: str
@@ -38,14 +38,14 @@ class Preset(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """A datagram that was sent: the first of a host has the number 1; `queue` is "queued", "congested" or "dropped"."""
+    """A sent datagram. Numbers start at 1 for each host; `queue` is "queued", "congested" or "dropped"."""
 
     number: int
     queue: str
 
 
 class Packet(NamedTuple):
-    """A datagram that has arrived. Queues may have set `ecn` to 3. One that is `together` came with the one before."""
+    """A received datagram. Queues may have set `ecn` to 3. `together`: it arrived with the previous one."""
 
     at: int
     sent: int
@@ -60,24 +60,27 @@ class Packet(NamedTuple):
 
     @property
     def delay(self) -> int:
-        """How long it was under way, in nanoseconds, its host's queue included."""
+        """Time from `send` to arrival in nanoseconds, including the host's queue."""
         return self.at - self.sent
 
 
 class Writable(NamedTuple):
-    """An endpoint whose socket was full may send again."""
+    """An endpoint whose socket was full can send again."""
 
     endpoint: str
 
 
 class Wait(NamedTuple):
-    """Nothing happened until the given time; nothing happens before `next` unless something is sent. None: never."""
+    """Nothing happened until the given time.
+
+    Without a send, the next event is at `next`; `None` if there is none.
+    """
 
     next: int | None
 
 
 def presets() -> list[Preset]:
-    """All presets, in the order of their names."""
+    """Returns all presets, by name."""
     return [Preset(*preset) for preset in _native.link_presets()]
 
 
@@ -85,16 +88,16 @@ class Link:
     """A path between endpoints. Wrong input raises `stillair.InputError` or `ValueError`."""
 
     def __init__(self, scenario: str | Path, *, seed: int = 1, overrides: Mapping[str, str] | None = None) -> None:
-        """A link over a scenario, as `stillair.Scenario` takes it: the path of a file, its name, or its text.
+        """Creates a link from a scenario given like `stillair.Scenario`: a path, a name, or text.
 
-        At least two of its nodes are `host = "external"`: the link's endpoints.
+        At least two nodes must have `host = "external"`; they are the link's endpoints.
         """
         found = Scenario(scenario)
         self._begin(_native.Link(found.text, found.file, list((overrides or {}).items()), seed))
 
     @classmethod
     def preset(cls, name: str, *, seed: int = 1, overrides: Mapping[str, str] | None = None) -> Self:
-        """A link over a preset; `overrides` sets keys of its scenario, as `--set` does."""
+        """Creates a link from a preset. `overrides` sets scenario keys, like `--set`."""
         return cls._of(_native.Link(None, name, list((overrides or {}).items()), seed))
 
     @classmethod
@@ -115,16 +118,16 @@ class Link:
 
     @property
     def now(self) -> int:
-        """The link's time."""
+        """Current time of the link."""
         return self._link.now
 
     @property
     def max_payload(self) -> int:
-        """The largest payload of a datagram, in bytes."""
+        """Largest payload of a datagram, in bytes."""
         return self._link.max_payload
 
     def limit(self, endpoint: str, limit: int, resume: int) -> None:
-        """Makes an endpoint one socket: with `limit` bytes below it is full, below `resume` it may send again."""
+        """Limits an endpoint's socket: full at `limit` bytes, writable again below `resume`."""
         if not self._link.limit(self._number(endpoint), limit, resume):
             raise ValueError("the link has been used")
 
@@ -139,13 +142,13 @@ class Link:
         dscp: int = 0,
         ports: tuple[int, int] = (49_152, 443),
     ) -> Sent | None:
-        """Sends a datagram of UDP; none if the endpoint's socket is full."""
+        """Sends a UDP datagram. Returns `None` if the endpoint's socket is full."""
         ends = (self._number(source), self._number(to))
         sent = self._link.send(now, ends, ports, payload, (ecn, dscp))
         return sent and Sent(*sent)
 
     def poll(self, until: int) -> Packet | Writable | Wait:
-        """Goes on until a time, or until something happens before."""
+        """Advances to a time, or to the first event before it."""
         came, writable, following = self._link.poll(until)
         if came is not None:
             at, sent, source, to, ports, number, ecn, dscp, together, payload = came
@@ -154,15 +157,18 @@ class Link:
         return Wait(following) if writable is None else Writable(self.endpoints[writable])
 
     def finish(self) -> dict[str, Any]:
-        """Ends the link. What was seen of it, as a run's result has it: delays, drops, airtime, aggregates."""
+        """Ends the link.
+
+        Returns its measurements as in a run's result: delays, drops, airtime, aggregates.
+        """
         seen: dict[str, Any] = json.loads(self._link.finish())
         return seen
 
 
 class Verdict(NamedTuple):
-    """What became of a budget: `holds` unless a limit is broken.
+    """Outcome of a budget: `holds` is false if a limit is broken.
 
-    A table, Markdown, JUnit's XML, and what was measured as a baseline.
+    Contains a table, Markdown, JUnit XML, and the measurements to keep as a baseline.
     """
 
     holds: bool
@@ -180,16 +186,16 @@ class Case(NamedTuple):
     seed: int
 
     def link(self) -> Link:
-        """A link to run the transport over."""
+        """Returns a link to run the transport over."""
         return Link._of(self.budget._read.link(self.path, self.seed))
 
     def measured(self, **metrics: float) -> tuple[str, int, list[tuple[str, float]]]:
-        """What was measured in it, by the names of the metrics."""
+        """Returns the case's measurements, named after the metrics."""
         return (self.path, self.seed, list(metrics.items()))
 
 
 class Budget:
-    r"""Limits of metrics on paths, from a file; `stillair budget` and tests judge by it.
+    r"""Limits of metrics on paths, from a file, for `stillair budget` and for tests.
 
     >>> budget = Budget("seeds = 3\n[path.vdsl-40-10]\ndelay_p99_ms = { at_most = 60.0 }")
     >>> runs = [case.measured(delay_p99_ms=float(case.seed)) for case in budget.cases]
@@ -198,26 +204,26 @@ class Budget:
     """
 
     def __init__(self, budget: str | Path) -> None:
-        """Reads the path of a file, or its text (anything with a line break in it)."""
+        """Reads a file, or the text itself if it contains a line break."""
         found = Scenario(budget)
         self._read = _native.Budget(found.text, found.file)
 
     @property
     def command(self) -> list[str]:
-        """What `stillair budget` runs for each case."""
+        """The command that `stillair budget` runs for each case."""
         return self._read.command
 
     @property
     def cases(self) -> list[Case]:
-        """All runs: each path with each seed."""
+        """All cases: each path with each seed."""
         return [Case(self, path, seed) for path, seed in self._read.cases]
 
     def case(self, path: str, seed: int) -> Case:
-        """One of them; what `stillair budget` runs finds its own in STILLAIR_PATH and STILLAIR_SEED."""
+        """Returns a single case. Under `stillair budget`, STILLAIR_PATH and STILLAIR_SEED name it."""
         return Case(self, path, seed)
 
     def judge(self, measured: list[tuple[str, int, list[tuple[str, float]]]], baseline: Path | None = None) -> Verdict:
-        """Judges what was measured of all cases, beside a kept baseline."""
+        """Checks the measurements of all cases, also against a kept baseline."""
         before = None if baseline is None else (_baseline(baseline), str(baseline))
         return Verdict(*self._read.judge(measured, before))
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""The site: docs/, lab/results/ and the pages made of kept results and of the code, built by Zensical.
+"""Builds the site with Zensical from docs/, lab/results/, and pages generated from results and code.
 
     scripts/website/build.py ZENSICAL [--stage FOLDER] [--out FOLDER]
 
-Pages are gathered in FOLDER (build/site-pages), as some links have to change: what lies outside both has no page, so such a link
-becomes the path in the repository, or its address if STILLAIR_REPOSITORY has one. The build is strict: a link to no page or to no
-heading stops it. Afterwards every page is searched for what a browser would ask of another host.
+Pages are copied to FOLDER (build/site-pages), because some links must change. Files outside docs/ and
+lab/results/ have no page: links to them become the path in the repository, or a URL if STILLAIR_REPOSITORY is
+set. The build is strict: a broken link or anchor stops it. Afterwards every page is searched for requests to
+other hosts.
 """
 
 import argparse
@@ -25,9 +26,9 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 RESULTS = ROOT / "lab" / "results"
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\((?![a-z]+:|#)([^)\s#]+)(#[^)\s]*)?\)")
-# Code that has something like a link in it.
+# Code that contains something like a link.
 _CODE = re.compile(r"(^```.*?^```|`[^`\n]*\]\([^`\n]*`)", re.DOTALL | re.MULTILINE)
-# What a browser asks for by itself, without a click.
+# Attributes that a browser loads without a click.
 _ASKS = {
     "script": "src",
     "img": "src",
@@ -43,14 +44,14 @@ _CSS = re.compile(r"url\(\s*['\"]?(?:https?:)?//|@import\s+['\"](?:https?:)?//",
 
 
 def place(path: Path) -> Path | None:
-    """Returns where a file of the repository is on the site: `docs` is its top, and kept results are in `results`."""
+    """Returns the place of a repository file on the site: docs/ is the root, stored results are in `results`."""
     if path.is_relative_to(RESULTS):
         return "results" / path.relative_to(RESULTS)
     return path.relative_to(DOCS) if path.is_relative_to(DOCS) else None
 
 
 def staged(text: str, page: Path, repository: str | None) -> str:
-    """A page's text with links that hold on the site; `page` is its path in the repository."""
+    """Rewrites the links of a page for the site; `page` is its path in the repository."""
     here = place(ROOT / page)
     assert here is not None  # noqa: S101 - only pages are staged
 
@@ -67,17 +68,17 @@ def staged(text: str, page: Path, repository: str | None) -> str:
             return f"{mark}[{words}]({repository}/blob/HEAD/{path}{anchor})"
         return f"{words} (`{path}`)" if words.strip("`") != path else f"`{path}`"
 
-    # Links within code stay as they are, as does code itself.
+    # Leave code unchanged, including links in it.
     parts = _CODE.split(text)
     return "".join(part if number % 2 else _LINK.sub(link, part) for number, part in enumerate(parts))
 
 
 def stage(folder: Path, repository: str | None) -> None:
-    """Fills a folder with all pages, their pictures and what they link to."""
+    """Fills a folder with all pages, their pictures and link targets."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(DOCS, folder / "docs")
     shutil.copytree(RESULTS, folder / "docs" / "results")
-    # Pages that link to what is made stand here, as docs/ are read in the repository too.
+    # Pages that link to generated pages are not in docs/, which is also read in the repository.
     shutil.copytree(Path(__file__).parent / "pages", folder / "docs", dirs_exist_ok=True)
     made = {
         **results.pages(ROOT),
@@ -112,7 +113,7 @@ class _Asked(HTMLParser):
 
 
 def outside(folder: Path) -> list[str]:
-    """What pages and styles of a built site ask of other hosts."""
+    """Requests to other hosts in pages and styles of a built site."""
     found = []
     for path in sorted(folder.rglob("*.html")):
         reader = _Asked()

@@ -1,4 +1,4 @@
-"""What the site has and in which order: every page of docs/ stands here once, or the build stops."""
+"""Pages and navigation of the site. Every page of docs/ must be listed exactly once."""
 
 import json
 from pathlib import Path
@@ -81,13 +81,13 @@ NAVIGATION: dict[str, str | dict[str, str]] = {
     },
 }
 
-# Pages of their own list, which stand behind it in the same section.
+# Pages with a list of their own, which follow it in the same section.
 LISTED = {
     "Answers": ("faq",),
     "Models": ("qdiscs", "congestion-controls"),
     "Papers": ("papers",),
 }
-# What a paper's page links to.
+# Pages linked from a paper's page.
 BEHIND = {
     "Papers": (
         "anomaly-rates.md",
@@ -151,7 +151,7 @@ def _title(page: Path) -> str:
 
 
 def config(docs: Path) -> str:
-    """The configuration of Zensical, for pages that are gathered in a folder. A page that stands nowhere is an error."""
+    """Returns the Zensical configuration for the copied pages. Raises an error for an unlisted page."""
     entries = []
     seen = []
     for name, target in NAVIGATION.items():

@@ -1,4 +1,4 @@
-"""Pages made of kept results: the verdicts of each paper, with its figures if `make papers` drew them, and the gallery."""
+"""Pages from stored results: verdicts of each paper, with figures if `make papers` drew them, and the gallery."""
 
 import json
 import tomllib
@@ -13,7 +13,7 @@ from stillair_lab.papers.robustness import counts
 
 Row = dict[str, Any]
 
-# Pages that somebody wrote about a paper.
+# Hand-written pages about a paper.
 BESIDE = {
     "ending-the-anomaly": {
         "anomaly-rates.md": "what its stations' rates and losses were, and what follows",
@@ -30,7 +30,7 @@ BESIDE = {
 
 
 def pages(root: Path) -> dict[str, str]:
-    """All of them by their path in docs/."""
+    """All generated pages, by path in docs/."""
     kept = root / "lab" / "results"
     found = {paper.short: report.read_claims(kept / paper.short / "claims.json") for paper in papers()}
     titles = {paper.short: f"[{paper.title.partition(':')[0]}]({paper.short}.md)" for paper in papers()}

@@ -1,4 +1,4 @@
-"""Captures of data frames made by hand: whatever rate, in either form, whole or not."""
+"""Hand-made captures of data frames: any rate, pcap or pcapng, whole or damaged."""
 
 import struct
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ AP, STATION = bytes.fromhex("020000000001"), bytes.fromhex("020000000002")
 
 
 def radiotap(present: int, fields: bytes) -> bytes:
-    """A header with these fields, which are aligned already."""
+    """A header with these fields, which must be aligned already."""
     return struct.pack("<BBHI", 0, 0, 8 + len(fields), present) + fields
 
 
@@ -28,7 +28,7 @@ def he(mcs: int, streams: int, code: int = 2, data1: int = 0x4024, dcm: bool = F
 
 
 def eht(mcs: int | None = None, streams: int = 1, width: int = 80) -> bytes:
-    """A header with fields of 802.11be; without an MCS the fields are empty."""
+    """A header with 802.11be fields; without an MCS, the fields are empty."""
     if mcs is None:
         return radiotap(1 << 28, struct.pack("<HH", 34, 40) + bytes(40))
     # Known width and its code; known MCS and streams and their values.
@@ -44,7 +44,7 @@ def legacy(half_mbps: int) -> bytes:
 
 
 def mpdu(payload: int = 1_000, *, retry: bool = False, up: bool = False) -> bytes:
-    """A QoS data frame without its check sequence: an IP packet of so many bytes, from the access point or to it."""
+    """A QoS data frame without FCS: an IP packet of this size, from or to the access point."""
     flags = (1 if up else 2) | (8 if retry else 0)
     ends = (AP, STATION, AP) if up else (STATION, AP, AP)
     return bytes([0x88, flags, 0, 0]) + b"".join(ends) + bytes(4) + bytes.fromhex("aaaa030000000800") + bytes(payload)
@@ -55,7 +55,7 @@ Packet = tuple[int, bytes]
 
 
 def data(at_ms: int, header: bytes, **frame: bool) -> Packet:
-    """A data frame behind a radiotap header; without one it has a header that tells nothing."""
+    """A data frame after a radiotap header, by default an empty one."""
     return at_ms, (header or radiotap(0, b"")) + mpdu(**frame)  # type: ignore[arg-type]
 
 

@@ -14,7 +14,7 @@ from stillair.runs import bundled
 
 @pytest.fixture(autouse=True, scope="session")
 def interruptible() -> None:
-    """What is begun in the background of a shell ignores interrupts, and tests of them would wait for ever."""
+    """Background processes of a shell ignore interrupts, so that tests of interrupts would hang."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -54,7 +54,7 @@ def single_run() -> Result:
 
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch, three_runs: Result) -> Callable[[BaseException | None], list[Any]]:
-    """Puts a recorder in the engine's place: it keeps its arguments, then answers or raises."""
+    """Replaces the engine by a recorder of its arguments, which then answers or raises."""
 
     def install(error: BaseException | None = None) -> list[Any]:
         calls: list[Any] = []
@@ -87,12 +87,12 @@ def engine(monkeypatch: pytest.MonkeyPatch, three_runs: Result) -> Callable[[Bas
 
 
 SHORT = ["--set", "duration=3 s", "--set", "warm_up=1 s"]
-"""A run that is long enough for some pings and steps."""
+"""Overrides for a run long enough for some pings and steps."""
 
 
 @pytest.fixture(scope="session")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A result folder of two short runs by the real engine. Not to be changed."""
+    """A result folder of two short runs by the real engine. Do not change it."""
     folder = tmp_path_factory.mktemp("results") / "kept"
     file = Path(bundled.scenario("anomaly-udp").file)
     assert status(["run", str(file), "--runs", "2", *SHORT, "-o", str(folder)]) == 0

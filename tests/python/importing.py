@@ -27,7 +27,7 @@ def station(
     idle: int = 10,
     more: str = "",
 ) -> str:
-    """A station of a dump that sends and gets full packets."""
+    """A station of a dump that sends and receives full packets."""
     level = f"\tsignal:  \t{signal} [{signal}, -70] dBm\n" if signal is not None else ""
     return (
         f"Station {mac} (on {interface})\n\tinactive time:\t{idle} ms\n\trx bytes:\t37767883\n\trx packets:\t61734\n"
@@ -37,7 +37,7 @@ def station(
 
 
 def cake(device: str, rate: str, options: str) -> str:
-    """A cake of `tc -s qdisc`; without a device the first line has none, as with `show dev`."""
+    """A cake of `tc -s qdisc`. Without a device, the first line omits it, as with `show dev`."""
     dev = f"dev {device} " if device else ""
     return (
         f"qdisc cake 8003: {dev}root refcnt 2 bandwidth {rate} {options}\n"
@@ -49,7 +49,7 @@ def cake(device: str, rate: str, options: str) -> str:
 
 
 class Made(NamedTuple):
-    """What an import printed."""
+    """Output of an import."""
 
     text: str
     """The scenario, with each comment on one line."""
@@ -86,7 +86,7 @@ class Made(NamedTuple):
 
     @property
     def left(self) -> list[str]:
-        """Sentences behind `left out:`."""
+        """Sentences after `left out:`."""
         start = "# left out: "
         return [line.removeprefix(start) for line in self.text.splitlines() if line.startswith(start)]
 
@@ -110,14 +110,14 @@ class Importer:
         return self.of({name.replace("__", "."): content for name, content in files.items()}, *arguments)
 
     def of(self, files: Mapping[str, str | bytes], *arguments: str) -> Made:
-        """The scenario of files, which `check` takes."""
+        """The scenario of files; `check` must accept it."""
         code, out, err = self._run(files, arguments)
         assert code == 0, err
         _native.survey(out, "imported", [])
         return Made(out.replace("\n#   ", " "), tomllib.loads(out))
 
     def refused(self, *arguments: str, **files: str | bytes) -> str:
-        """The error of files that no scenario is made of."""
+        """The error for files that give no scenario."""
         code, out, err = self._run({name.replace("__", "."): content for name, content in files.items()}, arguments)
         assert (code, out) == (2, "")
         return err

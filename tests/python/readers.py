@@ -1,7 +1,7 @@
-"""All readers of files that a user names, with seed files, and changes of these files at random.
+"""All readers of files that a user names, with seed files, and random changes of these files.
 
-`test_readers.py` tries some changes of each, `scripts/fuzz_readers.py` as many as there is time for. Whatever the bytes
-are, a reader gives a result or raises `InputError`.
+`test_readers.py` tries some changes of each, `scripts/fuzz_readers.py` as many as time allows. Whatever the
+bytes are, a reader returns a result or raises `InputError`.
 """
 
 import bz2
@@ -42,17 +42,17 @@ HERE = Path(__file__).resolve().parent
 
 
 class Reader(NamedTuple):
-    """A reader, and what it is tried with."""
+    """A reader with its test inputs."""
 
     name: str
     read: Callable[[Path], object]
     """Takes a file, or a folder."""
     seeds: Callable[[Path], Sequence[Path]]
-    """Makes whole files or folders within a folder that is empty."""
+    """Creates valid files or folders in an empty folder."""
     modules: Sequence[str]
-    """Modules of the package that open files for it."""
+    """Modules of the package that open files for the reader."""
     parts: Sequence[str] = ()
-    """Of a folder the files that are changed."""
+    """Files of a folder to change."""
 
 
 def _import(path: Path) -> object:
@@ -62,7 +62,7 @@ def _import(path: Path) -> object:
 
 
 def _printed(folder: Path) -> list[Path]:
-    """Whole files, and a short text of each kind that none of them has."""
+    """Valid files, and a short text of each kind that none of them contains."""
     files = [Path(shutil.copy(file, folder)) for file in sorted((HERE / "samples").iterdir()) if file.suffix != ".md"]
     for number, text in enumerate(TEXTS.values()):
         files.append(folder / f"printed-{number}")
@@ -106,7 +106,7 @@ def _crusader(folder: Path) -> list[Path]:
 
 
 def _result(path: Path) -> object:
-    """What commands make of a result folder: pages, tables, a Flent file. Nothing is drawn, which takes seconds."""
+    """Commands on a result folder: pages, tables, a Flent file. Nothing is drawn, which takes seconds."""
     result = Result.load(path)
     with mock.patch.object(extras, "there", return_value=False):
         page.write(path, path / "page.html", force=True)
@@ -139,7 +139,7 @@ _NEED = quality.Requirement({99.0: quality.Bounds(10.0, 200.0)}, quality.Bounds(
 
 
 def result_folder(folder: Path, name: str = "anomaly-udp", **overrides: str) -> Path:
-    """A result of a short run in which all is recorded."""
+    """A result of a short run with all records."""
     wanted = {"record.ss": "100 ms", "record.queues": "100 ms", "record.air": "0 s..3 ms"}
     wanted |= {"duration": "500 ms", "warm_up": "0 s"} | overrides
     of = bundled.scenario(name)
@@ -333,7 +333,7 @@ _VALUES: Sequence[Any] = (
 
 
 def changed(data: bytes, at_random: random.Random) -> bytes:
-    """The content of a file with some changes: of its bytes, of its lines, or of its values."""
+    """The content of a file with some changes of its bytes, lines, or values."""
     for _ in range(at_random.choice((1, 1, 1, 2, 3, 8))):
         way = at_random.random()
         if data[:1] in b"{[" and way < 0.6:
@@ -417,7 +417,7 @@ def _values_changed(data: bytes, at_random: random.Random) -> bytes:
 
 
 def _place(value: Any, at_random: random.Random) -> tuple[Any, Any]:  # noqa: ANN401 - JSON
-    """A list or object with one of its keys; as likely near the top as deep inside, where most of them are."""
+    """A list or object with one of its keys, near the top as likely as deep inside."""
     within, key = None, None
     while isinstance(value, dict | list) and value and (within is None or at_random.random() < 0.8):
         within = value
@@ -427,7 +427,7 @@ def _place(value: Any, at_random: random.Random) -> tuple[Any, Any]:  # noqa: AN
 
 
 def cases(reader: Reader, seeds: Sequence[Path], into: Path, at_random: random.Random) -> Path:
-    """A seed, copied into a folder that is empty, with one of its files changed."""
+    """A seed copied into an empty folder, with one of its files changed."""
     seed = at_random.choice(seeds)
     if seed.is_file():
         made = into / seed.name

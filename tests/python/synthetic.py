@@ -1,4 +1,4 @@
-"""Results that no engine has made, of any length and number of stations."""
+"""Synthetic results of any length and number of stations."""
 
 from typing import Any
 

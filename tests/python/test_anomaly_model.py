@@ -1,4 +1,4 @@
-"""The model of *Ending the Anomaly* against Table 1 of the paper, to the printed digit."""
+"""The model of *Ending the Anomaly* compared with Table 1 of the paper, to the printed digit."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ TABLE_1 = {
 }
 PRINTED_TOTAL = {False: "26.4", True: "86.8"}
 
-# What the model gives in the three cells whose printed digit the printed inputs do not give: R(i) of the
-# second FIFO station, whose size was rounded before printing, and both totals, which are not the sums of their rows.
+# Results of the model in the three cells whose printed digit does not follow from the printed inputs: R(i) of
+# the second FIFO station, whose size was rounded before printing, and both totals, which are not the sums of
+# their rows.
 SECOND_FIFO_RATE = "11.3"
 MODEL_TOTAL = {False: "26.2", True: "86.7"}
 
@@ -66,7 +67,7 @@ def test_second_fifo_rate_is_a_rounding_of_the_size() -> None:
 
 @pytest.mark.parametrize("fair", [False, True])
 def test_no_size_that_rounds_to_the_printed_one_reaches_the_printed_total(fair: bool) -> None:
-    # In so small a range the total only rises or only falls with each size, so its extremes are at the corners.
+    # In such a small range the total is monotonic in each size, so its extremes are at the corners.
     highest = 0.0
     for corner in range(8):
         sizes = [size + (0.005 if corner >> i & 1 else -0.005) for i, (size, *_) in enumerate(TABLE_1[fair])]

@@ -1,4 +1,4 @@
-"""The page about rates and losses: what is fitted, what is judged, and what is told of the claims."""
+"""The page about rates and losses: calibrations, verdicts, and the listed claims."""
 
 import importlib.util
 import json

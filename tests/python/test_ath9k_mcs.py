@@ -1,4 +1,4 @@
-"""The page of measurements by MCS: every measurement is there, and beside it what the scenario gives."""
+"""The page of measurements by MCS: every measurement is there, with the scenario's result."""
 
 import csv
 import importlib.util

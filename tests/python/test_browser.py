@@ -1,6 +1,7 @@
-"""Pages as a browser has them: in light and dark, wide and on a phone, and checked by axe-core for who cannot see them.
+"""Pages in a browser: in light and dark mode, wide and on a phone, and checked for accessibility by axe-core.
 
-Without Chromium or the packages of requirements-browser.txt these tests are skipped, unless STILLAIR_BROWSER=required.
+Without Chromium or the packages of requirements-browser.txt these tests are skipped, unless
+STILLAIR_BROWSER=required.
 """
 
 import os
@@ -50,7 +51,7 @@ def browser(axe: str) -> Iterator["Browser"]:
     program = next(filter(None, map(shutil.which, _NAMES)), None)
     if program is None:
         lacking("Chromium", "apt-get install chromium")
-    # Its sandbox refuses root, whom containers have.
+    # Its sandbox refuses to run as root, which containers use.
     options = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=program, args=options)

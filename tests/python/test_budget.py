@@ -1,4 +1,4 @@
-"""`stillair budget`: a command is run on each path, and limits hold or not."""
+"""`stillair budget`: runs a command on each path and checks limits."""
 
 import json
 import subprocess

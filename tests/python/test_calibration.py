@@ -1,4 +1,4 @@
-"""What was fitted to what, and that nothing which depends on it is judged."""
+"""Calibrations and their targets: nothing that depends on one is judged."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Captures as Wireshark's dissectors see them, and their airtime by arithmetic that shares nothing with the engine."""
+"""Captures as dissected by Wireshark, and their airtime computed independently of the engine."""
 
 import resource
 import subprocess
@@ -14,7 +14,7 @@ from stillair.capture import Capture, capture_points, write_capture
 from stillair.runs import bundled
 from tshark import BAD, CHECKS, GOOD, fields
 
-# The script is no module of the package.
+# The script is not a module of the package.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 import airtime_from_capture
 
@@ -54,7 +54,7 @@ STATION = """
 profile = "linux-4.4"
 interface.wlan0 = {{ channel = "wifi", role = "station", ap = "ap.wlan0", address = "10.0.1.{number}", {more} }}
 """
-# Traffic ends long before the run does, so that every exchange is over and in the capture.
+# Traffic ends long before the run does, so that every exchange is complete in the capture.
 UDP = """
 [[flow]]
 kind = "udp"
@@ -393,7 +393,7 @@ def test_a_window_and_a_limit_keep_captures_small(tmp_path: Path) -> None:
     assert all(f["wlan.fc.type_subtype"] in (ACK, BLOCK_ACK) for f in late)
     assert len(late) <= 1
     assert not any(f["_ws.malformed"] for f in frames)
-    # The airtime does not depend on what was cut off.
+    # Airtime does not depend on the truncation of frames.
     within = airtime_from_capture.airtime(path)["air-wifi"]
     whole_time = airtime_from_capture.airtime(tmp_path / "whole.pcapng")["air-wifi"]
     assert 0 < within["data"] < whole_time["data"]

@@ -1,4 +1,4 @@
-"""A-MSDUs inside A-MPDUs as Wireshark takes them apart, in the clear and encrypted."""
+"""A-MSDUs inside A-MPDUs as dissected by Wireshark, unencrypted and encrypted."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Encrypted frames as Wireshark reads them: their bytes are those of the air, their packets stand in the clear."""
+"""Encrypted frames as read by Wireshark: sizes as on the air, packets in the clear."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Packets over IPv6 in captures, as Wireshark understands them."""
+"""IPv6 packets in captures, as dissected by Wireshark."""
 
 import pytest
 

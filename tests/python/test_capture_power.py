@@ -1,4 +1,4 @@
-"""Power save as Wireshark reads it: who says that he sleeps, what beacons tell of, and how what waits is fetched."""
+"""Power save as dissected by Wireshark: PM bits, the TIM in beacons, and retrieval of buffered frames."""
 
 import sys
 from itertools import pairwise
@@ -69,7 +69,7 @@ DATA = "wlan.fc.type_subtype == 0x28"
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Capture]:
-    """A capture of the air, and what was told of it."""
+    """A capture of the air, and its report."""
     path = tmp_path_factory.mktemp("power") / "air.pcapng"
     return path, write_capture(Scenario(TEXT), (), None, 0, path, [], snaplen=0)
 

@@ -1,4 +1,4 @@
-"""Connections in captures as Wireshark understands them, against what the run says of them."""
+"""TCP connections in captures as dissected by Wireshark, compared with the run's report."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -72,7 +72,7 @@ class Connection:
         return [p for p in self.packets if p["ip.src"] != CLIENT]
 
     def again(self) -> int:
-        """Segments that Wireshark takes for sent again."""
+        """Segments that Wireshark flags as retransmissions."""
         flagged = [p for p in self.sent() if p["tcp.analysis.retransmission"] or p["tcp.analysis.out_of_order"]]
         return sum(-(-int(p["tcp.len"]) // MSS) for p in flagged)
 

@@ -73,7 +73,7 @@ def test_options_reach_the_engine(engine: Engine, file: str) -> None:
         (["export", "."], "one of --flent, --csv, --parquet"),
         (["export", ".", "--csv", "--flent"], "one of --flent, --csv, --parquet"),
         (["plot", ".", "--plot", "pie"], 'found "pie", expected one of timeseries, ping_cdf'),
-        (["plot", ".", "-o", "x.gif"], "x.gif: the name has to end in .png, .svg or .pdf"),
+        (["plot", ".", "-o", "x.gif"], "x.gif: the name must end in .png, .svg or .pdf"),
         (["plot"], "give at least one folder"),
         (["plot", ".", "--title", "a", "--title", "b"], "found 2, expected one for each of 1 results"),
         (["paper", "nobody"], "'stillair paper' lists them"),

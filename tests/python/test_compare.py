@@ -142,12 +142,12 @@ def test_kept_results_and_scenarios(kept: Path, kept_fifo: Path, capsys: pytest.
         (["anomaly-udp"], "found one side, expected several"),
         (["anomaly-udp", "anomaly-tpc"], 'did you mean "anomaly-tcp"'),
         (["anomaly-udp", "--set", f"{SCHEME}=fifoo"], 'did you mean "fifo"?'),
-        (["KEPT", "--set", "seed=2"], "is a result that was kept, which no setting changes"),
-        (["KEPT", "mesh", "--set", "seed=2"], "is a result that was kept, which no setting changes"),
-        (["KEPT", "KEPT", "--runs", "3"], "--runs: has no effect on results that were kept"),
+        (["KEPT", "--set", "seed=2"], "is a kept result, which settings cannot change"),
+        (["KEPT", "mesh", "--set", "seed=2"], "is a kept result, which settings cannot change"),
+        (["KEPT", "KEPT", "--runs", "3"], "--runs: has no effect on kept results"),
         (["KEPT", "KEPT", "--markdown", "--json"], "expected one of the two"),
-        (["KEPT", "KEPT", "--only", "xyzzy"], "no quantity has that in its name"),
-        (["KEPT", "KEPT", "-o", "x.gif"], "x.gif: the name has to end in .png, .svg or .pdf"),
+        (["KEPT", "KEPT", "--only", "xyzzy"], "expected part of a quantity's name"),
+        (["KEPT", "KEPT", "-o", "x.gif"], "x.gif: the name must end in .png, .svg or .pdf"),
     ],
 )
 def test_mistakes(kept: Path, arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:

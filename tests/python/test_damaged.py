@@ -71,7 +71,7 @@ def put(file: Path, path: str, value: object) -> None:
         (RUN, "series.warm_up_ns", 10**9, "found 1000000000, expected less than duration_ns, with cool_down_ns"),
         (RUN, "series.flows.0", 1, "found 1, expected an object"),
         (RUN, "series.flows.1.name", "udp-0.fast1", 'found "udp-0.fast1" again, expected a name of its own'),
-        (RUN, "series.flows.0.name", "\ud800", "found text with half of a letter, expected text"),
+        (RUN, "series.flows.0.name", "\ud800", "found text with an unpaired surrogate, expected text"),
         (RUN, "series.flows.0.bytes", None, "found nothing, expected 3 values, one for each step"),
         (RUN, "series.flows.0.bytes.1", "a", f"found text, expected {WHOLE}"),
         (RUN, "series.flows.0.bytes.1", True, f"found true or false, expected {WHOLE}"),
@@ -168,7 +168,7 @@ def test_a_run_is_there_once(brief: Path, tmp_path: Path) -> None:
     shutil.copytree(brief, folder)
     runs = json.loads((folder / RESULT).read_text())["runs"]
     put(folder / RESULT, "runs", runs * 2)
-    with pytest.raises(InputError, match=r"result\.json: runs\.1\.run: found 0 again, expected a number of its own"):
+    with pytest.raises(InputError, match=r"result\.json: runs\.1\.run: found 0 again, expected unique numbers"):
         Result.load(folder)
 
 

@@ -97,7 +97,7 @@ def test_what_never_arrives_is_told() -> None:
     runs = scenario.run(overrides=lost).runs
     found = findings.subjects(runs, json.loads(scenario.resolve()))
     said = unbroken(page.text("deaf", runs, found, None, json.loads(scenario.resolve(lost))))
-    assert "Nothing arrives of ping-0.sta: 'stillair check' says which rates work." in said
+    assert "Nothing arrives for ping-0.sta: 'stillair check' shows which rates work." in said
     runs[0]["flows"] = {"a": {"protocol": "udp", "goodput_mbps": 0.0}, "b": {"protocol": "udp", "goodput_mbps": 1.0}}
     assert page._dead(runs) == ["a", "ping-0.sta"]
 

@@ -42,7 +42,7 @@ def test_a_file_of_another_kind_is_not_written_over(
     (tmp_path / name).write_text("mine")
     assert status(["export", str(brief), f"--{kind}", "--run", "0", "-o", str(tmp_path / name)]) == 2
     assert capsys.readouterr().err == (
-        f"stillair: {tmp_path / name}: the name of a file for --{kind} has to end in {suffix}\n"
+        f"stillair: {tmp_path / name}: the name of a file for --{kind} must end in {suffix}\n"
     )
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(name, "mine")]
 
@@ -76,7 +76,7 @@ def test_frames_of_another_run_are_not_kept(
     target = tmp_path / "x.pcapng"
     assert status(["export", str(folder), "--pcap", "--run", "0", "-o", str(target)]) == 2
     err = capsys.readouterr().err
-    assert err.startswith(f"stillair: {folder / 'scenario.toml'}: run 0 of it is not the run that was kept: ")
+    assert err.startswith(f"stillair: {folder / 'scenario.toml'}: run 0 is not the kept run: ")
     assert f"expected {kept}" in err
     assert err.count("\n") == 1
     assert {path.name for path in tmp_path.iterdir()} == {"changed"}

@@ -109,5 +109,5 @@ def test_a_mistake_is_one_error(arguments: list[str], says: str, capsys: pytest.
 
 
 def test_what_is_no_answer_is_told() -> None:
-    with pytest.raises(InputError, match="is no answer that was kept"):
+    with pytest.raises(InputError, match="is not a stored answer"):
         page.from_json("{}")

@@ -395,13 +395,13 @@ def test_what_nothing_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     (tmp_path / "large").write_bytes(b"a" * (kinds.MOST_BYTES + 1))
     os.mkfifo(tmp_path / "fifo")
     for name, says in (
-        ("x.md", 'found nothing that is known (it begins "# What machines'),
+        ("x.md", 'found nothing that is recognised (it begins "# What machines'),
         ("x.md", "expected one of: iw dev INTERFACE station dump; "),
         ("b", "found a byte at 0 that is not text"),
         ("none", "cannot be read: No such file or directory"),
         ("empty", "is empty"),
         ("large", "found more than 16 MiB, expected at most 16 MiB of text"),
-        ("fifo", "is no regular file, expected one"),
+        ("fifo", "is not a regular file, expected one"),
         (".", "is a directory, expected a file"),
     ):
         assert status(["import", str(tmp_path / name)]) == 2
@@ -412,6 +412,12 @@ def test_what_nothing_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     others = [str(tmp_path / name) for name in ("b", "none", "empty", "fifo", "x.md")]
     assert status(["import", str(SAMPLES / "uname-6.8.txt"), *others]) == 0
     left = [line for line in capsys.readouterr().out.replace("\n#   ", " ").splitlines() if "left out" in line]
-    reasons = ("is not text", "No such file or directory", "is empty", "no regular file", "nothing that is known")
+    reasons = (
+        "is not text",
+        "No such file or directory",
+        "is empty",
+        "not a regular file",
+        "nothing that is recognised",
+    )
     assert len(left) == len(others)
     assert all(reason in line for reason, line in zip(reasons, left, strict=True))

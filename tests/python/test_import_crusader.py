@@ -163,7 +163,7 @@ def test_an_idle_result_and_the_oldest(tmp_path: Path) -> None:
         (result(groups=7), r"is damaged \(no list where one is expected\)"),
         (result(groups=[{"download": True, "both": False, "streams": []}]), r"\(a load of 0 flows for 4 s\)"),
         (oldest()[:-1], r"is damaged \(it is cut off\)"),
-        (oldest() + b"x", r"is damaged \(1 bytes behind the end\)"),
+        (oldest() + b"x", r"is damaged \(1 bytes after the end\)"),
     ],
 )
 def test_damage_is_told(data: bytes, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -38,7 +38,7 @@ def test_a_kernel_release(importer: Importer, text: str, profile: str) -> None:
     ["23.05.3", "24.10.0", "192.168.1.1", "10.0.0.1", "192.168.1", "3.0.0.4.388.7", "386.12_4", "1.2.3", "6.6.73.1"],
 )
 def test_a_number_that_is_no_kernel_release(importer: Importer, text: str) -> None:
-    assert "found nothing that is known" in importer.refused(x=f"{text}\n")
+    assert "found nothing that is recognised" in importer.refused(x=f"{text}\n")
     made = importer.made(x=DUMP, y=f"{text}\n", kernel="Linux x 5.10.1 #0\n")
     assert made.toml["node"]["ap"]["profile"] == "linux-5.10"
     # Among the lines of an output it neither ends it nor names a kernel.

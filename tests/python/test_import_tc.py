@@ -415,7 +415,7 @@ def test_a_framing_that_differs_is_named(importer: Importer, tmp_path: Any, caps
     assert status(["check", str(tmp_path / "x.toml")]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "the shaper of outgoing packets counts 14 bytes per packet, link.wan adds 40 bytes per packet in atm" in told
-    assert "it lets more through than the line carries" in told
+    assert "it passes more than the line carries" in told
     same = importer.made("--framing=docsis", x=cake("wan", "9Mbit", f"{PLAIN[:-14]} noatm overhead 18 mpu 64"))
     assert "The framing differs" not in same.text
     guessed = importer.made(x=cake("wan", "9Mbit", EGRESS))

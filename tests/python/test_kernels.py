@@ -107,8 +107,8 @@ def test_a_fragment_is_read_and_merged(tmp_path: Path) -> None:
         ("# CONFIG_INET is not set", ["# CONFIG_INET is not set"], None),
         ("CONFIG_NOT_ONE=y", [], "CONFIG_NOT_ONE=y has no effect (it is n): this kernel has no such key"),
         ("CONFIG_NOWHERE=y", [], "this kernel has no such key"),
-        ("CONFIG_HIDDEN=n", ["CONFIG_HIDDEN=y"], "(it is y): nobody can set it: other keys do"),
-        ("CONFIG_OUTSIDE=n", ["CONFIG_OUTSIDE=y"], "other keys need it (select)"),
+        ("CONFIG_HIDDEN=n", ["CONFIG_HIDDEN=y"], "(it is y): it cannot be set directly: other keys select it"),
+        ("CONFIG_OUTSIDE=n", ["CONFIG_OUTSIDE=y"], "other keys select it"),
         ("CONFIG_TCP_CONG_OURS=m", ["CONFIG_TCP_CONG_OURS=y"], "this kernel has no modules, write =y"),
         (
             "CONFIG_TCP_CONG_OURS=y",
@@ -256,9 +256,9 @@ def test_a_kernel_is_found_by_its_names(cache: Path) -> None:
     assert [kernel.name for kernel in store.built()] == ["6.12", "mine"]
     assert store.find("mine").folder == store.find("6.12.117-aaaaaaaaaaaa").folder == mine
     assert store.find("6.12").facts["hash"] == "bbbbbbbbbbbb"
-    with pytest.raises(InputError, match=r"several kernels are called; give one of 6\.12\.117-b*, 6\.12\.117-a*"):
+    with pytest.raises(InputError, match=r"the name of several kernels; give one of 6\.12\.117-b*, 6\.12\.117-a*"):
         store.find("6.12.117")
-    with pytest.raises(InputError, match=r"no kernel 6\.1 is built; 'stillair kernel build 6\.1' makes it"):
+    with pytest.raises(InputError, match=r"no kernel 6\.1 is built; build it with 'stillair kernel build 6\.1'"):
         store.find("6.1")
 
 
@@ -287,10 +287,10 @@ def test_kernels_are_listed_and_removed(cache: Path, capsys: pytest.CaptureFixtu
     ("arguments", "says"),
     [
         (["build"], "Missing argument 'VERSION'"),
-        (["build", "six"], 'found "six", expected a version that Debian has a source of, such as 6.12'),
+        (["build", "six"], 'found "six", expected a version that Debian packages, such as 6.12'),
         (["build", "a/b", "--source", "TREE"], 'found "a/b", expected a name of letters'),
         (["build", "x", "--source", "nowhere"], "--source: nowhere: no such file or folder"),
-        (["build", "x", "--source", "."], "--source: . is no tree of Linux"),
+        (["build", "x", "--source", "."], "--source: . is not a Linux source tree"),
         (
             ["build", "x", "--source", "TREE", "--config", "shalow"],
             '--config: found "shalow", expected a file or one of shallow',
@@ -301,8 +301,11 @@ def test_kernels_are_listed_and_removed(cache: Path, capsys: pytest.CaptureFixtu
         ),
         (["build", "x", "--source", "TREE", "--patch", "TREE/Kbuild"], "found no lines '--- a/FILE'"),
         (["build", "x", "--source", "TREE", "--jobs", "0"], "--jobs"),
-        (["build", "6.12", "--keep"], "--keep: is for somebody's tree, and --source names none"),
-        (["build", "x", "--source", "TREE", "--name", "mine"], "another kernel is called mine (6.12.117-aaaaaaaaaaaa"),
+        (["build", "6.12", "--keep"], "--keep: applies only to a source tree, and --source names none"),
+        (
+            ["build", "x", "--source", "TREE", "--name", "mine"],
+            "another kernel has the name mine (6.12.117-aaaaaaaaaaaa",
+        ),
         (["remove"], "found nothing to remove, expected names, --all or --sources"),
         (["remove", "mine", "--all"], "--all: found beside mine"),
     ],

@@ -96,7 +96,7 @@ def test_a_run_that_cannot_fit_is_refused(monkeypatch: pytest.MonkeyPatch, capsy
     assert status(["run", FILE, "--set", "record.queues=1 us", "--set", "duration=1.5 s", "--set", "warm_up=0 s"]) == 2
     said = capsys.readouterr().err
     assert "a run needs at least 144." in said
-    assert "MB of memory, and there are 100.0 MB; shorten the run, lengthen the intervals of [record]" in said
+    assert "MB of memory, and 100.0 MB are available; shorten the run, lengthen the intervals of [record]" in said
 
 
 def test_a_combination_that_cannot_fit_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,7 +167,7 @@ def test_hidden_stations_among_many_are_listed_by_group(tmp_path: Path, capsys: 
             assert channel["worse"] == [{"hearing": "nothing", "radios": names}]
     assert status(["check", str(file), "--set", "node.sta.count=256"]) == 0
     out = capsys.readouterr().out
-    assert "  All 257 hear each other, but for those below.\n" in out
+    assert "  All 257 hear each other, except for those below.\n" in out
     assert "  sta1.wlan0 to sta256.wlan0 (256 radios): do not hear each other\n" in out
 
 
@@ -179,7 +179,7 @@ def test_a_run_that_runs_out_of_memory_is_an_error(tmp_path: Path, kept: bool) -
     done = limited(400, *run, *(["-o", str(folder)] if kept else []))
     # One line, and no abort with a backtrace.
     assert done.returncode == 1, done.stderr
-    assert done.stderr.splitlines()[-1].startswith(f"stillair: {file}: ran out of memory; there are ")
+    assert done.stderr.splitlines()[-1].startswith(f"stillair: {file}: ran out of memory; ")
     assert "backtrace" not in done.stderr
 
 

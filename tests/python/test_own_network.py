@@ -79,7 +79,7 @@ def test_what_is_assumed_is_counted_in_a_run_and_listed_by_check(
     assert status(["new", str(file), "--station", "phone=5m,power-save", "--station", "tv=9m"]) == 0
     assert status(["run", str(file), "--set", "duration=1.1 s", "--set", "warm_up=1 s"]) == 0
     said = " ".join(capsys.readouterr().err.split())
-    assert "things about node.ap and 2 more are not known, and assumed" in said
+    assert "parameters of node.ap and 2 more are assumed" in said
     assert "after each PPDU is assumed" not in said
     assert status(["check", str(file)]) == 0
     assert "after each PPDU is assumed" in " ".join(capsys.readouterr().out.split())
@@ -139,7 +139,7 @@ def test_a_shaper_is_below_its_line_with_what_that_adds(
     assert access.is_shaped(of, whole)
     made = access.interface(of.near, whole)
     part = 95 if shaper == "cake" else below
-    assert f"# The shaper has {part} % of the line's rates, so that packets wait there" in text
+    assert f"# The shaper uses {part} % of the line's rates, so that packets queue there" in text
     for one, bps in ((made["ingress"], of.down_bps), (made["qdisc"]["config"], of.up_bps)):
         assert one["bandwidth_bps" if shaper == "cake" else "rate_bps"] == bps * part // 100_000 * 1000
         if shaper == "cake":
@@ -276,10 +276,10 @@ def _new(arguments: list[str]) -> str:
         (["--line", "vdsl-80-20", "--internet", "9/9"], "expected one of the two"),
         (["--power-save", "phones"], 'did you mean "phone"?'),
         (["--station", "a=1 m,power-save=phones"], 'or "power-save=KIND" with one of'),
-        (["--station", "a=1 m,sleeps"], 'expected nothing behind the place but "power-save"'),
+        (["--station", "a=1 m,sleeps"], 'expected only "power-save"'),
         (["--shaper", "cak", "--internet", "9/9"], 'did you mean "cake"?'),
         (["--traffic", "downlod"], 'did you mean "download"?'),
-        (["--traffic", "upload="], 'found "upload=", expected a station behind "=", or "upload" alone'),
+        (["--traffic", "upload="], 'found "upload=", expected a station after "=", or "upload" alone'),
         (["--delay", "soon"], 'found "soon", expected a time'),
         (["--force"], "has no effect without a file"),
     ],
@@ -336,7 +336,7 @@ def test_kernels_are_those_of_the_schema() -> None:
 
 def test_the_framing_of_rates_alone_is_told() -> None:
     written = _new(["--internet", "100/20"])
-    assert "# assumed: the framing of a cable line, 18 bytes beside each IP packet, at least 64 in all." in written
+    assert "# assumed: the framing of a cable line, 18 bytes per IP packet and at least 64 in total." in written
     assert "# assumed" not in _new(["--line", "vdsl-80-20"])
 
 

@@ -208,7 +208,7 @@ def test_a_file_of_another_kind_is_not_written_over(
 ) -> None:
     (tmp_path / name).write_text("mine")
     assert status(["report", str(kept), "-o", str(tmp_path / name)]) == 2
-    said = f"{tmp_path / name}: the name of a report has to end in .html"
+    said = f"{tmp_path / name}: the name of a report must end in .html"
     assert capsys.readouterr().err == f"stillair: {said}\n"
     assert (tmp_path / name).read_text() == "mine"
 
@@ -221,7 +221,7 @@ def no_folder(folder: Path) -> str:
 def no_result(folder: Path) -> str:
     shutil.rmtree(folder)
     folder.mkdir()
-    return f"{folder / 'result.json'}: missing: {folder} is no result folder"
+    return f"{folder / 'result.json'}: missing: {folder} is not a result folder"
 
 
 def no_scenario(folder: Path) -> str:

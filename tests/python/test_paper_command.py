@@ -254,7 +254,7 @@ def test_what_is_cut_off_leaves_the_old_report(
     for name, text in before.items():
         (tmp_path / name).write_text(text)
     assert status(["paper", "ending-the-anomaly/table1", "--force", "-o", str(tmp_path)]) == code
-    said = f"stillair: finished runs are kept in {tmp_path}; the same command goes on from there"
+    said = f"stillair: finished runs are kept in {tmp_path}; run the same command again to continue"
     assert capsys.readouterr().err.splitlines() == [said, f"stillair: {str(error) or 'interrupted'}"]
     assert {path.name: path.read_text() for path in tmp_path.iterdir() if path.is_file()} == before
     assert status(["paper", "ending-the-anomaly/table1"]) == code

@@ -1,4 +1,4 @@
-"""The paper on 1 ms of Wi-Fi latency, on results whose numbers are chosen."""
+"""The paper on 1 ms of Wi-Fi latency, with results of chosen numbers."""
 
 from typing import Any
 

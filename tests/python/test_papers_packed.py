@@ -1,4 +1,4 @@
-"""Runs as the papers keep them: the same numbers in a fraction of the memory."""
+"""Packed runs: the same numbers in a fraction of the memory."""
 
 import json
 import tracemalloc

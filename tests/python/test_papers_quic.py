@@ -1,4 +1,4 @@
-"""The paper on bursty QUIC: its pictures show what the records of the runs have, and its orders are judged."""
+"""The paper on bursty QUIC: its pictures match the recorded runs, and its orders are judged."""
 
 import itertools
 from typing import Any

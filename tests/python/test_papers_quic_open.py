@@ -1,4 +1,4 @@
-"""What the paper on bursty QUIC leaves open: which settings give its numbers, and what the tables of them rest on."""
+"""Settings that the paper on bursty QUIC leaves open: which give its numbers, and the basis of their tables."""
 
 import re
 from pathlib import Path

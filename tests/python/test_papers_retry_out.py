@@ -1,4 +1,4 @@
-"""The paper on pseudo retry-out: its worked examples by the receiver itself, its scatter plots on chosen numbers."""
+"""The paper on pseudo retry-out: worked examples by the receiver itself, scatter plots with chosen numbers."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What a paper's plan says of samples is checked before anything is run; what was not measured is never a number."""
+"""Samples in a paper's plan are checked before any run; an unmeasured value is never a number."""
 
 import pytest
 

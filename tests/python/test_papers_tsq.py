@@ -1,4 +1,4 @@
-"""Figures 4 to 7 of the paper on small queues, on results whose numbers are chosen."""
+"""Figures 4 to 7 of the paper on small queues, with results of chosen numbers."""
 
 import math
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Pictures: each plot in each format, not empty, the same for equal results."""
+"""Pictures: each plot in each format is drawn, not empty, and the same for equal results."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What is published: links that hold anywhere, addresses of the project, and a README whose commands are run."""
+"""The published tree: absolute links, project URLs, and README commands that run."""
 
 import importlib.util
 import re

@@ -1,4 +1,4 @@
-"""Arrows between modules of both Python packages only go down, as each package's own text draws them."""
+"""Imports between modules of both Python packages only go down, as drawn in each package's docstring."""
 
 import ast
 import re
@@ -35,7 +35,7 @@ def test_a_package_has_about_a_dozen_rooms(package: Path) -> None:
 
 def test_modules_do_not_import_each_other_in_circles() -> None:
     arrows = {name: imported(path) - {name} for name, path in MODULES.items()}
-    # What nothing points to any more is taken away until nothing is left, or a circle.
+    # Remove modules without importers until nothing is left, or a cycle.
     while free := [name for name, to in arrows.items() if not to & arrows.keys()]:
         for name in free:
             del arrows[name]
@@ -61,7 +61,7 @@ def rooms(package: Path) -> set[str]:
 
 
 def check(package: Path, drawing: str) -> None:
-    """A room a line, each line may use those below it. The package's own file stands above them all."""
+    """One subpackage per line, which may use those below it. The package's own file is above all."""
     order = [line.split()[0] for line in drawing.splitlines()]
     assert sorted(order) == sorted(rooms(package))
     inside = f"{name_of(package)}."
@@ -74,7 +74,7 @@ def check(package: Path, drawing: str) -> None:
 
 
 def imported(path: Path) -> set[str]:
-    """Modules that a file imports, late imports included. The file of the whole package only passes names on."""
+    """Modules that a file imports, including late imports. The package's own file only re-exports names."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):

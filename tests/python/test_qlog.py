@@ -1,4 +1,4 @@
-"""qlog of flows over QUIC, and what the paper on them asks of a run."""
+"""qlog of QUIC flows, and the figures of a run for the paper on them."""
 
 import json
 from collections import Counter

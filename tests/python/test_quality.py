@@ -1,4 +1,4 @@
-"""Quality of Outcome: the draft's example, its bounds, files that are damaged, and the command over a result."""
+"""Quality of Outcome: the draft's example, its bounds, damaged files, and the command on a result."""
 
 from pathlib import Path
 

@@ -17,7 +17,7 @@ from stillair_lab.papers.runs.plan import Campaign
         (judge.REPRODUCED, judge.REPRODUCED, judge.NOT_REPRODUCED, judge.UNDECIDED),
         (judge.NOT_REPRODUCED, judge.REPRODUCED, judge.NOT_REPRODUCED, judge.UNDECIDED),
         (judge.NOT_REPRODUCED, judge.REPRODUCED, judge.REPRODUCED, judge.UNDECIDED),
-        # Nobody knows what an end that was not run would say.
+        # The verdict at an end that was not run is unknown.
         (judge.REPRODUCED, judge.NOT_RUN, judge.REPRODUCED, judge.UNDECIDED),
         (judge.NOT_JUDGED, judge.REPRODUCED, judge.NOT_REPRODUCED, judge.NOT_JUDGED),
     ],

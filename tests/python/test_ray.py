@@ -1,7 +1,7 @@
-"""A sweep on a Ray cluster, by the lines that docs/sweeps.md gives.
+"""A sweep on a Ray cluster, with the code from docs/sweeps.md.
 
-Ray is 80 MB, and has no wheel for every Python. Without the package of requirements-ray.txt this test is skipped, and
-pytest says so; with STILLAIR_RAY=required that is a failure.
+Ray is 80 MB, and has no wheel for some Python versions. Without the package of requirements-ray.txt this test
+is skipped; with STILLAIR_RAY=required it fails.
 """
 
 import os

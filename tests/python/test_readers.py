@@ -1,4 +1,4 @@
-"""Whatever the bytes of a file are, its reader gives a result or raises `InputError`; and no reader is forgotten."""
+"""Whatever the bytes of a file are, its reader returns a result or raises `InputError`; all readers are listed."""
 
 import ast
 import random
@@ -24,7 +24,7 @@ MODULES = {
 }
 
 SLOW = {"pictures": 3, "result": 40, "comparison": 20, "sweep": 20, "unfinished": 20}
-"""Cases of readers that take longer, of 80."""
+"""Number of cases for slow readers, instead of 80."""
 
 STREAMS = {"stillair.runs.imports.captures", "stillair.runs.imports.loads"}
 """Packages that read what `kinds` has opened."""
@@ -34,7 +34,7 @@ OWN = {
     "stillair.cli.explore.command": "a file beside a scenario, shown as text",
     "stillair.kernels.store": "kernels of our own cache, passed over if they are damaged",
 }
-"""Modules that read within the limit and parse nothing a user gives them."""
+"""Modules that read within the limit and parse no user input."""
 
 UNBOUNDED = {
     "stillair.cli.extension": "entry points of installed packages",
@@ -55,12 +55,12 @@ UNBOUNDED = {
     "stillair.text.memory": "files of /proc and /sys",
     "stillair.text.source": "the reader with the limit",
 }
-"""Modules that read by themselves, and why they may."""
+"""Modules that read files themselves, with the reason."""
 
 
 @pytest.fixture(scope="module")
 def seeds(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Reader, list[Path]]:
-    """Not to be changed."""
+    """Do not change these."""
     reader: Reader = request.param
     return reader, list(reader.seeds(tmp_path_factory.mktemp("seeds")))
 
@@ -161,7 +161,7 @@ def _uses_source(path: Path) -> bool:
 
 
 def _opens(path: Path) -> bool:
-    """Whether a module opens a file for reading, in any of the ways that there are."""
+    """Returns true if a module opens a file for reading, in any way."""
     calls = (node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call))
     return any(_reads(call) for call in calls)
 

@@ -1,4 +1,4 @@
-"""The types of a report are those of what the engine reports, key by key."""
+"""The types of a report match the engine's report, key by key."""
 
 import inspect
 import types
@@ -20,7 +20,7 @@ from stillair.runs.overrides import Value
 
 RECORD = {"record": {"ss": "1 s", "queues": "1 s", "air": "2 s..2.01 s", "sojourn": True}}
 
-# Together these have every key that a report may have, but for outside hosts, which need a driver.
+# Together these have every possible key of a report, except for external hosts, which need a driver.
 SCENARIOS = {
     "anomaly-udp": {"duration": "6 s", **RECORD},
     "anomaly-tcp": {"duration": "6 s", **RECORD},
@@ -88,7 +88,7 @@ def test_the_scenarios_above_have_every_key() -> None:
 
 
 def parts(hint: object) -> set[str]:
-    """The names of a type and of all that it is made of."""
+    """Names of a type and of all its parts."""
     inner = list(get_type_hints(hint).values()) if is_typeddict(hint) else [*get_args(hint)]
     flat = [one for of in inner for one in (of if isinstance(of, list) else [of])]
     return {str(hint)}.union(*(parts(one) for one in flat))

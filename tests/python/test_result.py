@@ -36,7 +36,7 @@ def test_a_run_without_a_drop_counts_as_zero(three_runs: Result) -> None:
 @pytest.mark.parametrize(
     ("numbers", "said"),
     [
-        ([0], "0, the only run that there is"),
+        ([0], "0, the only run"),
         ([3, 4, 5], "one of the runs 3 to 5"),
         ([0, 2], "one of the runs 0, 2"),
     ],

@@ -1,4 +1,4 @@
-"""Result folders: kept run by run, read back, and what is said of broken ones."""
+"""Result folders: written run by run, read back, and errors for damaged ones."""
 
 import json
 import shutil
@@ -129,7 +129,7 @@ def test_an_interrupt_keeps_what_is_there(
 
 
 def test_a_full_disk_is_an_error_of_one_line(tmp_path: Path) -> None:
-    # A limit on the size of files stands for the full disk: the kernel refuses the write all the same.
+    # A file size limit simulates a full disk: the kernel rejects the write in the same way.
     code = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000));"
         "from stillair.__main__ import main; main(sys.argv[1:])"
@@ -213,26 +213,26 @@ MALFORMED: list[tuple[str, Callable[[Path], Any], str]] = [
     (
         "another folder",
         lambda folder: (shutil.rmtree(folder), folder.mkdir()),
-        "{}/result.json: missing: {} is no result folder",
+        "{}/result.json: missing: {} is not a result folder",
     ),
     (
         "a sweep",
         lambda folder: (shutil.rmtree(folder), (folder / "combinations").mkdir(parents=True)),
-        "{}: is the folder of a sweep, which keeps no series;"
-        " run the combination that is meant with 'stillair run FILE --set KEY=VALUE -o FOLDER'",
+        "{}: is the folder of a sweep, which has no series;"
+        " run one combination with 'stillair run FILE --set KEY=VALUE -o FOLDER'",
     ),
     (
         "cut off",
         remove("result.json"),
-        "{}/result.json: missing: the runs were cut off; those that had finished are in {}/runs: 2;"
-        " the same 'stillair run' with -o {} goes on from there",
+        "{}/result.json: missing: the runs were cut off; 2 finished ones are in {}/runs;"
+        " repeat 'stillair run' with -o {} to continue",
     ),
     (
         "truncated result",
         text("result.json", lambda s: s[: s.index("trace_hash") + 3]),
-        "{}/result.json:2: is not JSON, or cut off: Unterminated string starting at",
+        "{}/result.json:2: is not JSON, or truncated: Unterminated string starting at",
     ),
-    ("empty result", text("result.json", lambda _: ""), "{}/result.json:1: is not JSON, or cut off: Expecting value"),
+    ("empty result", text("result.json", lambda _: ""), "{}/result.json:1: is not JSON, or truncated: Expecting value"),
     ("a list", text("result.json", lambda _: "[]"), "{}/result.json: found a list, expected an object"),
     (
         "not UTF-8",
@@ -275,12 +275,12 @@ MALFORMED: list[tuple[str, Callable[[Path], Any], str]] = [
     (
         "truncated run",
         text("runs/run-0.json", lambda s: s.rstrip()[:-1]),
-        "{}/runs/run-0.json:1: is not JSON, or cut off: Expecting ',' delimiter",
+        "{}/runs/run-0.json:1: is not JSON, or truncated: Expecting ',' delimiter",
     ),
     (
         "run of another result",
         edit("runs/run-0.json", lambda d: d.update(trace_hash="0" * 16)),
-        "{}/runs/run-0.json: is not of the result beside it: their trace hashes differ",
+        "{}/runs/run-0.json: does not belong to this result: the trace hashes differ",
     ),
     (
         "series without flows",

@@ -1,4 +1,4 @@
-"""A result folder is made anew without losing anything: not what is somebody else's, not the old result."""
+"""A result folder is rewritten without losing foreign files or the old result."""
 
 import json
 import os
@@ -28,7 +28,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
-    """A result of two runs with a table of sockets, and a file of the user's beside it."""
+    """A result of two runs with a table of sockets, and a foreign file."""
     folder = tmp_path / "kept"
     assert status(["run", FILE, *BRIEF, "--runs", "2", "-o", str(folder)]) == 0
     (folder / "notes.txt").write_text("mine")
@@ -66,7 +66,7 @@ def test_a_result_of_another_program_is_not_touched(
     (tmp_path / "table.csv").write_text("mine")
     assert status(["run", FILE, *BRIEF, "-o", str(tmp_path)]) == 2
     assert capsys.readouterr().err == (
-        f"stillair: {tmp_path / 'result.json'}: {why}: it is in the way, and no result of Stillair;"
+        f"stillair: {tmp_path / 'result.json'}: {why}: it is in the way, and no Stillair result;"
         " give another folder with -o\n"
     )
     assert files(tmp_path) == {"result.json": text.encode(), "table.csv": b"mine"}
@@ -94,7 +94,7 @@ def test_an_old_result_is_replaced_when_asked_only(old: Path, capsys: pytest.Cap
     capsys.readouterr()
     assert status(["run", FILE, *BRIEF, "-o", str(old)]) == 2
     assert capsys.readouterr().err == (
-        f"stillair: {old}: holds a result of 'stillair run' already; --force puts the new one in its place,"
+        f"stillair: {old}: already holds a result of 'stillair run'; replace it with --force,"
         " or give another folder with -o\n"
     )
     assert files(old) == before
@@ -105,11 +105,11 @@ def test_an_old_result_is_replaced_when_asked_only(old: Path, capsys: pytest.Cap
 @pytest.mark.parametrize(
     ("command", "name", "says"),
     [
-        ("run", "sweep.json", "holds a result of 'stillair sweep', which one of 'stillair run' would be mixed"),
-        ("sweep", "result.json", "holds a result of 'stillair run', which one of 'stillair sweep' would be mixed"),
-        ("run", "notes.txt", "is not empty and holds no result of 'stillair run' (there is notes"),
-        ("sweep", "notes.txt", "is not empty and holds no result of 'stillair sweep' (there is notes"),
-        ("paper", "sweep.json", "holds a result of 'stillair sweep', which one of 'stillair paper' would be mixed"),
+        ("run", "sweep.json", "holds a result of 'stillair sweep', not to be mixed"),
+        ("sweep", "result.json", "holds a result of 'stillair run', not to be mixed"),
+        ("run", "notes.txt", "is not empty and holds no result of 'stillair run' (it has notes"),
+        ("sweep", "notes.txt", "is not empty and holds no result of 'stillair sweep' (it has notes"),
+        ("paper", "sweep.json", "holds a result of 'stillair sweep', not to be mixed"),
     ],
 )
 @pytest.mark.parametrize("force", [[], ["--force"]])
@@ -217,7 +217,7 @@ def test_what_is_not_ours_among_what_was_begun_stays(old: Path, capsys: pytest.C
     (old / ".new-result" / "runs" / "run-0.json").write_text("{}")
     (old / ".new-result" / "diary").write_text("mine")
     assert status(["run", FILE, *BRIEF, "--force", "-o", str(old)]) == 2
-    assert "what was begun there cannot be removed: Directory not empty" in capsys.readouterr().err
+    assert "the unfinished result there cannot be removed: Directory not empty" in capsys.readouterr().err
     assert [path.name for path in (old / ".new-result").iterdir()] == ["diary"]
     Result.load(old).run_with_series(1)
 
@@ -256,6 +256,6 @@ def test_a_cut_off_result_says_where_its_runs_are(old: Path) -> None:
     begun.mkdir()
     shutil.move(old / "runs", begun / "runs")
     (old / "result.json").unlink()
-    with pytest.raises(InputError, match=r"the runs were cut off; those that had finished are in .*\.new-result/runs"):
+    with pytest.raises(InputError, match=r"the runs were cut off; \d+ finished ones are in .*\.new-result/runs"):
         Result.load(old)
     assert json.loads((begun / "runs" / "run-1.json").read_text())["run"] == 1

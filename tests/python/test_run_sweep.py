@@ -1,4 +1,4 @@
-"""`run_sweep`: the same cells whoever runs them, kept as they finish, with those that fail told at the end."""
+"""`run_sweep`: the same cells on any executor, stored as they finish, with failures reported at the end."""
 
 import concurrent.futures
 import hashlib
@@ -52,13 +52,13 @@ AXES = {SCHEME: ["fifo", "airtime"], "flow.0.burst": [1, 2, 3]}
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """All that a folder holds."""
+    """All files of a folder."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """What a sweep on one thread of this process leaves."""
+    """Files of a sweep on one thread of this process."""
     folder = tmp_path_factory.mktemp("plain")
     run_sweep(TEXT, AXES, runs=2, jobs=1, folder=folder, parquet=True)
     return files(folder)
@@ -86,7 +86,7 @@ def processes() -> Iterator[Executor]:
 @contextmanager
 def dask() -> Iterator[Executor]:
     distributed = pytest.importorskip("distributed")
-    # Processes of their own, as on other machines.
+    # Separate processes, as on other machines.
     with (
         distributed.LocalCluster(n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
         distributed.Client(cluster) as client,
@@ -210,7 +210,7 @@ run_sweep({TEXT!r}, {AXES!r}, runs=2, executor=ThreadPoolExecutor(6), folder={st
 
 
 class Breaking(Executor):
-    """Fails the cells of one burst, as a worker that dies."""
+    """Fails the cells of one burst, like a dying worker."""
 
     def submit(self, function: Callable[..., Any], /, *arguments: Cell, **_: object) -> Future[Any]:
         """Runs a cell at once."""
@@ -268,7 +268,7 @@ def test_the_command_ends_with_a_status_for_cells_that_failed(
         "cell sets: error",
         "1 burst = 2: run 0: accounts do not close",
         f"stillair: 1 of 3 combinations failed; the others are kept in {tmp_path / 'kept'}, "
-        "and the same command tries these again",
+        "and the same command retries these",
     ]
 
 
@@ -354,7 +354,7 @@ def test_a_mistake_in_what_is_swept_has_its_key() -> None:
         run_sweep(TEXT, {"seed": "many"})
     with pytest.raises(InputError, match="over: found 200002 combinations, expected at most 100000"):
         run_sweep(TEXT, {"seed": "0..100000", "flow.0.burst": [1, 2]})
-    with pytest.raises(InputError, match="jobs: found 2, which has no effect beside an executor"):
+    with pytest.raises(InputError, match="jobs: found 2, which has no effect with an executor"):
         run_sweep(TEXT, AXES, executor=Breaking(), jobs=2)
     with pytest.raises(InputError, match="parquet: found no folder"):
         run_sweep(TEXT, AXES, parquet=True)

@@ -62,7 +62,7 @@ def test_run_continues(tmp_path: Path, number: signal.Signals, capsys: pytest.Ca
     if number == signal.SIGKILL:
         made = count = len(list(runs.glob("run-*.json")))
         assert status(["report", str(folder)]) == 2
-        assert f"those that had finished are in {runs}: {made}; the same" in capsys.readouterr().err
+        assert f"{made} finished ones are in {runs}; repeat" in capsys.readouterr().err
     else:
         numbers = [run["run"] for run in json.loads((folder / "result.json").read_text())["runs"]]
         # With two threads the last run may be there without the one before.
@@ -90,7 +90,7 @@ def test_runs_of_other_inputs_are_not_continued(tmp_path: Path, capsys: pytest.C
     ended(run, signal.SIGKILL, lambda: len(list(runs.glob("run-*.json"))) > 3)
     for other in (["--seed", "9"], ["--set", "duration=60 ms"]):
         assert status(["run", FILE, *TINY, *other, "-o", str(folder)]) == 2
-        assert "--force puts the new one in its place" in capsys.readouterr().err
+        assert "replace it with --force" in capsys.readouterr().err
     assert status(["run", FILE, *TINY, "--seed", "9", "--force", "-o", str(folder)]) == 0
     assert [run["seed"] for run in json.loads((folder / "result.json").read_text())["runs"]] == [9]
 
@@ -177,7 +177,7 @@ def test_compare_continues(tmp_path: Path, number: signal.Signals, capsys: pytes
 
     err = ended([*compare, "500", "--keep", str(folder)], number, lambda: made() > 3)
     if number != signal.SIGKILL:
-        assert f"finished runs are kept in {folder}; the same command goes on from there" in err
+        assert f"finished runs are kept in {folder}; run the same command again to continue" in err
     [first] = (folder / "sides").glob("*.runs")
     # Runs finish in any order.
     numbers = sorted(json.loads(line)["run"] for line in first.read_bytes().splitlines() if b"sha256" in line)
@@ -209,7 +209,7 @@ def test_tune_keeps_its_runs(tmp_path: Path, number: signal.Signals) -> None:
     err = ended(tune, number, lambda: made() > 3)
     kept = made()
     if number != signal.SIGKILL:
-        assert f"runs are kept in {tmp_path}; the same command goes on from there" in err
+        assert f"runs are kept in {tmp_path}; run the same command again to continue" in err
     ended(tune, signal.SIGTERM, lambda: made() > kept)
     keys = [json.loads(line)["key"] for line in file.read_bytes().splitlines()]
     # No run is made a second time.
@@ -226,7 +226,7 @@ def test_paper_continues(tmp_path: Path, number: signal.Signals, capsys: pytest.
 
     err = ended([*paper, "--runs", "500", "-o", str(folder)], number, lambda: made() > 3)
     if number != signal.SIGKILL:
-        assert f"finished runs are kept in {folder}; the same command goes on from there" in err
+        assert f"finished runs are kept in {folder}; run the same command again to continue" in err
     [first] = (folder / ".runs").glob("*.runs")
     numbers = sorted(json.loads(line)["run"] for line in first.read_bytes().splitlines() if b"sha256" in line)
     kept: list[list[int]] = []

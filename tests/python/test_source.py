@@ -187,15 +187,15 @@ def test_a_stream_gives_every_byte_once() -> None:
 @pytest.mark.parametrize(
     ("length", "says"),
     [
-        ("Infinity", "Infinity is no number of JSON"),
-        ("NaN", "NaN is no number of JSON"),
+        ("Infinity", "Infinity is not a JSON number"),
+        ("NaN", "NaN is not a JSON number"),
         ("1e999", "LENGTH: found inf, expected the test's length, 0 to 86400 s"),
         ("-1", "LENGTH: found -1, expected the test's length, 0 to 86400 s"),
         ("1e9", "LENGTH: found 1e+09, expected the test's length, 0 to 86400 s"),
         ("true", "LENGTH: found true, expected the test's length in seconds"),
         ("[]", "LENGTH: found [], expected the test's length in seconds"),
-        ("9" * 5_000, "found what is no Flent file (Exceeds the limit"),
-        ("[" * 5_000, "found what is no Flent file (objects within objects without end)"),
+        ("9" * 5_000, "found a malformed Flent file (Exceeds the limit"),
+        ("[" * 5_000, "found a malformed Flent file (objects nested too deep)"),
     ],
 )
 def test_lengths_of_flent_that_no_test_has(length: str, says: str) -> None:

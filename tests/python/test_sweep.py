@@ -223,7 +223,7 @@ def test_a_sweep_goes_on_and_another_takes_its_place_when_asked_only(
     assert status(command) == 0
     capsys.readouterr()
     assert status([*command, "--seed", "9"]) == 2
-    assert "holds a result of 'stillair sweep' already; --force" in capsys.readouterr().err
+    assert "already holds a result of 'stillair sweep'; replace it with --force" in capsys.readouterr().err
     assert status([*command, "--seed", "9", "--force"]) == 0
 
 
@@ -262,7 +262,7 @@ def test_run_says_that_there_is_a_sweep(file: Path, capsys: pytest.CaptureFixtur
     assert status(["run", str(file), "--json"]) == 0
     captured = capsys.readouterr()
     assert json.loads(captured.out)["scenario"] == "two"
-    assert "'stillair sweep' runs the 4 combinations" in captured.err
+    assert "its [sweep] table (4 combinations) is ignored" in captured.err
     assert captured.err.count("\n") == 1
 
 
@@ -277,7 +277,7 @@ def test_a_run_ignores_a_sweep_that_does_not_fit_it(file: Path, capsys: pytest.C
     swept = '[sweep]\n"node.ap.interface.wlan0.scheme.sparse" = [true, false]\n'
     file.write_text(TEXT.partition("[sweep]")[0] + swept)
     assert status(["run", str(file)]) == 0
-    assert "'stillair sweep' runs the 2 combinations" in capsys.readouterr().err
+    assert "its [sweep] table (2 combinations) is ignored" in capsys.readouterr().err
     # What is swept is no key of this scheme.
     scheme = ["--set", "node.ap.interface.wlan0.scheme=fifo"]
     assert status(["run", str(file), *scheme]) == 0
@@ -302,7 +302,7 @@ def test_an_interrupt_keeps_what_was_finished(file: Path) -> None:
     assert running.returncode == 130
     assert out == ""
     assert err.splitlines() == [
-        f"stillair: 1 of 2 combinations are kept in {folder}; the same command goes on from there",
+        f"stillair: 1 of 2 combinations are kept in {folder}; run the same command again to continue",
         "stillair: interrupted",
     ]
     table = Sweep(Scenario(endless))

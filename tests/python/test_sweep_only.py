@@ -73,7 +73,7 @@ def test_patterns_choose_as_in_compare_and_names_stand_as_people_count(
     assert [row.split()[0] for row in rows] == ["2", "11"]
     assert rows[0].split()[-9:] == ["-"] * 9
     assert status(["sweep", office, "--only", "xyzzy"]) == 2
-    assert "no figure has that in its name; there are total goodput" in capsys.readouterr().err
+    assert "expected part of a figure's name; there are total goodput" in capsys.readouterr().err
     assert status(["sweep", office, "--only", "p99", "--json"]) == 2
     assert "--only: has no effect beside --json" in capsys.readouterr().err
 

@@ -184,8 +184,8 @@ def test_export_of_all_runs_is_the_folders_table(kept: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("name", "run", "message"),
     [
-        ("x.xls", None, "x.xls: the name has to end in .flent.gz, .csv or .parquet"),
-        ("x.flent.gz", None, "x.flent.gz: a Flent file holds one run of 2; say which with run=N"),
+        ("x.xls", None, "x.xls: the name must end in .flent.gz, .csv or .parquet"),
+        ("x.flent.gz", None, "x.flent.gz: a Flent file holds one run of 2; select one with run=N"),
         ("x.csv", 7, "run: found 7, expected one of the runs 0 to 1"),
     ],
 )

@@ -64,9 +64,9 @@ def test_the_page_has_the_commands_and_what_they_buy(found: Tuned) -> None:
     assert "tc qdisc replace dev ${WAN:?} root cake bandwidth 9" in said
     assert "uci set sqm.@queue[0].upload='9" in said
     share = next(int(one.split(" %")[0].split()[-1]) for one in said.splitlines() if "cake at" in one)
-    assert ("holds only if the line always has 100 Mbit/s down and 10" in " ".join(said.split())) == (share > 95)
+    assert ("works only if the line always reaches 100 Mbit/s down and 10" in " ".join(said.split())) == (share > 95)
     assert "goodput: geometric mean of the transfers (tcp-0.server)." in " ".join(said.split())
-    assert "dropped, as it buys nothing that is sure" in said or not found.dropped
+    assert "dropped, as its gain is not certain" in said or not found.dropped
     assert "line rate -20 %" in said
     assert "left out: wifi: 40 MHz wide" in said
     assert "--set 'node.router.interface.wan.shaper.up=9" in said
@@ -323,7 +323,7 @@ def test_what_is_left_is_chosen_anew_and_no_row_beats_it() -> None:
 
 def test_the_changes_of_each_row_are_named() -> None:
     found = tune(Scenario(PROBLEMS["wrong-shaper-rate"]), "latency", budget=Budget(40), seeds=3)
-    said = " ".join(page.text("line", found).partition("The front of all")[2].split())
+    said = " ".join(page.text("line", found).partition("The Pareto front of all")[2].split())
     assert found.confirmed
     for number, one in enumerate(found.confirmed, 1):
         told = said.partition(f" {number}: ")[2]
@@ -390,5 +390,5 @@ def test_without_optuna_one_error_says_how_to_get_it(
 
 def test_a_scenario_in_which_nothing_is_late_is_one_error() -> None:
     text = PROBLEMS["hidden-node"].read_text(encoding="utf-8").split("[[flow]]")[0]
-    with pytest.raises(InputError, match="cannot be tuned: nothing came of"):
+    with pytest.raises(InputError, match="cannot be tuned: a ping, a call or a flow received nothing"):
         tune(Scenario(text), "latency", budget=Budget(20))

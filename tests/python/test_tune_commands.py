@@ -69,7 +69,7 @@ def test_names_that_no_scenario_knows_are_set_by_who_runs_it(tmp_path: Path) -> 
         assert not any(wrong in line for line in lines if not line.startswith(("#", "PHY="))), wrong
     assert "uci set wireless.${RADIO:?}.htmode='VHT40' && uci commit wireless && wifi reload" in lines
     assert "[HT40+] or [HT40-] in ht_capab" in said
-    assert "debugfs: gone after a reboot; /etc/rc.local" in said
+    assert "debugfs: lost at a reboot; set it again in /etc/rc.local" in said
     # Run as it is it sets nothing: the first name that is missing ends it.
     log = tmp_path / "log"
     (tmp_path / "uci").write_text(f'#!/bin/sh\necho "$@" >>{log}\n', encoding="utf-8")
@@ -127,7 +127,7 @@ def test_a_network_a_little_different_is_compared_with_itself(
     one, two = (Measured(late, much, much, 0.0) for late, much in (before, after))
     found = tuned(Scenario(HOME), {"width": "40 MHz"}, [Robust("line rate -20 %", one, two, score)])
     assert page._verdict(found.robust[0], found) == verdict
-    sentence = "Worse than no change if the network is a little different: line rate -20 %."
+    sentence = "Worse than no change in a slightly different network: line rate -20 %."
     head = " ".join(" ".join(page._head("x", found)).split())
     for place in (head, page.commands(found)):
         assert (sentence in place) == verdict.startswith("worse")

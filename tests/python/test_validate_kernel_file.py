@@ -77,7 +77,7 @@ def test_the_nearest_older_profile_stands_for_a_kernel(version: tuple[int, int],
 
 
 def test_a_kernel_older_than_all_profiles() -> None:
-    with pytest.raises(InputError, match=r"found Linux 2.6, expected one that is not older than linux-3.13"):
+    with pytest.raises(InputError, match=r"found Linux 2.6, expected linux-3.13 or newer"):
         profiles.profile((2, 6))
 
 
@@ -149,7 +149,7 @@ def test_a_wrong_measurement_is_named_with_its_file(tmp_path: Path, change: dict
         ("[]", ": the file: found [], expected an object with config and summary"),
         ("{}", ": config: found nothing, expected an object with the settings"),
         ('{"config": 3}', ": config: found 3"),
-        ("[" * 100_000, ": found objects within objects without end"),
+        ("[" * 100_000, ": found objects nested too deep"),
     ],
 )
 def test_text_that_is_no_such_file(tmp_path: Path, text: str, says: str) -> None:

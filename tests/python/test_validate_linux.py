@@ -188,7 +188,7 @@ def test_settings_that_nobody_knows_are_mentioned(
     (tmp_path / "x.json").write_text(changed, encoding="utf-8")
     assert status(["validate", "linux", str(tmp_path), "--json"]) == 0
     assert capsys.readouterr().err.splitlines() == [
-        f"stillair: {tmp_path / 'x.json'}: kernel: Linux 6.3 has no profile; linux-6.1 stands for it",
+        f"stillair: {tmp_path / 'x.json'}: kernel: Linux 6.3 has no profile; linux-6.1 is used instead",
         f"stillair: {tmp_path / 'x.json'}: config.notes: changes nothing here, and is left out of the scenario",
     ]
 

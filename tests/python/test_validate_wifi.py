@@ -383,7 +383,7 @@ def test_every_bundled_configuration_is_planned() -> None:
 def test_a_kernel_without_a_profile_is_noted(tmp_path: Path) -> None:
     edited(tmp_path, {"kernel": "Linux 6.13.1"})
     plan = command.plan(tmp_path)
-    assert plan.notes == ["udp1_b8: kernel: Linux 6.13 has no profile; linux-6.12 stands for it"]
+    assert plan.notes == ["udp1_b8: kernel: Linux 6.13 has no profile; linux-6.12 is used instead"]
 
 
 def test_one_file_stands_for_itself(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
-"""ns-3's examples: their settings, and what ns-3's own test of them accepts.
+"""ns-3's examples: their settings, and the range that ns-3's own test accepts.
 
 Settings and ranges are those of ns-3 3.44: examples/wireless/*.cc, examples/wireless/examples-to-run.py and
-src/wifi/examples/wifi-bianchi.cc. UDP payload is 1,472 bytes but for wifi-he-network.cc; stations are within 5 m, and
-nothing is lost to noise.
+src/wifi/examples/wifi-bianchi.cc. UDP payload is 1,472 bytes, except in wifi-he-network.cc. Stations are
+within 5 m, and no frame is lost to noise.
 """
 
 from collections.abc import Iterator
@@ -16,45 +16,45 @@ class Case:
     example: str
     name: str
     rate: str
-    """By Stillair's name."""
+    """Rate, by Stillair's name."""
     low: float | None = None
-    """The range in Mbit/s that ns-3's own test accepts; None where it has no such end."""
+    """Range in Mbit/s that ns-3's own test accepts; `None` for an open end."""
     high: float | None = None
     stations: int = 1
     up: bool = False
     ampdu: int = 65_535
-    """Bytes of an A-MPDU in ns-3; 0 for none."""
+    """Largest A-MPDU in ns-3 in bytes; 0 without aggregation."""
     joined: int = 1
-    """Packets in an A-MSDU."""
+    """Packets per A-MSDU."""
     amsdu: int = 0
-    """Bytes of one in ns-3, without MAC header and FCS."""
+    """Largest A-MSDU in ns-3 in bytes, without MAC header and FCS."""
     window: int = 64
     txop_us: int | None = None
-    """None: the standard's, which is 0 of best effort."""
+    """`None` for the standard's default, which is 0 for best effort."""
     video: bool = False
     rts: bool = False
     hidden: bool = False
     band: str = "5"
     payload: int = 1472
     counted: int = 1472
-    """Bytes of a packet that the example counts."""
+    """Packet size in bytes that the example counts."""
     header: int = 26
-    """Bytes of the MAC header in ns-3; Stillair's payload makes up for a shorter one."""
+    """Size of the MAC header in ns-3. Stillair's payload compensates for a shorter one."""
     aifsn: int = 3
     seconds: float = 4
-    """That several stations are measured in ns-3: less where a second has many frames."""
+    """Measured time of several stations in ns-3; less for cases with many frames per second."""
     runs: int = 3
-    """Of several stations in ns-3; one station is run once."""
+    """Runs of several stations in ns-3; one station is run once."""
     lacks: str = ""
-    """What of it no scenario of Stillair says; then it is not run there."""
+    """Feature that Stillair scenarios lack; such a case is only run in ns-3."""
     ns3: tuple[str, ...] = ()
-    """More attributes of ns-3."""
+    """Further ns-3 attributes."""
     alone: tuple[str, ...] = ()
-    """Attributes of a further run of ns-3 with Stillair's aggregates, which take a known difference away."""
+    """Attributes of a further ns-3 run with Stillair's aggregates, which removes a known difference."""
 
     @property
     def key(self) -> str:
-        """Its name in tables."""
+        """Name in tables."""
         return f"{self.example}: {self.name}"
 
 
@@ -62,19 +62,19 @@ NO_AMSDU_ALONE = (
     "an A-MSDU without an A-MPDU: schemes join packets only in frames that an A-MPDU may hold, which caps them at "
     "4,095 bytes at rates of HT, and none where nothing is aggregated"
 )
-# ns-3: wifi-bianchi.cc - retries without end, queues without limit.
+# ns-3: wifi-bianchi.cc - unlimited retries and queues.
 WITHOUT_END = (
     "--ns3::WifiMac::FrameRetryLimit=65535",
     "--ns3::WifiMacQueue::MaxSize=4294967295p",
     "--ns3::WifiMacQueue::MaxDelay=1000s",
 )
-# A Block Ack that does not come is asked for with a frame of its own (ns-3's default), or the aggregate is sent again.
+# After a missing Block Ack, send a Block Ack request (ns-3's default), or retransmit the aggregate.
 NO_BAR = ("--ns3::QosTxop::UseExplicitBarAfterMissedBlockAck=false",)
 HT20 = "ht20-mcs7-lgi"
 
 
 def aggregation() -> Iterator[Case]:
-    """wifi-aggregation.cc: one station each, flooded at MCS 7."""
+    """wifi-aggregation.cc: one station per case, saturated at MCS 7."""
     base = Case("wifi-aggregation", "", HT20)
     yield replace(base, name="A, A-MPDU of 65,535 B", low=59, high=60)
     yield replace(base, name="B, none", ampdu=0, low=30, high=31)
@@ -100,7 +100,7 @@ def txop_aggregation() -> Iterator[Case]:
 
 
 def edca_txop() -> Iterator[Case]:
-    """wifi-80211e-txop.cc: one station each, which floods its access point at 54 Mbit/s."""
+    """wifi-80211e-txop.cc: one station per case, which saturates its access point at 54 Mbit/s."""
     base = Case("wifi-80211e-txop", "", "ofdm-54", up=True, ampdu=0)
     yield replace(base, name="BE, no TXOP", txop_us=0, low=28, high=29)
     yield replace(base, name="BE, TXOP of 4,096 us", txop_us=4096, low=36.5, high=37)
@@ -109,7 +109,7 @@ def edca_txop() -> Iterator[Case]:
 
 
 def hidden() -> Iterator[Case]:
-    """wifi-simple-ht-hidden-stations.cc: two stations that do not hear each other send up to 32 frames at once."""
+    """wifi-simple-ht-hidden-stations.cc: two hidden stations that send up to 32 frames at once."""
     both = (*NO_BAR, *WITHOUT_END)
     base = Case(
         "wifi-simple-ht-hidden-stations", "", HT20, stations=2, up=True, hidden=True, ampdu=32 * 1672, alone=both
@@ -119,7 +119,7 @@ def hidden() -> Iterator[Case]:
 
 
 def ht_network() -> Iterator[Case]:
-    """wifi-ht-network.cc: one station, flooded, at every rate."""
+    """wifi-ht-network.cc: one saturated station at every rate."""
     base = Case("wifi-ht-network", "", "")
     for width in (20, 40):
         for guard in ("lgi", "sgi"):
@@ -149,7 +149,7 @@ def vht_network() -> Iterator[Case]:
 
 
 def he_network() -> Iterator[Case]:
-    """wifi-he-network.cc: the same for HE and payload of 700 bytes; its test allows a tenth more or less."""
+    """wifi-he-network.cc: the same for HE with 700 bytes of payload; its test allows 10 % either way."""
     base = Case("wifi-he-network", "", "", payload=700, counted=700)
     for width in (20, 40, 80, 160):
         for mcs in (0, 5, 11):
@@ -163,7 +163,7 @@ def he_network() -> Iterator[Case]:
     yield replace(fast, name="160 MHz MCS 11 gi 0.8, window of 256", window=256, high=1033 * 1.1)
 
 
-# ns-3: wifi-bianchi.cc - by rate and stations, Bianchi's model with a collision that costs EIFS (lower) and DIFS
+# ns-3: wifi-bianchi.cc - by rate and stations: Bianchi's model with collisions that cost EIFS (lower) or DIFS
 # (upper). Its test allows 1.5 % from the nearer one.
 BIANCHI = {
     "ofdm-6": {5: (4.6899, 4.7087), 10: (4.3197, 4.3453), 20: (3.9589, 3.9899), 50: (3.4711, 3.5071)},
@@ -175,9 +175,11 @@ BIANCHI = {
 
 
 def bianchi() -> Iterator[Case]:
-    """wifi-bianchi.cc: single frames, everybody sends after DIFS. 802.11a is without QoS there: a header of 24 bytes.
+    """wifi-bianchi.cc: single frames, all stations send after DIFS.
 
-    ns-3's test runs the rates of 802.11a alone; the table has those of HE too.
+    802.11a has no QoS there, so its header has 24 bytes.
+
+    ns-3's test only runs the 802.11a rates; the table also has HE rates.
     """
     base = Case("wifi-bianchi", "", "", up=True, ampdu=0, counted=1500, aifsn=2)
     for rate, by_stations in BIANCHI.items():
@@ -191,7 +193,7 @@ def bianchi() -> Iterator[Case]:
 
 
 def saturation() -> Iterator[Case]:
-    """Aggregates of several stations on 80 MHz, of which ns-3 states no range."""
+    """Aggregates of several stations on 80 MHz, for which ns-3 states no range."""
     base = Case("saturation", "", "", up=True, ns3=WITHOUT_END, alone=NO_BAR, seconds=1.5, runs=1)
     for name, rate in (("VHT80 MCS 9 sgi", "vht80-mcs9-nss1-sgi"), ("HE80 MCS 11 gi 0.8", "he80-mcs11-nss1-gi0.8")):
         for stations in (1, 2, 5, 10):

@@ -15,20 +15,20 @@ from saturated.standard import rate
 
 @dataclass(frozen=True)
 class Figure:
-    """What came of a case in one program."""
+    """Results of a case in one program."""
 
     mbps: float
-    """Payload as the example counts it, of all stations; mean over runs."""
+    """Total payload as counted by the example, mean over runs."""
     low: float
     high: float
     frames: float
-    """MPDUs in a PPDU with data, mean."""
+    """Mean number of MPDUs per data PPDU."""
     runs: int
 
 
 def run_stillair(case: Case, runs: int) -> Figure:
-    """The case in Stillair."""
-    # The native module is needed for a run alone; tables can be read without it.
+    """Runs the case in Stillair."""
+    # The native module is only needed for runs; tables can be read without it.
     from stillair.runs.scenario import Scenario  # noqa: PLC0415
 
     found = json.loads(Scenario(scenario.scenario(case)).run_text(runs=runs, jobs=1))["runs"]
@@ -40,9 +40,10 @@ def run_stillair(case: Case, runs: int) -> Figure:
 
 
 def run_ns3(program: Path, case: Case, runs: int, *more: str, ampdu: int | None = None) -> Figure:
-    """The case in ns-3, with more of its attributes; `ampdu` in place of the case's bytes of an A-MPDU."""
+    """Runs the case in ns-3 with further attributes. `ampdu` overrides the case's A-MPDU size."""
     data = rate(case.rate)
-    # A second is enough of one station, as nothing collides. Several first have to find their windows.
+    # One second is enough for one station, as nothing collides. Several stations must first adapt their
+    # windows.
     settle, seconds = (0.2, 1.0) if case.stations == 1 else (min(0.5, 0.2 * case.seconds), case.seconds)
     arguments = {
         "standard": data.standard,

@@ -1,4 +1,4 @@
-"""The table for people and the file for programs."""
+"""The tables and the JSON file."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -9,7 +9,7 @@ from saturated.cases import Case
 from saturated.programs import Figure
 
 BOUND = 0.05
-"""What a difference may be without an explanation."""
+"""Largest difference that needs no explanation."""
 HEADER = (
     "", "accepts", "ns-3", "MPDUs", "Stillair", "MPDUs", "differs", "ns-3 as here", "differs", "theory",
     "as here", "verdict",
@@ -18,29 +18,29 @@ HEADER = (
 
 @dataclass(frozen=True)
 class Row:
-    """A case in both programs."""
+    """Results of a case in both programs."""
 
     case: Case
     ns3: Figure
     stillair: Figure | None
-    """None: no scenario says it."""
+    """`None` if no scenario can express the case."""
     alike: Figure | None = None
-    """ns-3 with Stillair's aggregates, and with what the case names; None where nothing would change."""
+    """ns-3 with Stillair's aggregates and the case's further attributes; `None` if that changes nothing."""
 
     @property
     def difference(self) -> float | None:
-        """Of Stillair from ns-3, as a fraction."""
+        """Relative difference of Stillair from ns-3."""
         return None if self.stillair is None else self.stillair.mbps / self.ns3.mbps - 1
 
     @property
     def rest(self) -> float | None:
-        """The same of ns-3 with Stillair's aggregates."""
+        """Relative difference of Stillair from ns-3 with Stillair's aggregates."""
         of = self.alike or self.ns3
         return None if self.stillair is None else self.stillair.mbps / of.mbps - 1
 
     @property
     def verdict(self) -> str:
-        """Whether the programs agree, and by what they differ."""
+        """Reports whether the programs agree, or the cause of the difference."""
         if self.difference is None or self.rest is None:
             return "not said"
         if abs(self.difference) <= BOUND:
@@ -49,7 +49,7 @@ class Row:
 
 
 def accepted(case: Case) -> str:
-    """The range of ns-3's own test."""
+    """Range of ns-3's own test."""
     low, high = ("" if end is None else f"{end:.4g}" for end in (case.low, case.high))
     return f"{low}..{high}" if low or high else "-"
 
@@ -75,7 +75,7 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def totals(rows: Sequence[Row]) -> str:
-    """How many rows have each verdict."""
+    """Number of rows by verdict."""
     verdicts = [row.verdict for row in rows]
     words = {
         "within": "within 5 % of ns-3",
@@ -87,7 +87,7 @@ def totals(rows: Sequence[Row]) -> str:
 
 
 def predictions(cases: Sequence[Case]) -> str:
-    """What the arithmetic alone says of both programs."""
+    """Theoretical goodput of both programs."""
     header = ("", "accepts", "MPDUs in ns-3", "in Stillair", "theory of ns-3", "of Stillair", "differs")
     lines = []
     for case in cases:
@@ -101,7 +101,7 @@ def predictions(cases: Sequence[Case]) -> str:
 
 
 def as_json(row: Row) -> dict[str, Any]:
-    """A row with its settings."""
+    """A row with its settings, for JSON."""
     return {
         **asdict(row.case),
         "stillair": row.stillair and asdict(row.stillair),

@@ -1,15 +1,15 @@
-"""A case as a scenario of Stillair."""
+"""A case as a Stillair scenario."""
 
 from saturated.cases import Case
 from saturated.standard import Rate, rate
 
 KERNEL = "linux-6.6"
 BUFFER = 8_000_000
-"""Bytes of a UDP socket: more than the largest aggregates need."""
+"""UDP socket buffer in bytes, larger than the largest aggregate."""
 SETTLE, SECONDS = 1, 5
-"""What is not measured, and what is, in s."""
+"""Warm-up and measured time, in s."""
 HEADER = 26
-"""Every data frame has a QoS header here."""
+"""Every data frame has a QoS header in Stillair."""
 
 
 def scenario(case: Case) -> str:
@@ -50,7 +50,7 @@ def _node(name: str, number: int, keys: list[str]) -> list[str]:
 
 
 def _scheme(case: Case) -> list[str]:
-    """A FIFO above a radio that fills aggregates when they are sent; A-MSDUs are made by firmware alone."""
+    """A FIFO above a radio that builds aggregates on transmission; only firmware schemes build A-MSDUs."""
     if case.joined > 1:
         scheme = f'{{ kind = "ath10k", aql = false, amsdu_frames = {case.joined} }}'
     else:
@@ -59,14 +59,14 @@ def _scheme(case: Case) -> list[str]:
 
 
 def _chain(case: Case) -> str:
-    """Tries at one rate until a frame arrives; a last entry without HT keeps frames single."""
+    """Retries at one rate until a frame arrives. A last entry without HT keeps frames single."""
     entry = f'{{ rate = "{case.rate}", tries = 15 }}'
     last = entry if case.ampdu else '{ rate = "ofdm-6", tries = 15 }'
     return f"retry_chain = [{entry}, {entry}, {entry}, {last}]"
 
 
 def _edca(case: Case) -> list[str]:
-    """The access point's parameters, and those of stations from its beacons, as ns-3 has them: the standard's."""
+    """EDCA parameters of the access point, and of stations from its beacons: the standard's, as in ns-3."""
     queue, ac = (1, "vi") if case.video else (2, "be")
     least, most = (3, 4) if case.video else (4, 10)
     aifsn = 2 if case.video else case.aifsn
@@ -84,7 +84,10 @@ def _edca(case: Case) -> list[str]:
 
 
 def load_mbps(case: Case, data: Rate) -> float:
-    """Mbit/s of payload for each station: the rate shared out, as in ns-3's examples, and a tenth more of several."""
+    """Offered payload per station in Mbit/s.
+
+    As in ns-3's examples, the rate is divided by the stations; several offer 10 % more.
+    """
     return data.mbps / case.stations * (1.0 if case.stations == 1 else 1.1)
 
 

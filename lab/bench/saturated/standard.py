@@ -1,14 +1,14 @@
-"""Rates, durations and lengths by the standard, worked out here and in neither program."""
+"""Rates, durations and lengths from the standard, implemented independently of both programs."""
 
 import math
 import re
 from typing import NamedTuple
 
 SIFS, SLOT = 16.0, 9.0
-"""At 5 GHz, in us."""
+"""Interframe spaces at 5 GHz, in us."""
 HEADERS = 28
-"""UDP and IPv4."""
-# spec: ieee80211-2020 21.5, ieee80211ax-2021 27.5 - coded bits of a tone and stream, and the code rate, by MCS.
+"""UDP and IPv4 headers."""
+# spec: ieee80211-2020 21.5, ieee80211ax-2021 27.5 - coded bits per tone and stream, and code rate, by MCS.
 MODULATIONS = (
     (1, 1, 2), (2, 1, 2), (2, 3, 4), (4, 1, 2), (4, 3, 4), (6, 2, 3), (6, 3, 4), (6, 5, 6), (8, 3, 4), (8, 5, 6),
     (10, 3, 4), (10, 5, 6),
@@ -19,28 +19,28 @@ TONES = {
     "he": {20: 234, 40: 468, 80: 980, 160: 1960},
 }
 REFERENCE = (6, 12, 18, 24, 36, 48, 54, 54, 54, 54, 54, 54)
-"""Mbit/s of the non-HT rate that answers go by, by MCS (ieee80211-2020 table 10-10)."""
+"""Non-HT reference rate in Mbit/s of control responses, by MCS (ieee80211-2020 table 10-10)."""
 CAPACITY = {"11a": "ofdm", "11n": "ht", "11ac": "vht", "11ax": "he"}
 
 
 class Rate(NamedTuple):
-    """A rate by Stillair's name."""
+    """A rate, by Stillair's name."""
 
     name: str
     kind: str
     width: int
     mcs: int
     guard: int
-    """In ns."""
+    """Guard interval in ns."""
     bits: int
-    """In a symbol."""
+    """Data bits per symbol."""
     symbol: float
-    """In us, as all durations here."""
+    """Symbol duration in us, like all durations here."""
     preamble: float
 
     @property
     def mbps(self) -> float:
-        """Of the data field."""
+        """Data rate of the data field."""
         return self.bits / self.symbol
 
     @property
@@ -55,12 +55,12 @@ class Rate(NamedTuple):
 
     @property
     def reference(self) -> int:
-        """Mbit/s of the rate that answers and RTS go by."""
+        """Reference rate of control responses and RTS, in Mbit/s."""
         return self.mcs if self.kind == "ofdm" else REFERENCE[self.mcs]
 
 
 def rate(name: str) -> Rate:
-    """A rate of one stream: `ofdm-54`, `ht20-mcs7-lgi`, `vht80-mcs9-nss1-sgi`, `he80-mcs11-nss1-gi0.8`."""
+    """Parses a rate with one stream: `ofdm-54`, `ht20-mcs7-lgi`, `vht80-mcs9-nss1-sgi`, `he80-mcs11-nss1-gi0.8`."""
     if found := re.fullmatch(r"ofdm-(\d+)", name):
         mbps = int(found[1])
         return Rate(name, "ofdm", 20, mbps, 800, 4 * mbps, 4.0, 20.0)
@@ -72,15 +72,16 @@ def rate(name: str) -> Rate:
     coded, times, by = MODULATIONS[mcs]
     bits = TONES[kind][width] * coded * times // by
     guard = round(1000 * float(found[5])) if found[5] else {"lgi": 800, "sgi": 400}[found[4]]
-    # spec: ieee80211-2020 19.3.4, 21.3.4; ieee80211ax-2021 27.3.4 - one training field; HE's has the data's interval.
+    # spec: ieee80211-2020 19.3.4, 21.3.4; ieee80211ax-2021 27.3.4 - one training field; HE's has the guard
+    # interval of the data.
     preamble = {"ht": 36.0, "vht": 40.0, "he": 36.0 + (12.8 + 3.2 if guard == 3200 else 6.4 + guard / 1e3)}[kind]
     return Rate(name, kind, width, mcs, guard, bits, (12.8 if kind == "he" else 3.2) + guard / 1e3, preamble)
 
 
 def ppdu(rate: Rate, psdu: int) -> float:
     """Duration of a PPDU at 5 GHz."""
-    # spec: ieee80211-2020 17.4.3, 19.4.3, 21.4.3 - service 16 bits, tail 6 of each encoder; with short intervals it
-    # ends on a grid of 4 us.
+    # spec: ieee80211-2020 17.4.3, 19.4.3, 21.4.3 - 16 service bits, 6 tail bits per encoder; with short guard
+    # intervals, the end is aligned to 4 us.
     encoders = math.ceil(rate.bits / 2160) if rate.kind == "vht" else 1
     tail = 0 if rate.kind == "he" and rate.width > 20 else 6 * encoders
     data = math.ceil((16 + 8 * psdu + tail) / rate.bits) * rate.symbol
@@ -93,12 +94,15 @@ def ofdm(mbps: int, psdu: int) -> float:
 
 
 def answer(rate: Rate, psdu: int) -> float:
-    """Duration of an answer to a frame of this rate, at the highest of 6, 12 and 24 Mbit/s not above the reference."""
+    """Duration of a control response to a frame of this rate.
+
+    It is sent at the highest of 6, 12 and 24 Mbit/s up to the reference rate.
+    """
     return ofdm(max(basic for basic in (6, 12, 24) if basic <= rate.reference), psdu)
 
 
 def mpdu(payload: int, packets: int = 1, header: int = 26) -> int:
-    """Bytes of a data frame with so many datagrams, from MAC header to FCS."""
+    """Length of a data frame with this many datagrams, from MAC header to FCS."""
     packet = 8 + HEADERS + payload
     if packets == 1:
         return header + packet + 4
@@ -107,7 +111,7 @@ def mpdu(payload: int, packets: int = 1, header: int = 26) -> int:
 
 
 def psdu(rate: Rate, frames: int, length: int) -> int:
-    """Bytes of an aggregate of frames of this length; one alone has a delimiter in VHT and HE only."""
+    """Length of an aggregate of such frames. A single frame has a delimiter only in VHT and HE."""
     if frames == 1:
         return length + (4 if rate.kind in {"vht", "he"} else 0)
     subframe = 4 + length
@@ -115,7 +119,7 @@ def psdu(rate: Rate, frames: int, length: int) -> int:
 
 
 class Limits(NamedTuple):
-    """What an aggregate may be at most."""
+    """Limits of an aggregate."""
 
     frames: int
     bytes: int

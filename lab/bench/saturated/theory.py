@@ -1,31 +1,31 @@
-"""What the standard's durations give one saturated sender, and Bianchi's model several."""
+"""Goodput of one saturated sender from the standard's durations, and of several by Bianchi's model."""
 
 from saturated.cases import Case
 from saturated.standard import SIFS, SLOT, Limits, Rate, answer, mpdu, ofdm, ppdu, psdu, rate
 
-# What Stillair lets an aggregate be: crates/model/src/wifi/tx/aggregate.rs names the sources.
+# Stillair's limits of an aggregate: crates/model/src/wifi/tx/aggregate.rs names the sources.
 STILLAIR = {"ofdm": Limits(1, 0, 0), "ht": Limits(32, 65_532, 4096), "vht": Limits(64, 1_048_575, 4096)}
 STILLAIR["he"] = STILLAIR["vht"]
 
 
 def ns3_limits(case: Case) -> Limits:
-    """What ns-3 lets an aggregate of this case be."""
-    # ns-3: src/wifi/model/wifi-phy-common.cc GetPpduMaxTime (3.44) - 5,484 us of HT, VHT and HE.
+    """ns-3's limits of an aggregate in this case."""
+    # ns-3: src/wifi/model/wifi-phy-common.cc GetPpduMaxTime (3.44) - 5,484 us for HT, VHT and HE.
     return Limits(case.window, case.ampdu, 5484)
 
 
 def stillair_limits(case: Case) -> Limits:
-    """What Stillair lets an aggregate of this case be."""
+    """Stillair's limits of an aggregate in this case."""
     return STILLAIR[rate(case.rate).kind] if case.ampdu else Limits(1, 0, 0)
 
 
 def frames(case: Case, limits: Limits) -> int:
-    """Frames of the largest aggregate."""
+    """Frames in the largest aggregate."""
     return limits.frames_of(rate(case.rate), mpdu(case.payload, case.joined, case.header))
 
 
 def goodput(case: Case, limits: Limits) -> float | None:
-    """Mbit/s of all stations; None of what this arithmetic leaves out."""
+    """Total goodput in Mbit/s; `None` for cases outside this model."""
     if case.txop_us or case.hidden or case.band != "5":
         return None
     data = rate(case.rate)
@@ -44,14 +44,14 @@ def goodput(case: Case, limits: Limits) -> float | None:
 
 
 def control(data: Rate) -> int:
-    """Mbit/s of RTS and CTS, as answers."""
+    """Rate of RTS and CTS in Mbit/s, as for control responses."""
     return max(basic for basic in (6, 12, 24) if basic <= data.reference)
 
 
 def _several(
     n: int, least: int, stages: int, aifs: float, on_air: float, answered: float, missed: float, bits: float
 ) -> float:
-    # paper: bianchi-2000 eq. 7, 9 and 13 - tries without end; what follows a collision is EIFS.
+    # paper: bianchi-2000 eq. 7, 9 and 13 - unlimited retries; a collision is followed by EIFS.
     def chance(p: float) -> float:
         return 2 / (1 + least + p * least * sum((2 * p) ** i for i in range(stages)))
 

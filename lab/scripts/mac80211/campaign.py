@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""All configurations: what is run in each. As a program: runs them, three repetitions of each, two boots at once.
+"""All configurations. As a program: runs them, three repetitions of each, two boots at a time.
 
-`campaign.py [HH:MM [PREFIX...]]` goes on where it stopped, until that time (UTC).
+`campaign.py [HH:MM [PREFIX...]]` resumes an earlier campaign, and stops at that time (UTC).
 """
 
 import copy
@@ -16,7 +16,7 @@ Configuration = dict[str, Any]
 
 FAST, SLOW, MINSTREL = 15, 0, -1
 REPETITIONS = (1, 2, 3)
-# Chances of a broken MPDU by MCS, per mille.
+# Probability of a broken MPDU by MCS, in 1/1000.
 TABLES: Mapping[str, list[int]] = {
     "A": [0, 0, 0, 0, 0, 20, 100, 300, 0, 0, 0, 0, 100, 250, 600, 900],
     "B": [0, 0, 50, 200, 500, 900, 1000, 1000, 0, 0, 300, 900, 1000, 1000, 1000, 1000],
@@ -40,7 +40,7 @@ _STEP_NOTE = "the table changes at 15 s"
 
 
 def mac(radio: int) -> str:
-    """The address of a radio; 0 is the access point's."""
+    """Address of a radio; radio 0 is the access point."""
     return f"02:00:00:00:00:{radio + 1:02x}"
 
 
@@ -103,7 +103,7 @@ def _transfers() -> Iterable[tuple[str, Configuration]]:
 
 
 def _small_queues() -> Iterable[tuple[str, Configuration]]:
-    """Shift 7 is mac80211's own, as in `tcp_up1_cubic` and `tcp_up1_bbr`."""
+    """Shift 7 is mac80211's default, as in `tcp_up1_cubic` and `tcp_up1_bbr`."""
     for cc in ("cubic", "bbr"):
         yield f"up1_{cc}_shift10", _one([FAST], _tcp(["tcp_up"], 1, cc), [1], params={"pacing_shift": 10})
         for shift in (7, 10):
@@ -200,7 +200,7 @@ CONFIGURATIONS: Mapping[str, Configuration] = dict(
 
 
 def repetition(name: str, number: int) -> Configuration:
-    """One repetition: another seed, and flows that start apart from the second on."""
+    """A repetition: another seed, and staggered flow starts from the second repetition on."""
     made = copy.deepcopy(CONFIGURATIONS[name])
     made["rep"] = number
     made["params"]["seed"] = number
@@ -215,7 +215,7 @@ def repetition(name: str, number: int) -> Configuration:
 
 
 def main() -> None:
-    """Runs all that has no result yet."""
+    """Runs everything that has no result yet."""
     import run  # noqa: PLC0415 - boots a kernel; the configurations alone need none
 
     until = time.strptime(sys.argv[1], "%H:%M") if len(sys.argv) > 1 else None

@@ -1,10 +1,10 @@
-"""Text that the kernel wrote, as numbers: counters of the driver, of mac80211, of the network, of rate control."""
+"""Parses kernel text files: counters of the driver, mac80211, the network stack, and rate control."""
 
 import re
 from collections.abc import Iterable
 from typing import Any
 
-# linux: net/mac80211/rc80211_minstrel_ht_debugfs.c (6.12) - the letters of the rates that it would take.
+# linux: net/mac80211/rc80211_minstrel_ht_debugfs.c (6.12) - letters of the rates in the chain.
 PLACES = {"A": "best", "B": "second", "C": "third", "D": "fourth", "P": "most_reliable"}
 SNMP = (
     "Tcp.InSegs", "Tcp.OutSegs", "Tcp.RetransSegs", "TcpExt.TCPOFOQueue", "TcpExt.TCPFastRetrans",
@@ -22,11 +22,11 @@ _RATE = re.compile(
     r"\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)"
 )
 LEGACY = 32
-"""Stands for all rates that are not of 802.11n; others are MCS, and 16 more with a short guard interval."""
+"""Key of all rates outside 802.11n. Others are the MCS, plus 16 for a short guard interval."""
 
 
 def driver(text: str | Iterable[str]) -> dict[str, Any]:
-    """`/proc/simwifi`: by station and direction (0 is down), and the channel's."""
+    """`/proc/simwifi`: counters by station and direction (0 is down), and of the channel."""
     read: dict[str, Any] = {"sta": {}, "mcs": {}, "hist": {}}
     for line in text.splitlines() if isinstance(text, str) else text:
         if found := re.match(r"sta (\d+) dir (\d) (.*)", line):
@@ -56,14 +56,14 @@ def snmp(text: str) -> dict[str, int]:
 
 
 def grown(after: dict[str, int], before: dict[str, int]) -> dict[str, int]:
-    """Those of the network's counters that grew."""
+    """The network counters that increased."""
     return {
         name: after[name] - before.get(name, 0) for name in SNMP if name in after and after[name] != before.get(name, 0)
     }
 
 
 def aqm(text: str) -> dict[str, int]:
-    """mac80211's `aqm` of a station, over its traffic identifiers."""
+    """mac80211's `aqm` file of a station, over its TIDs."""
     read = dict.fromkeys(_AQM, 0)
     for line in text.splitlines()[1:]:
         fields = line.split()
@@ -74,17 +74,17 @@ def aqm(text: str) -> dict[str, int]:
 
 
 def airtime(text: str) -> dict[str, int]:
-    """mac80211's `airtime` of a station."""
+    """mac80211's `airtime` file of a station."""
     return {name.lower(): int(value) for name, value in re.findall(r"(RX|TX|Weight): (\d+)", text)}
 
 
 def rate_name(key: int) -> str:
-    """The name of a rate of the driver's counters."""
+    """Name of a rate in the driver's counters."""
     return "legacy" if key == LEGACY else f"mcs{key % 16}-{'sgi' if key >= 16 else 'lgi'}"
 
 
 def rates_csv(text: str) -> dict[str, Any]:
-    """`rc_stats_csv`: the rates that Minstrel-HT would take."""
+    """`rc_stats_csv`: the rates in Minstrel-HT's chain."""
     read: dict[str, Any] = {}
     for line in text.splitlines():
         fields = line.split(",")
@@ -104,7 +104,7 @@ def rates_csv(text: str) -> dict[str, Any]:
 
 
 def rates(text: str) -> dict[str, Any]:
-    """`rc_stats`: the same at the end, with every rate that was tried."""
+    """`rc_stats` at the end, with every rate that was tried."""
     read: dict[str, Any] = {}
     table = {}
     for line in text.splitlines():

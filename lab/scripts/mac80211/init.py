@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The guest's init: access point wlan0 (hostapd, open, HT20), stations in namespaces, a server behind veth and netem.
 
-HERE (kernel command line) is the folder of these scripts, OUT the folder of results, EXP the configuration.
+Kernel command line: HERE is the folder of these scripts, OUT the results folder, EXP the configuration.
 """
 
 import ctypes
@@ -42,8 +42,8 @@ _NETEM = (
 
 
 def shell(command: str, check: bool = True) -> str:
-    """The output of a command; one that fails is told of in the log, if it shall not."""
-    done = subprocess.run(  # noqa: S602 - the guest has no one else
+    """Returns a command's output. With `check`, logs a failing command."""
+    done = subprocess.run(  # noqa: S602 - the guest has a single user
         command, shell=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
     )
     if check and done.returncode:
@@ -52,7 +52,7 @@ def shell(command: str, check: bool = True) -> str:
 
 
 def slurp(path: Path | str) -> str:
-    """The text of a file, or why there is none."""
+    """Returns the text of a file, or the error."""
     try:
         return Path(path).read_text(encoding="utf-8")
     except OSError as error:
@@ -60,7 +60,7 @@ def slurp(path: Path | str) -> str:
 
 
 def by_station(name: str) -> dict[str, str]:
-    """A file that mac80211 has for each station of the access point."""
+    """Content of a mac80211 file for each station of the access point."""
     return {path.parent.name: slurp(path) for path in STATIONS.glob(f"*/{name}")}
 
 
@@ -78,7 +78,7 @@ class Guest:
     def go(self, namespace: str, command: list[str], to: Path | None = None) -> subprocess.Popen[bytes]:
         """Starts a process in a network namespace."""
         with (to or Path(os.devnull)).open("wb") as output:
-            process = subprocess.Popen(  # noqa: S603 - the commands are made here
+            process = subprocess.Popen(  # noqa: S603 - fixed commands
                 ["ip", "netns", "exec", namespace, *command],  # noqa: S607
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -87,11 +87,11 @@ class Guest:
         return process
 
     def until(self, seconds: float) -> None:
-        """Waits until so much later than the beginning."""
+        """Waits until `seconds` after the start."""
         time.sleep(max(0.0, self.began + seconds - time.monotonic()))
 
     def network(self) -> None:
-        """Access point, server and stations, associated and reachable."""
+        """Sets up access point, server and stations, and waits until they are associated and reachable."""
         shell("ip link set lo up; sysctl -qw net.ipv4.ip_forward=1")
         Path("/run/hostapd.conf").write_text(f"{_HOSTAPD}{self.experiment.get('hostapd', '')}\n", encoding="utf-8")
         shell("ip link set wlan0 up")
@@ -124,7 +124,7 @@ class Guest:
             print(command, shell(command, check=False), flush=True)
 
     def sinks(self) -> list[subprocess.Popen[bytes]]:
-        """Starts who receives; gives those of UDP, who count until they are told to stop."""
+        """Starts the receivers. Returns the UDP receivers, which count until they are stopped."""
         counting = []
         for i in self.loaded:
             kinds = {flow["kind"] for flow in self.experiment["flows"] if flow["sta"] == i}
@@ -137,7 +137,7 @@ class Guest:
         return counting
 
     def load(self, flow: dict[str, Any]) -> None:
-        """Starts one load when its time has come."""
+        """Starts a load at its start time."""
         i, start = flow["sta"], flow.get("start", 0)
         self.until(start)
         address, lasts = f"10.0.1.{10 + i}", str(self.experiment["seconds"] - start)
@@ -155,7 +155,7 @@ class Guest:
             self.go(sender, command)
 
     def counters(self) -> dict[str, Any]:
-        """All counters at an instant."""
+        """All counters at one time."""
         namespaces = ["srv", *(f"sta{i}" for i in self.loaded)]
         snmp = {
             name: shell(f"ip netns exec {name} cat /proc/net/snmp /proc/net/netstat", check=False)
@@ -165,7 +165,7 @@ class Guest:
         return read | {"airtime": by_station("airtime"), "aqm": by_station("aqm"), "snmp": snmp}
 
     def measure(self) -> dict[str, Any]:
-        """Samples and counters until the end, with what changes in the run."""
+        """Takes samples and counters until the end, and applies changes during the run."""
         end, warm = self.experiment["seconds"], self.experiment.get("warm", 5)
         step, now = self.experiment.get("sample_s", 0.5), 0.0
         todo = sorted(self.experiment.get("steps", []), key=lambda one: one["at"])
@@ -186,7 +186,7 @@ class Guest:
         return {"before": before, "after": self.counters(), "series": series, "rc_series": rates}
 
     def rates_up(self) -> dict[str, str]:
-        """What rate control knows at each loaded station."""
+        """Rate control state of each loaded station."""
         found = {}
         for i in self.loaded:
             stations = Path(f"/sys/kernel/debug/ieee80211/phy{i}/netdev:wlan{i}/stations")
@@ -195,7 +195,7 @@ class Guest:
         return found
 
     def run(self) -> None:
-        """All of it, written down at the end."""
+        """Runs the experiment and writes the results."""
         self.network()
         counting = self.sinks()
         time.sleep(0.3)
@@ -228,7 +228,7 @@ class Guest:
 
 
 def main() -> None:
-    """Mounts what a guest needs, runs and ends the guest."""
+    """Mounts the guest's file systems, runs, and shuts the guest down."""
     tools = os.environ.get("TOOLS", f"{HERE}/root")
     own = [f"{tools}/{path}" for path in ("usr/sbin", "sbin", "usr/bin", "bin")]
     usual = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"]
@@ -245,7 +245,7 @@ def main() -> None:
 if __name__ == "__main__":
     try:
         main()
-    except BaseException:  # noqa: BLE001 - whatever it is, the guest has to end
+    except BaseException:  # noqa: BLE001 - the guest must end after any error
         traceback.print_exc()
     print(slurp("/run/hostapd.log")[-800:])
     sys.stdout.flush()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`make_json.py DEST [OUTS]`: one JSON file for each configuration and repetition, and the spread over repetitions."""
+"""`make_json.py DEST [OUTS]`: a JSON file for each configuration and repetition, with the spread over them."""
 
 import json
 import re
@@ -24,13 +24,13 @@ _NOTE = (
     "half range over mean in percent"
 )
 _RULE = "from the step to the beginning of the first 0.5 s whose mean is at least 90 % of that after 20 s"
-# Columns of what `flow send` writes of each socket.
+# Columns that `flow send` writes for each socket.
 _T_MS, _FLOW, _CWND, _RTT_US, _MIN_RTT_US, _RETRANS, _ACKED, _UNACKED, _RWND_US = 0, 1, 2, 4, 6, 9, 10, 11, 16
 _SEGS_IN, _DATA_OUT, _DSACKS, _REORDERINGS, _CE = 19, 20, 23, 24, 25
 
 
 class Run:
-    """What the guest wrote of one boot."""
+    """Results of a boot."""
 
     def __init__(self, folder: Path) -> None:
         """Reads the folder of a boot."""
@@ -46,18 +46,18 @@ class Run:
         self.spread: dict[str, float] = {}
 
     def grown(self, station: int, way: int) -> dict[str, int]:
-        """What the driver counted of a station in one direction."""
+        """Increase of the driver's counters for a station in one direction."""
         before = self.before["sta"][station, way]
         return {name: value - before[name] for name, value in self.after["sta"][station, way].items()}
 
     def text(self, name: str) -> str | None:
-        """A file of the boot, if it is there."""
+        """A file of the boot, or `None`."""
         path = self.folder / name
         return path.read_text(encoding="utf-8", errors="replace") if path.exists() else None
 
 
 def distribution(values: Iterable[float], digits: int = 3) -> dict[str, float] | None:
-    """Mean and quantiles; none of nothing."""
+    """Mean and quantiles; `None` without values."""
     ordered = sorted(values)
     if not ordered:
         return None
@@ -72,7 +72,7 @@ def distribution(values: Iterable[float], digits: int = 3) -> dict[str, float] |
 
 
 def edca(log: str) -> dict[str, Any]:
-    """The parameters that mac80211 gave the driver."""
+    """EDCA parameters that mac80211 passed to the driver."""
     found: dict[str, Any] = {}
     for who, radio in (("access_point", 0), ("station", 1)):
         for ac, *values in re.findall(rf"simwifi{radio} ac(\d) aifs (\d+) cw (\d+) (\d+) txop (\d+)", log):
@@ -83,7 +83,7 @@ def edca(log: str) -> dict[str, Any]:
 
 
 def tcp(of: Run, station: int, way: str, flow: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The sockets of a station in one direction."""
+    """TCP results of a station in one direction."""
     text = of.text(f"tcp_{way}{station}")
     if text is None:
         return None
@@ -130,7 +130,7 @@ def tcp(of: Run, station: int, way: str, flow: Mapping[str, Any]) -> dict[str, A
 
 
 def udp(of: Run, station: int, flows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """What a station's sink counted."""
+    """Counters of a station's sink."""
     found = re.search(r"(\d+) bytes (\d+) packets ([\d.]+)", of.text(f"sink{station}") or "")
     if not found:
         return None
@@ -141,7 +141,7 @@ def udp(of: Run, station: int, flows: Sequence[Mapping[str, Any]]) -> dict[str, 
 
 
 def pings(of: Run, station: int) -> dict[str, Any]:
-    """The answers to a station's pings."""
+    """Ping replies of a station."""
     text = of.text(f"ping{station}") or ""
     times = {int(number): float(ms) for number, ms in re.findall(r"icmp_seq=(\d+).*?time=([\d.]+)", text)}
     found = distribution(ms for number, ms in times.items() if number > WARM_S * 10)
@@ -157,7 +157,7 @@ def pings(of: Run, station: int) -> dict[str, Any]:
 
 
 def airtime(of: Run, station: int) -> dict[str, Any]:
-    """The air that a station had, by the driver and by mac80211."""
+    """Airtime of a station, from the driver and from mac80211."""
     down, up = of.air[station]
     made: dict[str, Any] = {
         "share": round((down + up) / of.all_air, 4), "down_s": round(down, 4), "up_s": round(up, 4),
@@ -214,7 +214,7 @@ def _mbps(key: int) -> float:
 
 
 def station_of(of: Run, station: int) -> dict[str, Any]:
-    """All of one station."""
+    """All results of a station."""
     flows = [flow for flow in of.one["flows"] if flow["sta"] == station]
     mcs, per = setup_of.numbers(of.info["params"]["mcs"]), setup_of.numbers(of.info["params"]["per"])
     role = "nothing" if not flows else "idle" if station == of.one.get("idle_station") else "loaded"
@@ -246,7 +246,7 @@ def station_of(of: Run, station: int) -> dict[str, Any]:
 
 
 def step(of: Run, series: Mapping[str, Any], rates: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """How long the recovery from a change of the loss table takes."""
+    """Recovery time after a change of the loss table."""
     at, length = of.one["steps"][0]["at"], series["step_s"]
     samples = list(zip(series["t_s"], series["mpdus_down"]["1"], strict=True))
     before = fmean(count for t, count in samples if at - 5 < t <= at)
@@ -275,7 +275,7 @@ def step(of: Run, series: Mapping[str, Any], rates: Sequence[Mapping[str, Any]])
 
 
 def results(of: Run) -> dict[str, Any]:
-    """What came out."""
+    """All results of a run."""
     stations = {str(station): station_of(of, station) for station in of.stations}
     samples = [(t, counters.driver(lines)["sta"]) for t, lines in of.info["series"]]
     series: dict[str, Any] = {
@@ -314,7 +314,7 @@ def results(of: Run) -> dict[str, Any]:
 
 
 def one_file(folder: Path) -> tuple[dict[str, Any], dict[str, float]]:
-    """The file of one boot, and the quantities whose spread over repetitions is told."""
+    """The file of one boot, and the quantities for the spread over repetitions."""
     of = Run(folder)
     name, _, number = folder.name.rpartition(".r")
     params, queues, flags = of.info["params"], of.info["phyaqm"], of.info["airtime_flags"]

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """One boot: `run.py NAME 'JSON' [simwifi.KEY=VALUE...]`.
 
-Variables: OUTS (folder of results), TOOLS (unpacked hostapd, iw, ping, ...), LINUX (kernel), TMO (limit in s).
+Environment: OUTS (results folder), TOOLS (unpacked hostapd, iw, ping, ...), LINUX (kernel), TMO (time limit
+in s).
 """
 
 import json
@@ -25,15 +26,18 @@ def outs() -> Path:
 
 
 def boot(name: str, configuration: Mapping[str, Any]) -> tuple[Path, float | None]:
-    """Boots the kernel with a configuration: the results, and the seconds it took; none if that was too long."""
+    """Boots the kernel with a configuration.
+
+    Returns the results folder, and the seconds taken; `None` after a time-out.
+    """
     shared = HERE / "cur"
     shared.mkdir(exist_ok=True)
     out = outs() / name
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     (out / "cfg.json").write_text(json.dumps(configuration), encoding="utf-8")
-    # The kernel's random numbers are seeded with its command line and the wall clock, too. Both are held constant: each
-    # folder of results is bound to one path in a mount namespace.
+    # The kernel also seeds its random numbers from the command line and the wall clock. Keep both constant:
+    # each results folder is bound to the same path in a mount namespace.
     command = [
         "unshare", "-m", "sh", "-c", 'mount --bind "$0" "$1" && shift && exec "$@"', str(out), str(shared),
         "setarch", "-R", os.environ.get("LINUX", str(HERE / "linux-simwifi")),
@@ -45,7 +49,7 @@ def boot(name: str, configuration: Mapping[str, Any]) -> tuple[Path, float | Non
     ]  # fmt: skip
     began = time.monotonic()
     with (out / "log").open("wb") as log:
-        process = subprocess.Popen(  # noqa: S603 - the command is made here
+        process = subprocess.Popen(  # noqa: S603 - fixed commands
             command,
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -63,7 +67,7 @@ def boot(name: str, configuration: Mapping[str, Any]) -> tuple[Path, float | Non
 
 
 def main() -> None:
-    """Boots once and shows the end of the kernel's log."""
+    """Boots once and prints the end of the kernel log."""
     configuration = json.loads(sys.argv[2])
     params = configuration.setdefault("params", {})
     params.update(word.removeprefix("simwifi.").split("=", 1) for word in sys.argv[3:])

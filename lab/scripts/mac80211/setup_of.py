@@ -1,4 +1,4 @@
-"""How a run was set up, as its file says it: `driver` and `config`."""
+"""The set-up of a run as recorded in its file: `driver` and `config`."""
 
 import re
 from collections.abc import Mapping
@@ -22,12 +22,12 @@ _AQL = {"low_us": 5000, "high_us": 12000, "threshold_us": 24000}
 
 
 def numbers(text: str) -> list[int]:
-    """The numbers of a module parameter."""
+    """Parses the numbers of a module parameter."""
     return [int(word) for word in text.split(",")] if text else []
 
 
 def driver(one: Configuration, params: Mapping[str, str], edca: Mapping[str, Any]) -> dict[str, Any]:
-    """The simulated radio: `params` are the module's, as the guest read them."""
+    """The simulated radio; `params` are the module's, read in the guest."""
     stations = range(1, one["stations"] + 1)
     mcs, per = numbers(params["mcs"]), numbers(params.get("per", ""))
     losses = {str(station): per[station] for station in stations if station < len(per) and per[station]}
@@ -53,7 +53,7 @@ def driver(one: Configuration, params: Mapping[str, str], edca: Mapping[str, Any
 
 
 def config(one: Configuration, sysctl: Mapping[str, str], flags: str, queues: str, aql: bool) -> dict[str, Any]:
-    """What was run over it: settings, flags and limits of the queues as the guest read them."""
+    """The network and its load: settings, flags and queue limits read in the guest."""
     found = re.findall(r"(fq_(?:memory_limit|limit|quantum|flows_cnt))\s+(\d+)", queues)
     return {
         "stations": one["stations"],

@@ -1,38 +1,39 @@
-"""The saw of a congestion window, or of a delay: how often it is cut, and by how much, from samples of it."""
+"""Sawtooth of a congestion window or a delay: frequency and depth of its cuts, from samples."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-# A loss cuts the window of every control by more than this; BBR's cycles of gain move it by less. Scalable's cut to 7/8
-# is the shallowest, and a sample in the middle of it leaves 0.91.
+# Every congestion control cuts its window by more than this after a loss; BBR's gain cycles stay above it.
+# Scalable's cut to 7/8 is the shallowest, and a sample halfway through it is at 0.91.
 _CUT = 0.92
 _FEWEST_CUTS = 3
-"""Two whole periods."""
+"""Enough cuts for two whole periods."""
 
 
 class Cut(NamedTuple):
     """A cut."""
 
     place: int
-    """The first sample below."""
+    """First sample below."""
     left: float
-    """The share that is left at its end."""
+    """Remaining share of the window at its end."""
 
 
 class Sawtooth(NamedTuple):
-    """A saw."""
+    """A sawtooth."""
 
     period_s: float
-    """Mean time between two cuts."""
+    """Mean time between cuts."""
     depth: float
-    """What a cut leaves of the window, on average."""
+    """Mean share of the window that remains after a cut."""
 
 
 def cuts(values: Sequence[float]) -> list[Cut]:
-    """Where the values fall at once by a part of themselves.
+    """Returns the points at which the values drop by a share of themselves.
 
-    A cut may last several samples, as Linux lowers the window while it recovers: it is as deep as the last sample of a
-    falling run is below the one before the run, and stands at the first of the run.
+    A cut may last several samples, as Linux lowers the window gradually during recovery. Its depth is that of
+    the last sample of the falling run, relative to the sample before the run; its place is the run's first
+    sample.
     """
     found: list[Cut] = []
     place = 1
@@ -47,7 +48,7 @@ def cuts(values: Sequence[float]) -> list[Cut]:
 
 
 def sawtooth(windows: Sequence[float], step_s: float) -> Sawtooth | None:
-    """The saw in samples taken every `step_s` seconds; none if there are not two whole periods of one."""
+    """Returns the sawtooth of samples taken every `step_s` seconds; `None` without two whole periods."""
     found = cuts(windows)
     if len(found) < _FEWEST_CUTS:
         return None

@@ -1,4 +1,4 @@
-"""The command line: all commands by name, each loaded when it is asked for."""
+"""The command line: all commands by name, each imported on use."""
 
 from importlib import import_module
 
@@ -38,7 +38,7 @@ _COMMANDS = {
     "explore": "explore.command",
     "validate": "",
 }
-"""Each command, in the order of the help page, and its module; empty for a command of another package."""
+"""Each command in help page order, with its module; empty for a command of another package."""
 
 _RENAMED = {
     "agree": "crosscheck",
@@ -48,14 +48,14 @@ _RENAMED = {
     "rc": "rc-stats",
     "set": "live set",
 }
-"""Commands with another name in development versions, each with the name of today."""
+"""Commands renamed since a development version, with their current names."""
 
 
 class _Late(click.Group):
-    """Commands that are imported one by one, as an answer should not wait for all of them."""
+    """Imports each command on use, to keep start-up short."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        from stillair.cli import extension  # noqa: PLC0415 - to find commands elsewhere takes its time
+        from stillair.cli import extension  # noqa: PLC0415 - slow: searches other packages for commands
 
         return list(dict.fromkeys([*_COMMANDS, *extension.names()]))
 
@@ -66,13 +66,13 @@ class _Late(click.Group):
             return extension.command(cmd_name)
         module = import_module(f"stillair.cli.{place}")
         name = cmd_name.replace("-", "_")
-        # Behind a name that Python has for something else is an underscore.
+        # A command whose name shadows a Python builtin has a trailing underscore.
         found = getattr(module, f"{name}_", None) or getattr(module, name)
         assert isinstance(found, click.Command)  # noqa: S101 - the table above is ours
         return found
 
     def invoke(self, ctx: click.Context) -> object:
-        """Returns a signal as its status, as click would begin a line of its own for it."""
+        """Returns a signal as an exit status. click would print a line of its own."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
@@ -81,7 +81,7 @@ class _Late(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Says which name was probably meant, where there is no such command."""
+        """Suggests the closest name for an unknown command."""
         if args and args[0] in _RENAMED:
             ctx.fail(f"No such command {args[0]!r}. It is now 'stillair {_RENAMED[args[0]]}'")
         if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
@@ -111,6 +111,6 @@ def _version(context: click.Context, _parameter: click.Parameter, wanted: bool) 
 @completion.show
 @click.pass_context
 def app(context: click.Context) -> None:
-    """Prints the list of commands where none is named."""
+    """Prints the list of commands if none is given."""
     if context.invoked_subcommand is None:
         print(context.get_help())

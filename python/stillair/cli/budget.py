@@ -1,4 +1,4 @@
-"""`stillair budget`: runs a transport on the paths of a budget, and says which limits it keeps."""
+"""`stillair budget`: runs a transport on a budget's paths and checks its limits."""
 
 import json
 import os
@@ -43,11 +43,11 @@ def budget(
     Runs the budget's command for each path and seed, in the folder of the file, with STILLAIR_BUDGET, STILLAIR_PATH and
     STILLAIR_SEED set. The last line that the command prints is a JSON object of metrics and values.
     """
-    from stillair.link import Budget  # noqa: PLC0415 - loaded when there is something to run
+    from stillair.link import Budget  # noqa: PLC0415 - loaded on use
 
     read = Budget(file)
     if not read.command:
-        raise InputError(f"{file}: found no command, expected what is to be run for each path and seed")
+        raise InputError(f"{file}: found no command, expected the command to run for each path and seed")
     if keep and baseline is None:
         raise InputError("--keep: found without --baseline, expected the file to write to")
     if force and junit is None and markdown is None:
@@ -73,7 +73,7 @@ def budget(
 
 
 def _run(file: Path, read: "Budget", case: "Case") -> Measured:
-    """One run of the transport."""
+    """Runs the transport once."""
     where = f"{file}: path.{case.path}, seed {case.seed}"
     ours = {
         "STILLAIR_BUDGET": str(file.absolute()),

@@ -21,7 +21,7 @@ _KNOWN = {
     "paper": "List the papers' experiments, or run and judge them.",
     "validate": "Compare the model with measurements of the real Linux.",
 }
-"""Commands of the package below, with their line of the help page."""
+"""Known commands of other packages, with their help line."""
 _PACKAGE = "stillair-lab"
 _FOLDER = "./lab"
 
@@ -30,7 +30,7 @@ _FOLDER = "./lab"
 def announced(group: str = GROUP) -> Mapping[str, str]:
     """Returns the entry points of a group by name: `package.module:attribute`.
 
-    `importlib.metadata` gives the same, but its import takes longer than the rest of the start.
+    Equivalent to `importlib.metadata`, whose import takes longer than the rest of the start.
     """
     found: dict[str, str] = {}
     for folder in dict.fromkeys(sys.path):
@@ -42,16 +42,16 @@ def announced(group: str = GROUP) -> Mapping[str, str]:
 
 
 def _read(file: str, group: str) -> dict[str, str]:
-    """Returns the entry points that a package announces in a file, if it has one."""
+    """Returns the entry points of one `entry_points.txt`; empty if there is no such file."""
     try:
-        with open(file, encoding="utf-8") as opened:  # noqa: PTH123 - one of hundreds
+        with open(file, encoding="utf-8") as opened:  # noqa: PTH123 - called hundreds of times
             text = opened.read()
     except (OSError, UnicodeDecodeError):
         return {}
     _, header, section = f"\n{text}".partition(f"\n[{group}]\n")
     lines = section.partition("\n[")[0].splitlines() if header else ()
     entries = (line.partition("=") for line in lines if "=" in line and not line.startswith(("#", ";")))
-    # Extras in brackets do not matter here.
+    # Ignore extras in brackets.
     return {name.strip(): place.partition("[")[0].strip() for name, _, place in entries}
 
 
@@ -61,7 +61,10 @@ def names() -> list[str]:
 
 
 def command(name: str) -> click.Command | None:
-    """Returns an announced command, or `None`. A known one without its package says how to install that."""
+    """Returns an announced command, or `None`.
+
+    A known command whose package is missing explains how to install it.
+    """
     if (place := announced().get(name)) is None:
         return _missing(name) if name in _KNOWN else None
     module, _, attribute = place.partition(":")
@@ -72,7 +75,7 @@ def command(name: str) -> click.Command | None:
 
 
 def _missing(name: str) -> click.Command:
-    def refuse(arguments: Sequence[str]) -> None:  # noqa: ARG001 - of any kind
+    def refuse(arguments: Sequence[str]) -> None:  # noqa: ARG001 - any kind
         raise InputError(
             f"{name}: is in the package {_PACKAGE}: 'pip install {_PACKAGE}', or 'pip install {_FOLDER}' in a checkout"
         )

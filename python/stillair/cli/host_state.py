@@ -1,4 +1,4 @@
-"""`stillair ss`, `tc` and `rc-stats`: what a host of a run would tell of itself."""
+"""`stillair ss`, `tc` and `rc-stats`: the state of a simulated host."""
 
 import json
 from typing import Any
@@ -44,7 +44,7 @@ def tc(file: str, seed: int | None, run_: int, at: str | None, set_: tuple[str, 
     The parent of a child is the kind of the outer discipline, or under mq the number of the queue. --json prints a list
     of objects, whose counters and options have the names of a result and of the resolved scenario.
     """
-    from stillair import _native  # noqa: PLC0415 - loaded when there is something to run
+    from stillair import _native  # noqa: PLC0415 - loaded on use
     from stillair.text.tc import tc_list, tc_text  # noqa: PLC0415
 
     scenario, overrides = options.scenario(file), options.overrides(set_)
@@ -65,12 +65,12 @@ def rc_stats(file: str, seed: int | None, run_: int, set_: tuple[str, ...], as_j
     'rc_stats' is the debugfs file of Minstrel and Minstrel-HT in mac80211. Its columns best, tp(avg), prob(avg), retry
     and suc/att are printed, for each rate that was tried or is in the chain. --json prints every rate, with its mode.
     """
-    from stillair.text.rc_stats import rc_stats_text  # noqa: PLC0415 - loaded when there is something to run
+    from stillair.text.rc_stats import rc_stats_text  # noqa: PLC0415 - loaded on use
 
     result = options.scenario(file).run(seed=seed, overrides=options.overrides(set_), first_run=run_)
     run = result.runs[0]
     print(_one_line(run.get("rc_stats", {})) if as_json else rc_stats_text(run, terminal.width()))
 
 
-def _one_line(value: Any) -> str:  # noqa: ANN401 - whatever JSON holds
+def _one_line(value: Any) -> str:  # noqa: ANN401 - any JSON value
     return json.dumps(value, ensure_ascii=False, allow_nan=False)

@@ -40,7 +40,7 @@ def run(
     as_json: bool,
 ) -> None:
     """Run a scenario and print what it measured."""
-    from stillair.runs import limits  # noqa: PLC0415 - loaded when there is something to run
+    from stillair.runs import limits  # noqa: PLC0415 - loaded on use
 
     _unused(folder, force)
     overrides = options.overrides(set_)
@@ -67,7 +67,7 @@ def run(
 
 
 class _Asked(NamedTuple):
-    """The runs to make."""
+    """The requested runs."""
 
     scenario: "Scenario"
     overrides: list[tuple[str, str]]
@@ -77,8 +77,8 @@ class _Asked(NamedTuple):
 
 
 def _run(asked: _Asked, described: "Described", watched: Watched, *, as_json: bool) -> None:
-    """Runs a scenario and prints what it measured. Only means are held, and for --json the text of each run."""
-    from stillair.results import result as results  # noqa: PLC0415 - loaded when there is something to run
+    """Runs a scenario and prints the result. Holds only means, or each run's text for --json."""
+    from stillair.results import result as results  # noqa: PLC0415 - loaded on use
     from stillair.runs import limits  # noqa: PLC0415
 
     digest = results.Digest(described.name, described.notes, asked.runs)
@@ -103,7 +103,7 @@ def _run(asked: _Asked, described: "Described", watched: Watched, *, as_json: bo
     except (RunError, KeyboardInterrupt):
         order.rest()
         if digest.runs and not as_json:
-            # Nothing is kept, but hours of runs have means.
+            # Nothing is stored, but hours of finished runs have means worth printing.
             _show(asked, digest)
         raise
     if not as_json:
@@ -129,8 +129,8 @@ def _engine(
     *,
     series: bool,
 ) -> None:
-    """Makes the runs in this process, or in a process of their own if they could run out of memory."""
-    from stillair.runs import work  # noqa: PLC0415 - loaded when there is something to run
+    """Runs in this process, or in a separate process if memory could run out."""
+    from stillair.runs import work  # noqa: PLC0415 - loaded on use
 
     scenario = asked.scenario
     if not work.is_risky(described.least, asked.jobs) or scenario.kernels(asked.overrides):
@@ -155,19 +155,19 @@ def _engine(
 
 
 def _show(asked: _Asked, digest: "Digest") -> None:
-    from stillair.results.summary import summary  # noqa: PLC0415 - loaded when there is something to show
+    from stillair.results.summary import summary  # noqa: PLC0415 - loaded on use
 
     mention(digest.notes)
     _mention_sweep(asked.scenario, asked.overrides)
     print(summary(digest, sys.stdout).rstrip())
-    from stillair.runs.metrics import starvation  # noqa: PLC0415 - loaded when there is something to show
+    from stillair.runs.metrics import starvation  # noqa: PLC0415 - loaded on use
 
     for told in starvation.starvation_over(digest.summary(), lambda: asked.scenario.resolve(asked.overrides)):
         print(f"\n{terminal.folded(terminal.harmless(told))}")
 
 
 def _run_and_keep(folder: Path, asked: _Asked, described: "Described", watched: Watched) -> "Digest":
-    """Runs a scenario and keeps its runs, even if only some have finished when one fails or a signal comes."""
+    """Runs a scenario and stores each finished run, even if a later one fails or a signal arrives."""
     from stillair.runs.result_writer import ResultWriter  # noqa: PLC0415 - not needed without -o
 
     writer = ResultWriter(folder, asked.scenario, asked.overrides, asked.runs, asked.seed)
@@ -191,7 +191,7 @@ def _run_and_keep(folder: Path, asked: _Asked, described: "Described", watched: 
     if error is None:
         return writer.digest
     if writer.broken and writer.digest.runs:
-        # The disk is full, but what the runs measured is in memory.
+        # The disk is full, but the results are still in memory.
         _show(asked, writer.digest)
     if kept is not None:
         inside = kept in (folder, writer.unfinished)
@@ -202,7 +202,7 @@ def _run_and_keep(folder: Path, asked: _Asked, described: "Described", watched: 
 
 
 def _print(asked: _Asked, digest: "Digest", folder: Path, *, as_json: bool) -> None:
-    """Prints a kept result, a run at a time."""
+    """Prints a stored result, one run at a time."""
     if not as_json:
         _show(asked, digest)
         return
@@ -245,13 +245,13 @@ def sweep(
     Where there are many flows of a kind, the table has the worst of them; --only chooses other figures.
     With --shard several machines share a folder; the same command without --shard gathers what they left.
     """
-    from stillair.cli.common import output_folder  # noqa: PLC0415 - loaded when there is something to run
+    from stillair.cli.common import output_folder  # noqa: PLC0415 - loaded on use
     from stillair.runs.sweep import Sweep  # noqa: PLC0415
 
     _unused(folder, force)
     part = _part(shard, folder, as_json=as_json, parquet=parquet)
     if only and (as_json or part is not None):
-        raise InputError(f"--only: has no effect beside {'--json' if as_json else '--shard'}; it is for the table")
+        raise InputError(f"--only: has no effect beside {'--json' if as_json else '--shard'}; it applies to the table")
     table = Sweep(options.scenario(file), options.overrides(set_), runs, seed)
     with options.writing(folder, shared=part is not None):
         if folder is not None:
@@ -266,7 +266,7 @@ def sweep(
                 more = table.kept_runs(folder, part)
                 others = f" and {more} run{'s' if more > 1 else ''} of others" if more else ""
                 kept = f"{table.kept(folder, part)} of {count} combinations{others}"
-                say(f"{kept} are kept in {folder}; the same command goes on from there")
+                say(f"{kept} are kept in {folder}; run the same command again to continue")
             raise
         if folder is not None and part is None:
             table.write(folder, outcome, parquet)
@@ -282,13 +282,13 @@ def sweep(
                 print(f"\n{terminal.folded(terminal.harmless(sentence))}")
     if failed:
         print(terminal.harmless(told.failed(terminal.width())), file=sys.stderr)
-        again = "" if folder is None else f"; the others are kept in {folder}, and the same command tries these again"
+        again = "" if folder is None else f"; the others are kept in {folder}, and the same command retries these"
         raise RunError(f"{len(failed)} of {count} combinations failed{again}")
 
 
 def _part(shard: str | None, folder: Path | None, *, as_json: bool, parquet: bool) -> "Shard | None":
-    """The part that is asked for; an `InputError` for options that have no effect."""
-    from stillair.runs.sweep import Shard  # noqa: PLC0415 - loaded when there is something to run
+    """Returns the requested shard. Raises `InputError` for options without effect."""
+    from stillair.runs.sweep import Shard  # noqa: PLC0415 - loaded on use
 
     if parquet and folder is None:
         raise InputError("--parquet: has no effect without -o, which names the folder of the data set")
@@ -308,22 +308,22 @@ def _unused(folder: Path | None, force: bool) -> None:
 
 
 def say(text: str) -> None:
-    """A line on stderr."""
+    """Prints a line on stderr."""
     print(f"stillair: {terminal.harmless(text)}", file=sys.stderr)
 
 
 def mention(notes: Iterable[str]) -> None:
-    """Says beside the results what should be known of the scenario; each thing once."""
+    """Prints the scenario's notes on stderr, each once."""
     word = terminal.painted("note:", terminal.YELLOW, sys.stderr)
-    from stillair.results.summary import briefly  # noqa: PLC0415 - loaded when there is something to say
+    from stillair.results.summary import briefly  # noqa: PLC0415 - loaded on use
 
     for note in briefly(notes):
         print(f"stillair: {word} {_broken(terminal.harmless(note))}", file=sys.stderr)
 
 
 def _broken(note: str) -> str:
-    """The note in lines as wide as the terminal, or of 80 columns."""
-    import textwrap  # noqa: PLC0415 - here alone
+    """Wraps a note to the terminal's width, or to 80 columns."""
+    import textwrap  # noqa: PLC0415 - only used here
 
     first = len("stillair: note: ")
     wrapper = textwrap.TextWrapper(terminal.width() - 1, initial_indent=" " * first, subsequent_indent="  ")
@@ -332,13 +332,16 @@ def _broken(note: str) -> str:
 
 
 def _mention_sweep(scenario: "Scenario", overrides: list[tuple[str, str]]) -> None:
-    """Says that there is more to run; a table that does not fit the overrides is for `stillair sweep` to refuse."""
+    """Notes that the scenario has a [sweep] table.
+
+    A table that conflicts with the overrides is left to `stillair sweep`.
+    """
     try:
         combinations = scenario.sweep(overrides)
     except InputError:
         return
     if any(combinations):
         say(
-            f"{scenario.file}: this is the scenario as it stands; "
-            f"'stillair sweep' runs the {len(combinations)} combinations of its [sweep] table"
+            f"{scenario.file}: running the base scenario; its [sweep] table ({len(combinations)} combinations)"
+            " is ignored, use 'stillair sweep'"
         )

@@ -1,4 +1,4 @@
-"""Lines to the Internet, with the shaper that a router has before one; and what is on which side of an interface."""
+"""Access lines, the routers' shapers before them, and the nodes on each side of an interface."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ _FRAMING = {"overhead_bytes": shape.maybe(shape.whole(-64)), "mpu_bytes": shape.
 
 
 def _framed(value: Mapping[str, Any]) -> None:
-    """A line or discipline with a part of its framing has all of it."""
+    """A line or discipline that has one framing key must have all."""
     if "overhead_bytes" in value:
         shape.record(_FRAMING, rest=shape.unread)(value)
 
@@ -29,7 +29,7 @@ _NODE = shape.record({"name": shape.text, "forward": shape.truth, "interfaces": 
 
 
 def _both_ways(link: Mapping[str, Any]) -> None:
-    """An access line is one in both directions."""
+    """An access line must be one in both directions."""
     if "line" in link["medium"] and link.get("medium_back"):
         back = shape.record({"line": shape.unread}, rest=shape.unread)
         shape.record({"medium_back": back}, rest=shape.unread)(link)
@@ -63,23 +63,25 @@ RUN = shape.record(
 """Parts of a run's summary that `explain` reads, beyond those that every reader of a result needs."""
 
 SHARE = 0.95
-"""Share of a line's rates to which a router shapes, so that packets wait in its own queues and not in the modem.
-A shaper of at most this part keeps the modem's buffer empty, if it counts packets as the line does."""
+"""Share of a line's rates to which a router shapes, so that packets queue in the router and not in the modem.
+
+A shaper up to this share keeps the modem's buffer empty, if it counts packets as the line does.
+"""
 _FULL = 1500
-"""Bytes of a full packet."""
+"""Size of a full packet in bytes."""
 _ETHERNET = 14
 
 
 class Framing(NamedTuple):
-    """Per-packet overhead of a line, or that which a shaper assumes."""
+    """Per-packet overhead of a line, or as assumed by a shaper."""
 
     overhead: int | None = None
-    """Bytes beside the IP packet; none (`raw`) are those of Ethernet's header alone."""
+    """Bytes added to each IP packet; `None` (`raw`) adds only the Ethernet header."""
     mpu: int = 0
     atm: str = "noatm"
 
     def size(self, packet: int) -> int:
-        """Bytes that an IP packet comes to."""
+        """Returns an IP packet's size on the line, in bytes."""
         # linux: net/sched/sch_cake.c cake_calc_overhead (6.1).
         whole = max(packet + (_ETHERNET if self.overhead is None else self.overhead), self.mpu)
         if self.atm == "atm":
@@ -99,23 +101,23 @@ def framing(of: Mapping[str, Any]) -> Framing:
 
 
 def share(line: Framing, counted: Framing = RAW) -> float:
-    """The part of a line's rates for a shaper that counts packets as `counted`: full ones come to `SHARE` at most."""
+    """Returns the share of a line's rates for a shaper that counts packets as `counted`, at most `SHARE`."""
     part = SHARE * counted.size(_FULL) / line.size(_FULL)
     return SHARE if part >= SHARE else math.floor(100 * part) / 100
 
 
 class Line(NamedTuple):
-    """An access line, by the interfaces at its ends and the rates of both directions."""
+    """An access line: the interfaces at its ends, and the rates of both directions."""
 
     near: str
-    """The customer's: `router.wan`."""
+    """The customer's end, such as `router.wan`."""
     far: str
     down_bps: int
     up_bps: int
     framing: Framing
 
     def way(self, place: str) -> str:
-        """`down` or `up`, whichever leaves that end; empty of other interfaces."""
+        """Direction of packets sent by an interface: `down` or `up`; empty if it is not an end of the line."""
         return {self.far: "down", self.near: "up"}.get(place, "")
 
 
@@ -131,7 +133,7 @@ def lines(resolved: Resolved) -> list[Line]:
 
 
 def ends(link: Mapping[str, Any], resolved: Resolved) -> list[tuple[str, str]]:
-    """The customer's end of an access line, and the far one; nothing of other links."""
+    """Returns the customer's end of an access line and the far end; empty for other links."""
     if "line" not in link["medium"]:
         return []
     forwards = {node["name"] for node in resolved["nodes"] if node["forward"]}
@@ -140,7 +142,7 @@ def ends(link: Mapping[str, Any], resolved: Resolved) -> list[tuple[str, str]]:
 
 
 def at(place: str, resolved: Resolved) -> Line | None:
-    """The line that has an interface as one of its ends."""
+    """Returns the line that ends at an interface, or `None`."""
     return next((line for line in lines(resolved) if place in (line.near, line.far)), None)
 
 
@@ -170,7 +172,7 @@ def interface(place: str, resolved: Resolved) -> Mapping[str, Any]:
 
 
 def modems(resolved: Resolved) -> frozenset[str]:
-    """Interfaces at access lines: what is in their hardware is in a modem."""
+    """Interfaces at access lines. Their hardware queue is the modem's buffer."""
     return frozenset(end for line in lines(resolved) for end in (line.near, line.far))
 
 
@@ -180,7 +182,7 @@ def has_rate(place: str, resolved: Resolved) -> bool:
 
 
 def outside(resolved: Resolved) -> set[str]:
-    """Nodes beyond the access lines, which nobody at home can set."""
+    """Nodes beyond the access lines, which a user at home cannot configure."""
     found, home = set[str](), set[str]()
     for line in lines(resolved):
         found |= _reached(line.far, resolved)
@@ -189,12 +191,12 @@ def outside(resolved: Resolved) -> set[str]:
 
 
 def behind(place: str, resolved: Resolved) -> set[str]:
-    """The node of an interface, and those that its packets come from: all that are reached without that interface."""
+    """The node of an interface, and all nodes reachable without that interface."""
     return _reached(place, resolved)
 
 
 def _reached(place: str, resolved: Resolved) -> set[str]:
-    """Nodes that the node of an interface reaches without it."""
+    """Nodes reachable from an interface's node without that interface."""
     arrows = list(_joined(resolved))
     found, fresh = set[str](), {place.partition(".")[0]}
     while fresh:
@@ -205,7 +207,7 @@ def _reached(place: str, resolved: Resolved) -> set[str]:
 
 
 def _joined(resolved: Resolved) -> Iterator[tuple[str, str]]:
-    """Interfaces that hear each other, both ways round."""
+    """Pairs of connected interfaces, in both orders."""
     pairs = [(link["ends"][0], link["ends"][1]) for link in resolved["links"]]
     for node in resolved["nodes"]:
         for of in node["interfaces"]:
@@ -217,7 +219,7 @@ def _joined(resolved: Resolved) -> Iterator[tuple[str, str]]:
 
 
 Options = dict[str, Any]
-"""Options of a cake, as a scenario has them."""
+"""Options of cake, by scenario key."""
 
 _RTT_NS = 100_000_000
 """Cake's default `rtt`."""
@@ -230,10 +232,11 @@ _OTHER_WAY = {
 
 
 def kept_options(interface: Mapping[str, Any]) -> dict[str, Options]:
-    """Options of the cakes of both directions, without rate and framing.
+    """Returns the options of the cake in each direction, without rate and framing.
 
-    Of one that is alone the other direction gets what is of no direction: the hosts at home are the sources of what
-    leaves and the destinations of what comes in, and neither DSCP nor acknowledgements are the same matter both ways.
+    If only one direction has cake, the other gets the options that do not depend on direction. Host
+    isolation, DSCP and ACK filtering do: hosts at home are sources in one direction and destinations in the
+    other.
     """
     there = {"down": interface.get("ingress"), "up": interface["qdisc"]["config"]}
     found = {way: options(one) for way, one in there.items() if one and one["kind"] == "cake" and one["bandwidth_bps"]}
@@ -247,7 +250,7 @@ def kept_options(interface: Mapping[str, Any]) -> dict[str, Options]:
 
 
 def options(cake: Mapping[str, Any]) -> Options:
-    """The options of a resolved cake that are not the default, without rate and framing."""
+    """Returns the non-default options of a resolved cake, without rate and framing."""
     defaults = (("tins", "diffserv3"), ("isolation", "triple-isolate"), ("ack_filter", "no-ack-filter"))
     made: Options = {key: cake[key] for key, default in defaults if cake[key] != default}
     made |= {key: True for key in ("ingress", "wash") if cake[key]}
@@ -261,7 +264,7 @@ def options(cake: Mapping[str, Any]) -> Options:
 
 
 def masquerades(interface: Mapping[str, Any]) -> bool:
-    """Returns true if an interface masquerades, so that cake without `nat` sees one host for all behind it."""
+    """Returns true if an interface masquerades, so that cake without `nat` sees a single host."""
 
     def hides(discipline: Mapping[str, Any] | None) -> bool:
         return discipline is not None and (discipline.get("masquerade") is True or hides(discipline.get("child")))
@@ -270,17 +273,18 @@ def masquerades(interface: Mapping[str, Any]) -> bool:
 
 
 def with_framing(of: Mapping[str, Any], framing: Framing, hidden: bool) -> Options:
-    """Options of a cake with the line's framing, and with `nat` where hosts would be one (`hidden`)."""
-    # A scenario takes `nat` only where something masquerades; elsewhere its hosts are told apart without it.
+    """Returns cake options with the line's framing, and with `nat` if hosts are behind one address (`hidden`)."""
+    # A scenario accepts `nat` only with masquerading; elsewhere cake sees the hosts without it.
     nat = {"nat": True} if hidden and of.get("isolation") not in ("flows", "flowblind") else {}
     overhead = {} if framing.overhead is None else {"overhead": framing.overhead}
     return {**of, **nat, **overhead, "mpu": framing.mpu, "atm": framing.atm}
 
 
 def shaper_keys(cakes: Mapping[str, Options], rates: Mapping[str, str], has_qdisc: bool) -> dict[str, dict[str, Any]]:
-    """Tables of an interface that set a cake for both directions, each whole.
+    """Returns complete tables that set cake for both directions of an interface.
 
-    One that has a discipline of its own in the file (`has_qdisc`) keeps it so: beside it a shaper has `down` alone.
+    An interface with its own `qdisc` in the file (`has_qdisc`) keeps it there; its shaper then only has
+    `down`.
     """
     cake = {way: {"kind": "cake", **one} for way, one in cakes.items()}
     if not has_qdisc:

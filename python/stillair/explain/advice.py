@@ -1,4 +1,4 @@
-"""The part of the page about changes that were run: the verdict of each, and every flow that it moves."""
+"""The part of the page about simulated changes: the verdict of each, and every flow that it moves."""
 
 import shlex
 import tomllib
@@ -12,17 +12,17 @@ from stillair.explain.losses import FEW, KINDS
 from stillair.text.terminal import WIDTH
 
 PASTED = "    --set "
-"""Start of a line for the command line, which is not wrapped."""
+"""Prefix of a command line argument. Such lines are not wrapped."""
 
 _DIRECTIONS = {"down": "packets to", "up": "packets from", "round_trip": "round trips of", "": "packets of"}
 _SURE = 10
-"""Runs that tell most effects from chance."""
+"""Enough runs to tell most effects from chance."""
 _MOST_MOVED = 12
-"""Flows with lines of their own; further ones are listed by name."""
+"""Flows listed with figures; further ones are only named."""
 _SHOWN_LOSS = 0.01
 """A smaller loss of goodput is not shown as a percentage."""
 _MOST_SETS = 3
-"""Keys of a change that are printed for the command line. With more keys the words are clearer."""
+"""Largest number of keys printed as arguments. For longer changes the description is clearer."""
 
 _VERDICTS = {
     "helps": "helps",
@@ -33,11 +33,11 @@ _VERDICTS = {
     "nothing": "no effect",
     "worse": "makes it worse",
 }
-"""The best first."""
+"""Verdicts, best first."""
 
 
 def ms(value: float) -> str:
-    """A number of ms with three digits, and all digits before the point."""
+    """Formats milliseconds with three significant digits, but keeps all integer digits."""
     return f"{value:.3g}" if abs(value) < 999.5 else f"{value:.0f}"
 
 
@@ -49,7 +49,7 @@ def head(subject: Subject) -> str:
 def lines(
     tried: Sequence[Tried | Refused] | None, subject: Subject | None = None, runs: int = SEEDS, left_out: str = ""
 ) -> Iterator[str]:
-    """All changes, the best first. `left_out` is a sentence about changes that were not allowed."""
+    """Lines for all changes, best first. `left_out` is a sentence about changes that were not allowed."""
     if left_out:
         yield left_out
     if tried is None:
@@ -152,10 +152,10 @@ def _signed(value: float) -> str:
 
 
 def pasted(key: str, value: str) -> Iterator[str]:
-    """A key with its value for the command line."""
+    """Formats a key and its value as a command line argument."""
     text = f"{PASTED}{shlex.quote(f'{key}={value}')}"
     table = tomllib.loads(f"of = {value}")["of"] if value.startswith("{") else {}
-    # A shaper with `up` has all keys: set one by one they replace an older one completely.
+    # A shaper with `up` is set with all keys: setting them one by one replaces an existing shaper completely.
     if len(text) <= WIDTH or "up" not in table:
         yield text
         return

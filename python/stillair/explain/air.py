@@ -1,4 +1,4 @@
-"""Airtime of a run: slow stations with most of it, and the cost of hidden stations."""
+"""Airtime of a run: slow stations that use most of it, and the cost of hidden stations."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,17 +10,17 @@ Resolved = Mapping[str, Any]
 
 _MOST_OF_THE_AIR = 0.4
 _LITTLE = 0.5
-"""A station with the first share of the airtime is slow if in the same
-time it carries less than the second part of what the others do."""
+"""A station is slow if it has the first share of the airtime, but carries less than the second share of the
+others' throughput per airtime."""
 
 _OVERLAP = 0.05
-"""Frames that overlap for less than this part of the time of data are what contention brings."""
+"""Overlap below this share of data airtime is normal contention."""
 
 _SERVES = ("data_us", "ack_us", "protection_us")
 
 
 def slow_station(run: Run) -> str:
-    """Returns the station that has most of the airtime and carries little; empty without such a station."""
+    """Returns the station that uses most of the airtime and carries little; empty if there is no such station."""
     stations: dict[str, Mapping[str, Any]] = {
         name: of for name, of in run.get("stations", {}).items() if of.get("airtime_share")
     }
@@ -36,7 +36,7 @@ def slow_station(run: Run) -> str:
 
 
 def hidden(run: Run) -> bool:
-    """Returns true if senders start during frames that they cannot hear, and frames overlap for a relevant time."""
+    """Returns true if senders start during frames that they cannot sense, and frames overlap for a relevant time."""
     begun = sum(losses.get("begun_amid", 0) for losses in run.get("losses", {}).values())
     channels = run.get("air", {}).values()
     overlap, data = (sum(uses.get(use, 0.0) for uses in channels) for use in ("overlap_us", "data_us"))
@@ -44,20 +44,21 @@ def hidden(run: Run) -> bool:
 
 
 def interfered(run: Run, resolved: Resolved) -> bool:
-    """Returns true if non-Wi-Fi interference was on the air of a channel.
+    """Returns true if a channel had non-Wi-Fi interference.
 
-    What is too weak to be sensed breaks frames and is in no account: of a channel that has it by its scenario, and on
-    which nobody sensed it, that is taken for true.
+    Interference too weak to be sensed corrupts frames but does not appear in the accounting. If the scenario
+    has interference on a channel and no radio sensed it, this function assumes that it did.
     """
     weak = {channel["name"] for channel in resolved["channels"] if channel.get("interference")}
     return any(uses.get("noise_us", 0.0) > 0 or name in weak for name, uses in run.get("air", {}).items())
 
 
 def failed_serving(run: Run, delays: Sequence[Delays], resolved: Resolved) -> float:
-    """The part of what counts as serving packets that was of exchanges that failed.
+    """Returns the share of time counted as serving packets that was spent on failed exchanges.
 
-    Where frames overlap, nobody knows how an exchange ends while it is under way, so that its time counts as serving.
-    What has come is known from the packets' time on the air. 0 where all hear all.
+    If frames overlap, the outcome of an exchange is unknown while it is in progress, so its time counts as
+    serving. The successful part follows from the airtime of delivered packets. 0 if all stations hear each
+    other.
     """
     if not hidden(run):
         return 0.0
@@ -69,7 +70,7 @@ def failed_serving(run: Run, delays: Sequence[Delays], resolved: Resolved) -> fl
 
 
 def _came_us(delays: Delays, run: Run) -> float:
-    """Time of the exchanges in which a station's packets came, those of an aggregate together."""
+    """Airtime of the exchanges that delivered a station's packets, counting aggregates once."""
     key = "mean_aggregate_up" if delays.way == "up" else "mean_aggregate"
     frames = run["stations"].get(delays.name, {}).get(key) or 1.0
     return sum(ns for (layer, _), ns in delays.total().items() if layer == "air") / frames / 1000

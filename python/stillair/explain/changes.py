@@ -1,4 +1,4 @@
-"""Candidate changes for each cause, as scenario keys with values. A run of each decides if it helps."""
+"""Candidate changes for each cause, as scenario keys with values. A run of each shows whether it helps."""
 
 import json
 import tomllib
@@ -10,7 +10,7 @@ from stillair.explain.findings import Finding, Resolved, station
 from stillair.runs.overrides import written_node
 
 MOST = 3
-"""Changes that are tried."""
+"""Maximum number of changes to try."""
 
 
 class Change(NamedTuple):
@@ -25,9 +25,9 @@ class Change(NamedTuple):
 
 
 def of(finding: Finding, resolved: Resolved, own: Collection[str] = ()) -> Iterator[Change]:
-    """Changes that bear on a cause, the most promising first. No server on the Internet is among what they set.
+    """Yields changes that address a cause, most promising first. Changes to Internet servers are left out.
 
-    `own` are the interfaces before access lines that have a `qdisc` in the file (`with_qdisc`).
+    `own` lists interfaces before access lines that have a `qdisc` in the file (`with_qdisc`).
     """
     made = _MAKERS.get(finding.kind)
     far = access.outside(resolved)
@@ -42,13 +42,13 @@ def of(finding: Finding, resolved: Resolved, own: Collection[str] = ()) -> Itera
 
 
 def _node(key: str) -> str:
-    """The node that a key sets; empty if it is no node's."""
+    """Returns the node that a key sets; empty if the key is not a node's."""
     head, _, rest = key.partition(".")
     return rest.partition(".")[0] if head == "node" else ""
 
 
 def with_qdisc(resolved: Resolved, overrides: Sequence[tuple[str, str]], scenario: str) -> set[str]:
-    """The interfaces before access lines for which the file or an override names a discipline of its own."""
+    """Returns the interfaces before access lines whose `qdisc` is set by the file or an override."""
     nodes = tomllib.loads(scenario).get("node", {})
     given = {key for key, _ in overrides}
     found = set[str]()
@@ -102,20 +102,20 @@ def _bloat(finding: Finding, resolved: Resolved, own: Collection[str] = ()) -> I
 
 
 def _scheme(place: str, scheme: str, medium: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Sets another scheme and keeps the Block Ack window, because a smaller window costs goodput."""
+    """Sets another queueing scheme and keeps the Block Ack window, because a smaller window costs goodput."""
     window = medium.get("block_ack_window", _WINDOW)
     same = [(_key(place, "block_ack_window"), str(window))] if window != _WINDOW else []
     return [(_key(place, "scheme"), scheme), *same]
 
 
 _WINDOW = 64
-"""The Block Ack window of mac80211, which a scheme brings that is no device's."""
+"""Block Ack window of mac80211, which applies to schemes that are not a device's."""
 
 
 def _shaped(line: access.Line, resolved: Resolved, has_qdisc: bool) -> Iterator[Change]:
-    """Both directions of a line shaped at its router: a queue in the modem cannot be reached, one before it can.
+    """Shapes both directions of a line at its router, to move the queue from the modem to the router.
 
-    A cake that is there keeps its options, and counts packets as the line does.
+    Existing cake options are kept; cake counts packets with the line's framing.
     """
     if access.is_shaped(line, resolved):
         return
@@ -137,11 +137,11 @@ def _shaped(line: access.Line, resolved: Resolved, has_qdisc: bool) -> Iterator[
 
 
 _OF_CAKE = (("mpu", 0), ("atm", "noatm"))
-"""Options that are cake's defaults."""
+"""Options that are cake's default."""
 
 
 def toml(value: object) -> str:
-    """A value on one line without blanks, for a command line."""
+    """Formats a value on one line without spaces, for the command line."""
     if isinstance(value, Mapping):
         return f"{{{','.join(f'{key}={toml(one)}' for key, one in value.items())}}}"
     return json.dumps(value)
@@ -155,7 +155,7 @@ def _fair(_: Finding, resolved: Resolved) -> Iterator[Change]:
 
 
 def _turns(finding: Finding, resolved: Resolved) -> Iterator[Change]:
-    """Against a round robin in which stations lose their turns: airtime fairness, or the rules of the next kernel."""
+    """Changes for a round robin that makes stations lose turns: airtime fairness, or a newer kernel's round robin."""
     place = finding.place
     words = f"{place}: scheme airtime, Linux 4.11's airtime fairness"
     yield Change(words, _scheme(place, "airtime", _medium(place, resolved)), action=_NEWER)
@@ -171,24 +171,24 @@ def _rates(finding: Finding, resolved: Resolved) -> Iterator[Change]:
     places = [p for p in _wlans(resolved, "station") if not finding.place or p.split(".")[0] == finding.place]
     roles = {place: _medium(place, resolved)["role"] for place in places}
     fixed = [(_key(place, "rate"), "minstrel_ht") for place in places if "retry_chain" in roles[place]]
-    # A chain that is written stands beside the rate, and goes before rate control.
+    # An explicit chain takes precedence over rate control.
     chains = [(_key(place, "retry_chain"), "[]") for place in places if "retry_chain" in roles[place]]
     action = "no fixed rate: iw dev WLAN set bitrates"
     yield Change("rates by Minstrel-HT", [*fixed, *chains], action=action)
     yield _lossless(roles, resolved)
-    # Collisions are what is left, where there is somebody to collide with.
+    # Collisions are the remaining cause if there is another sender.
     if any(_senders(channel["name"], resolved) > _PAIR for channel in resolved["channels"]):
         yield _protected(resolved)
 
 
 _LOSSES = ("error_rate", "ack_error_rate", "preamble_loss_rate")
-"""Keys of a station's interface that give losses as probabilities."""
+"""Station interface keys that give losses as probabilities."""
 
 
 def _lossless(roles: Mapping[str, Mapping[str, Any]], resolved: Resolved) -> Change:
     """Clears the losses that a scenario gives as probabilities.
 
-    No setting clears the losses that follow from SNR, distance or a trace, nor those that a step sets later.
+    Losses that follow from SNR, distance or a trace, and losses set by a later step, cannot be cleared.
     """
     later = [outages.roles(step["to"]) for step in resolved.get("steps") or ()]
     keys = (*_LOSSES, "snr")
@@ -204,10 +204,10 @@ def _lossless(roles: Mapping[str, Mapping[str, Any]], resolved: Resolved) -> Cha
 
 
 _NAMED = 3
-"""Stations that are named."""
+"""Maximum number of stations to name."""
 
 _PAIR = 2
-"""An access point and one station hear each other, and RTS is of no use to them."""
+"""An access point with a single station hears it, so RTS is useless."""
 
 
 def _senders(channel: str, resolved: Resolved) -> int:
@@ -261,7 +261,7 @@ def _ordinal(n: int) -> str:
 def _scan(finding: Finding, resolved: Resolved) -> Iterator[Change]:
     for place in _wlans(resolved, "station"):
         if place.split(".")[0] == finding.place:
-            yield Change(f"{place}: a scan each 300 s", [(_key(place, "scan.interval"), "300 s")], action=_RARER)
+            yield Change(f"{place}: a scan every 300 s", [(_key(place, "scan.interval"), "300 s")], action=_RARER)
 
 
 _RARER = (
@@ -272,16 +272,16 @@ _RARER = (
 
 def _ap_scan(finding: Finding, _: Resolved) -> Iterator[Change]:
     table = '{ kind = "mac80211", max_off_channel = "125 ms" }'
-    yield Change(f"{finding.place}: back after each 125 ms of a scan", [(_key(finding.place, "scan"), table)])
+    yield Change(f"{finding.place}: return after every 125 ms of a scan", [(_key(finding.place, "scan"), table)])
 
 
 def _neighbour(_: Finding, resolved: Resolved) -> Iterator[Change]:
     names = [one["name"] for channel in resolved["channels"] for one in channel.get("neighbours", ())]
     sets = [(f"neighbour.{name}.load", "0.0") for name in names]
-    yield Change("another channel than the neighbours', as if they did not send", sets, action=_CHANNEL)
+    yield Change("another channel, without traffic of the neighbours", sets, action=_CHANNEL)
 
 
-_CHANNEL = "OpenWrt: option channel of the wifi-device; 'iw dev WLAN survey dump' tells how busy one is"
+_CHANNEL = "OpenWrt: option channel of the wifi-device; 'iw dev WLAN survey dump' shows how busy a channel is"
 
 
 def _interference(_: Finding, resolved: Resolved) -> Iterator[Change]:

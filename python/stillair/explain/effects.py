@@ -1,4 +1,4 @@
-"""Effects of a change on each flow and on each direction of a station, and the verdict that follows from them."""
+"""Effects of a change on each flow and each direction of a station, and the resulting verdict."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,14 +13,14 @@ Resolved = Mapping[str, Any]
 
 MS = 1.0
 PART = 0.1
-"""A delay is clearly moved by at least so many ms and this share of it."""
+"""Smallest clear change of a delay: in ms, and as a share."""
 LOSS = 0.005
 MOS = 0.1
 GOODPUT = 0.1
-"""Smallest clear change of a loss rate (0 to 1), of a MOS, and of a goodput as a share of it."""
+"""Smallest clear change of a loss rate (0 to 1), of a MOS, and of a goodput (as a share)."""
 _LEAST_MBPS = 0.05
 _PRICE = 0.25
-"""A goodput that falls by less than this share is the price of a change and does not make it worse."""
+"""A goodput loss below this share is an acceptable price and does not make a change worse."""
 
 RULE = (
     "A figure moves clearly if the 95 % interval over the runs excludes no change, by at least 10 % and 1 ms of a"
@@ -73,7 +73,7 @@ class Moved(NamedTuple):
         return self.kind in _FELT or figure.unit != "ms"
 
     def is_against(self, figure: Figure) -> bool:
-        """Returns true if the figure makes a change worse, and is more than the price of it."""
+        """Returns true if the figure makes a change worse and exceeds the acceptable price."""
         if figure.is_better:
             return False
         is_price = figure.unit == "Mbit/s" and (figure.after or 0.0) >= (1 - _PRICE) * (figure.before or 0.0)
@@ -88,7 +88,7 @@ def _log(figure: Figure) -> float:
 
 
 def all_of(before: Sequence[Run], after: Sequence[Run], resolved: Resolved) -> list[Moved]:
-    """Everything that a change moves clearly: calls, videos, pings and pages first, the largest moves first."""
+    """Returns everything that a change clearly moves: calls, videos, pings and pages first, the largest moves first."""
     made = [*_flows(before, after, resolved), *_stations(before, after)]
     order = [*_FELT, "tcp", "quic", "station"]
     found = [one for one in made if one.figures]
@@ -120,7 +120,7 @@ def _flows(before: Sequence[Run], after: Sequence[Run], resolved: Resolved) -> I
     names = dict.fromkeys(name for run in (*before, *after) for group in groups for name in run.get(group, {}))
     for name in names:
         kind = losses.kind_of(name, before[0], resolved)
-        # A ping has one round trip time, a page one load time; both are in groups of their own.
+        # A ping has a round-trip time and a page a load time; both are in groups of their own.
         group = {"ping": "pings", "web": "web"}.get(kind, "flows")
         yield Moved(name, kind, list(_figures(name, kind, group, before, after)))
 
@@ -167,7 +167,7 @@ Values = Sequence[float | None]
 
 
 def _gone(words: str, unit: str, before: Values, after: Values) -> Figure | None:
-    """A figure that all runs have on one side and none on the other."""
+    """A figure that every run has on one side and no run on the other."""
     old, new = ([one for one in side if one is not None] for side in (before, after))
     if len(old) == len(before) and not new and old:
         return Figure(words, unit, _mean(old), None, is_better=False)
@@ -198,7 +198,7 @@ def _delay(words: str, before: Values, after: Values) -> Iterator[Figure]:
         return
     old, new = (_mean(side) for side in zip(*pairs, strict=True))
     by = interval([b - a for a, b in pairs])
-    # Delays vary by factors, so the interval of the ratio is the better one if they differ much from run to run.
+    # Delays vary by factors, so if they differ much between runs, use the interval of the ratio.
     ratio = interval([math.log(max(b, 1e-6) / max(a, 1e-6)) for a, b in pairs])
     sure = _excludes(by) or (_excludes(ratio) and by.mean * ratio.mean > 0)
     if sure and abs(by.mean) >= max(MS, PART * old):
@@ -222,7 +222,7 @@ def _goodput(before: Values, after: Values) -> Iterator[Figure]:
 def _by(
     words: str, unit: str, before: Values, after: Values, scale: tuple[float, float], *, more_is_better: bool
 ) -> Iterator[Figure]:
-    """A figure whose differences count: with its factor and its smallest clear change."""
+    """A figure whose difference counts, with its factor and smallest clear change."""
     pairs = [(scale[0] * a, scale[0] * b) for a, b in _pairs(before, after)]
     if len(pairs) < 2:
         return

@@ -1,4 +1,4 @@
-"""Changes, run with the same seeds as the runs before: effects on late packets, on each flow, and on goodput."""
+"""Simulates changes with the seeds of the original runs: effects on late packets, each flow, and goodput."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -16,14 +16,14 @@ from stillair.runs.overrides import as_written
 from stillair.runs.scenario import Scenario
 
 LATEST = 99.0
-"""The other percentile that is shown."""
+"""Second percentile to report."""
 
 SEEDS = 3
-"""Runs of each change, and of the scenario without it."""
+"""Runs of each change and of the unchanged scenario."""
 
 _WORTH_MS = 1.0
 _WORTH_PART = 0.05
-"""A smaller change of p95 by both measures is too little for the verdict `probably`."""
+"""A p95 change below both bounds is too small for the verdict `probably`."""
 
 
 class Tried(NamedTuple):
@@ -31,11 +31,11 @@ class Tried(NamedTuple):
 
     change: Change
     sets: list[tuple[str, str]]
-    """Its keys by the names in the scenario's text."""
+    """The change, in the keys of the scenario's text."""
     before_ms: float
-    """Mean p95 over the runs, of the packets with the main cause."""
+    """Mean p95 over the runs, of packets with the main cause."""
     by_ms: Interval
-    """Its change, run by run."""
+    """Its change, per run."""
     latest_ms: float
     """Mean p99 over the runs."""
     latest_by_ms: Interval
@@ -55,9 +55,9 @@ class Tried(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """`helps`, `mixed`, `probably` (helps), `unsure`, `shows`, `nothing` or `worse`; see `effects.RULE`.
+        """Verdict: `helps`, `mixed`, `probably` (helps), `unsure`, `shows`, `nothing` or `worse`; see `effects.RULE`.
 
-        A change that nobody can make `shows` the size of a cause.
+        A change that users cannot make `shows` the size of a cause.
         """
         if not self.change.real:
             return "shows"
@@ -90,7 +90,7 @@ class Refused(NamedTuple):
 
 
 def late_ms(run: Run, of: str, name: str, way: str, percentile: float = PERCENTILE) -> float | None:
-    """The delay of late packets of a run."""
+    """Returns the given percentile of the subject's delay in a run."""
     found = next((d for d in sojourn.in_network(sojourn.of_run(run)) if (d.of, d.name, d.way) == (of, name, way)), None)
     return found.around(percentile).delay_ms if found and found.packets() else None
 
@@ -105,7 +105,7 @@ def try_one(
     progress: Callable[[int], object] | None = None,
     resolved: Resolved | None = None,
 ) -> Tried | Refused:
-    """Runs a change with the seeds of the runs before. `resolved` is the scenario without it, if it is at hand."""
+    """Runs a change with the original runs' seeds. `resolved` is the unchanged scenario, if available."""
     own = as_written(change.overrides, scenario.text)
     sets = [*overrides, *own, ("record.sojourn", "true")]
     try:
@@ -124,7 +124,7 @@ def try_one(
 def _pairs(
     before: Sequence[Run], after: Sequence[Run], subject: tuple[str, str, str], percentile: float
 ) -> list[tuple[float, float]]:
-    """Delays without and with the change, of the runs that have both."""
+    """Returns delays without and with the change, for runs that have both."""
     pairs = zip(before, after, strict=True)
     both = [(late_ms(a, *subject, percentile), late_ms(b, *subject, percentile)) for a, b in pairs]
     return [(a, b) for a, b in both if a is not None and b is not None]

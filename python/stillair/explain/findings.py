@@ -1,4 +1,4 @@
-"""The causes of late packets, the largest first: the time of those at the 95th percentile by what is behind it."""
+"""Causes of late packets, largest first: the delay at the 95th percentile, attributed to causes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ Run = Mapping[str, Any]
 Resolved = Mapping[str, Any]
 
 PERCENTILE = 95.0
-"""The packets that causes are looked for in: late ones, and not the few latest, which may have a cause of their own."""
+"""Percentile to attribute: late packets, but not the few latest, which may have another cause."""
 
 _QUEUES = ("qdisc", "driver", "hardware")
 _SERVED = ("own", "station", "others")
@@ -25,57 +25,58 @@ _BY_CAUSE = {
     "wake": "wake",
     "send_buffer": "send-buffer",
 }
-"""Causes that are findings by themselves, whatever the layer."""
+"""Causes that are findings in every layer."""
 
 _AT_HOST = {"block_ack_session": "session", "block_ack_window": "ba-window"}
-"""Causes that the sending device is responsible for; their place is the interface."""
+"""Causes in the sending device; their place is the interface."""
 
 UNEXPLAINED = "unexplained"
-"""A device holds packets while the channel is idle, and no other cause is known."""
+"""A device holds packets although the channel is idle, for an unknown cause."""
 
 _SOCKET = {"window": "window", "peer_window": "window", "small_queues": "small-queues", "pacing": "pacing"}
 _ALONE = 0.25
-"""With no more than this part of the delay for one cause, what limits a TCP flow is looked for in its socket."""
+"""If no cause exceeds this share of the delay, look for a TCP flow's limit in its socket."""
 
 _STANDING = 0.5
-"""A queue stands where three quarters of the packets wait for this part of what late ones do, or longer."""
+"""A queue is standing if three quarters of the packets wait at least this share of a late packet's wait."""
 
 _BELOW_MS = 20.0
-"""More than twice what small queues are to let a socket have below it: 1/128 s over Wi-Fi, 1/1024 s elsewhere."""
+"""More than twice the socket's share that TCP small queues allow below it: 1/128 s over Wi-Fi, 1/1024 s
+elsewhere."""
 
 
 _PRICE_MS = 30.0
-"""Packets that wait no longer for a shaper's rate are what it is there for: in the modem they would wait longer."""
+"""A shorter wait for a shaper's rate is its normal cost; in the modem, packets would wait longer."""
 
 _COVERED = 0.5
-"""Share of p95 that named causes and the path have to explain."""
+"""Share of p95 that named causes and the path must explain."""
 
 _FAR = 2.0
 _FAR_MS = 20.0
-"""A p95 is far above its p50, or above the path's own delay, if it is so many times longer and by so many ms."""
+"""A p95 is far above its p50, or above the path's delay, by this factor and this many ms."""
 
 _WAITS = ("bloat", "shaper", "emulated", "shaper-above", "tsq", "others", "slow-station", "pacing", "starved")
 _SHORT_MS = 10.0
-"""Packets that wait for each other no longer than this are no fault: CoDel's target is 5 ms, and its queue twice that
-while a flow starts."""
+"""Shorter waits behind other packets are not a fault: CoDel's target is 5 ms, and its queue reaches twice
+that while a flow starts."""
 
 _SLIGHT_MS = 1.0
-"""A cause that takes less of a late packet's delay is not a fault."""
+"""A cause with less of a late packet's delay is not a fault."""
 
 _SLIGHT_PART = 0.1
-"""Nor is what takes less than this part of it, as long as it is short."""
+"""A short wait below this share is not a fault either."""
 
 _BOTH = 0.25
-"""A queue is of a station's own packets and of others if each are this part of it, or more."""
+"""A queue is shared between own and other packets if each make up at least this share."""
 
 _SECOND = 0.25
-"""Against a second fault that costs less than this part of the first nothing is tried: it cannot matter."""
+"""A second fault below this share of the first cannot matter; no changes are tried for it."""
 
 _CALLS = 0.5
-"""Calls and videos are the main subject if their fault takes this part of the largest fault, or more."""
+"""Calls and videos become the main subject if their fault reaches this share of the largest fault."""
 
 _FILLS = 0.1
-"""A flow of a smaller part of what goes through an interface is not among those that fill it."""
+"""A flow with a smaller share of an interface's traffic is not among those that fill it."""
 
 
 class Finding(NamedTuple):
@@ -84,13 +85,13 @@ class Finding(NamedTuple):
     kind: str
     """`bloat`, `slow-station`, `others`, `retries`, `hidden`, `beacons` and so on."""
     place: str
-    """The interface or station that it is about; empty if it is about all."""
+    """Interface or station; empty if the finding concerns all."""
     ms: float
     """Time in a late packet's delay, in ms."""
     part: float
     """Share of the delay, 0 to 1."""
     modem: str = ""
-    """`down` or `up` if packets wait in the modem's buffer of an access line, or in that of its peer."""
+    """`down` or `up` if packets wait in the buffer of an access line's modem, or of its peer."""
     behind: tuple[str, ...] = ()
     """Flows that fill a queue, the largest first."""
     whose: str = ""
@@ -99,7 +100,7 @@ class Finding(NamedTuple):
     @property
     def slight(self) -> bool:
         """Returns true if a working network has this cause too."""
-        # Small queues keep data in the socket on purpose: it waits there for the link.
+        # Small queues keep data in the socket on purpose while the link is busy.
         if self.kind in ("price", "small-queues"):
             return True
         bound = _SHORT_MS if self.kind in _WAITS or self.part < _SLIGHT_PART else _SLIGHT_MS
@@ -107,7 +108,7 @@ class Finding(NamedTuple):
 
     @property
     def is_in_socket(self) -> bool:
-        """Returns true for time in the socket, which is before a packet's delay."""
+        """Returns true for time in the socket, which precedes a packet's delay."""
         return self.part > 1 or self.kind in ("window", "small-queues")
 
     @property
@@ -117,35 +118,35 @@ class Finding(NamedTuple):
 
 
 class Spikes(NamedTuple):
-    """The few packets that are much later than the percentile that causes are looked for in."""
+    """The few packets that are much later than the percentile analysed."""
 
     packets: int
     beyond_ms: float
-    """They are later than this."""
+    """Their delay exceeds this."""
     most_ms: float
-    """The delay of the latest, to 3 %."""
+    """Largest delay, accurate to 3 %."""
     above: float
-    """The percentile up to which packets are no later: 95 or 99."""
+    """Percentile above which they are: 95 or 99."""
     mean: Around
     finding: Finding | None
     """Their largest cause; `None` if no cause exceeds a quarter of their delay."""
 
 
 class Subject(NamedTuple):
-    """Packets that were followed, with what is behind their delay."""
+    """Packets of a station or flow, with the causes of their delay."""
 
     delays: Delays
     late: Around
     findings: list[Finding]
     modems: frozenset[str] = frozenset()
-    """Interfaces at access lines: what is in their hardware is in a modem."""
+    """Interfaces at access lines. Their hardware queue is the modem's buffer."""
     spikes: Spikes | None = None
     has_calls: bool = False
     """True if calls or videos are among the packets."""
 
     @property
     def path_ms(self) -> float:
-        """The path's own delay at p95: wires, the frame's own exchange, and access to an idle channel."""
+        """The path's own delay at p95: wires, the frame's exchange, and access to an idle channel."""
         return path_ms(self.late)
 
     @property
@@ -173,13 +174,13 @@ class Subject(NamedTuple):
 
     @property
     def to_try(self) -> list[Finding]:
-        """Faults to try changes for: the first, and the second if its cost is not small compared with the first."""
+        """Faults to try changes for: the first, and the second unless it is small compared with the first."""
         faults = self.faults
         return faults[:1] + [one for one in faults[1:2] if one.ms >= _SECOND * faults[0].ms]
 
 
 def subjects(runs: Sequence[Run], resolved: Resolved) -> list[Subject]:
-    """Each station's ways, or the flows where there is no station; those first whose packets lose most to one cause."""
+    """Returns each direction of each station, or the flows without stations; largest single cause first."""
     found = [delays for delays in sojourn.in_network(sojourn.over(runs)) if delays.packets()]
     of = "station" if any(delays.of == "station" for delays in found) else "flow"
     lost = air.failed_serving(runs[0], sojourn.in_network(sojourn.of_run(runs[0])), resolved) if runs else 0.0
@@ -210,13 +211,13 @@ def worst(found: Sequence[Subject]) -> Subject | None:
 
 
 def unclear(found: Sequence[Subject]) -> Subject | None:
-    """Without a fault: the subject with a p95 far above its usual delay, or without a cause; `None` if all is well."""
+    """Returns, if there is no fault, the subject with an unusually high or unexplained p95; `None` if all is well."""
     odd = (one for one in found if one.is_far or (not one.is_covered and one.late.delay_ms - one.named_ms > _SHORT_MS))
     return max(odd, key=lambda one: one.late.delay_ms - one.named_ms, default=None)
 
 
 def path_ms(late: Around) -> float:
-    """The path's own part of a delay: wires, the frame's own exchange, and access to an idle channel."""
+    """The path's own part of a delay: wires, the frame's exchange, and access to an idle channel."""
     access = ("backoff", "idle")
     return sum(
         ms
@@ -270,12 +271,12 @@ def _causes(delays: Delays, late: Around, run: Run, resolved: Resolved, lost: fl
         of = ("outage", down) if down else (kind, place)
         times[of] = times.get(of, 0.0) + ms
     if max(times.values(), default=0.0) < _ALONE * late.delay_ms:
-        # Whatever is in its socket is behind what the network does.
+        # Time in the socket follows from the network's causes.
         for (layer, cause), ms in late.parts_ms.items():
             if layer == "socket" and cause in _SOCKET:
                 times[_SOCKET[cause], ""] = times.get((_SOCKET[cause], ""), 0.0) + ms
         if times.get(("small-queues", ""), 0.0) > times.get(("window", ""), 0.0):
-            # The link is the limit: its sender has more data than the link carries.
+            # The link is the limit: the sender has more data than the link carries.
             times.pop(("window", ""), None)
     whole = max(late.delay_ms, 1e-9)
     found = [Finding(kind, place, ms, ms / whole) for (kind, place), ms in times.items() if ms > 0.01 * whole]
@@ -284,11 +285,11 @@ def _causes(delays: Delays, late: Around, run: Run, resolved: Resolved, lost: fl
 
 
 _OUTAGE = 0.25
-"""Packets at a link that is down for a time wait for this part of the outage, or longer."""
+"""Packets at a link in an outage wait at least this share of the outage."""
 
 
 def _outage(delays: Delays, place: str, ms: float, resolved: Resolved) -> str:
-    """The interface whose link or Wi-Fi path is down while packets wait; empty if the wait is too short for that."""
+    """Returns the interface whose link or Wi-Fi path is down while packets wait; empty if the wait is too short."""
     if ms <= _SHORT_MS:
         return ""
     whole = outages.outage_ms(place, resolved)
@@ -299,7 +300,7 @@ def _outage(delays: Delays, place: str, ms: float, resolved: Resolved) -> str:
 
 
 def _filled(finding: Finding, delays: Delays, late: Around, run: Run, resolved: Resolved) -> Finding:
-    """A queue with whose packets are in it, and which flows they are of."""
+    """A queue, with the owners of its packets and their flows."""
     place = finding.place
     line = access.at(place, resolved)
     deep = late.places_ms.get((place, "hardware"), 0.0) > late.places_ms.get((place, "qdisc"), 0.0)
@@ -335,7 +336,7 @@ def _is_active(flow: str, delays: Delays, place: str, run: Run, resolved: Resolv
     ]
     if not times:
         return True
-    # Only of the slowest packet of each flow the times are known: the longest wait stands for all.
+    # Times are only known for the slowest packet of each flow; use the longest wait.
     since, until = max(times, key=lambda one: one[1] - one[0])
     for of in resolved["flows"]:
         if any(flow == f"{of['name']}.{to}" for to in of["to"]) and of.get("start_ns", 0) >= until:
@@ -350,7 +351,7 @@ def _ends(flow: str, run: Run) -> set[str]:
 
 
 def _known_to_fail(late: Around, lost: float, resolved: Resolved) -> dict[sojourn.Cell, float]:
-    """Parts of a delay in which what is known to have failed by now is no longer counted as served."""
+    """Delay parts without serving time that is now known to be spent on failed exchanges."""
     parts = dict(late.parts_ms)
     for (layer, cause), ms in late.parts_ms.items():
         if lost and cause in _SERVED and layer in (*_QUEUES, "contention") and _on_air(late, layer, resolved):
@@ -360,7 +361,7 @@ def _known_to_fail(late: Around, lost: float, resolved: Resolved) -> dict[sojour
 
 
 def _network(delays: Delays, late: Around, run: Run, resolved: Resolved) -> list[tuple[tuple[str, str], float]]:
-    """Findings below the sockets, each with its time."""
+    """Findings below the sockets, with their times."""
     found = []
     busy = {layer: _busy(late, layer) for layer in (*_QUEUES, "contention")}
     slow = air.slow_station(run)
@@ -393,7 +394,7 @@ def _network(delays: Delays, late: Around, run: Run, resolved: Resolved) -> list
 
 
 def _of_others(delays: Delays, late: Around, layer: str, run: Run, resolved: Resolved, slow: str) -> tuple[str, str]:
-    """Why packets wait while other stations send."""
+    """Returns why packets wait while other stations send."""
     if slow not in ("", delays.name):
         return ("slow-station", slow)
     place = _fullest(late, layer)
@@ -417,7 +418,7 @@ def _busy(late: Around, layer: str) -> float:
 
 
 def _fullest(late: Around, layer: str) -> str:
-    """The interface at which packets are longest in a layer."""
+    """Returns the interface where packets wait longest in a layer."""
     return next((interface for interface, at in late.places_ms if at == layer), "")
 
 
@@ -437,7 +438,7 @@ def station(name: str, resolved: Resolved) -> Mapping[str, Any]:
 
 
 def _queue(delays: Delays, late: Around, layer: str, run: Run, slow: str, resolved: Resolved) -> tuple[str, str]:
-    """The cause for which packets of the same station wait for each other at an interface."""
+    """Returns why packets of the same station wait for each other at an interface."""
     place = _fullest(late, layer)
     node = place.split(".")[0]
     sender = delays.name if delays.way == "up" else run.get("flows", {}).get(delays.name, {}).get("from")
@@ -452,7 +453,7 @@ def _queue(delays: Delays, late: Around, layer: str, run: Run, slow: str, resolv
 
 
 def _held(late: Around, ms: float, resolved: Resolved) -> tuple[str, str]:
-    """Returns why a discipline holds packets although the device is ready: a working or slow shaper, or netem."""
+    """Returns why a discipline holds packets although the device is ready: a normal or slow shaper, or netem."""
     place = _fullest(late, "qdisc")
     of = access.interface(place, resolved)
     both = [one for one in (of.get("qdisc", {}).get("config"), of.get("ingress")) if one]
@@ -482,10 +483,10 @@ def _own_in_stack(late: Around, resolved: Resolved) -> float:
 
 
 def _asleep(delays: Delays, run: Run, resolved: Resolved) -> tuple[str, str]:
-    """Returns the reason that a station or its access point did not receive: power save or a scan.
+    """Returns why a station or its access point did not receive: power save or a scan.
 
-    By the run's account of power save and scans: of the time of dozing and that of absences, the one that a packet
-    would wait longer for, as it meets it by its length and then waits for what is left of it.
+    Chooses the one with the longer expected wait: packets meet an absence in proportion to its length, and
+    then wait for the rest of it.
     """
     of = {name: account for name, account in run.get("power", {}).items() if name.split(".")[0] == delays.name}
     sleeps = sum(_waited(account["dozing_s"], account["sleeps"]) for account in of.values())
@@ -501,7 +502,7 @@ def _asleep(delays: Delays, run: Run, resolved: Resolved) -> tuple[str, str]:
 
 
 def _waited(seconds: float, times: int) -> float:
-    """How long packets that come at any time wait together for the end of absences, in no unit."""
+    """Expected wait for the end of absences, for packets that arrive at any time; an unscaled weight."""
     return seconds * seconds / times if times else seconds * seconds
 
 

@@ -1,4 +1,4 @@
-"""Packets that an application never gets: lost in the network, skipped by the sender, or too late for playout."""
+"""Packets that an application never receives: lost in the network, skipped by the sender, or late for playout."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -10,10 +10,10 @@ BOUND = 0.01
 """Share of a flow's packets. A flow that loses less is not reported as lossy."""
 
 _DEAD_S = 1.0
-"""Least time without an arrival after which a flow counts as dead."""
+"""Shortest silence after which a flow counts as dead."""
 _DEAD_PACKETS = 5
 _QUEUED = 0.2
-"""Share of a flow's packets. If more are still queued at the end of the run, they count as not delivered."""
+"""Share of a flow's packets. If more are still queued at the end of the run, they count as undelivered."""
 _SLOWER = 1.5
 """A flow is not dead while the silence is shorter than this multiple of its longest delay."""
 
@@ -47,7 +47,7 @@ class Place(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Number, place and reason in the field's terms."""
+        """Count, place and reason."""
         return f"{self.packets} at {self.place} ({_REASONS.get(self.reason, self.reason)})"
 
 
@@ -58,17 +58,17 @@ class Lost(NamedTuple):
     kind: str
     """A key of `KINDS`."""
     part: float
-    """Share of the packets that the application misses, 0 to 1: lost, skipped and late ones."""
+    """Share of the packets that the application misses, 0 to 1: lost, skipped and late."""
     skipped: float = 0.0
     """Share skipped by the sender because its socket was full. `part` includes it."""
     late: float = 0.0
-    """Share that arrives too late for the playout buffer. `part` includes it."""
+    """Share that arrives too late for playout. `part` includes it."""
     queued: int = 0
-    """Packets neither received nor dropped by the end of their run, if these are many. `part` includes them."""
+    """Packets neither received nor dropped by the end of their run, if many. `part` includes them."""
     since_s: float | None = None
-    """Last arrival, if the flow is dead from then on."""
+    """Time of the last arrival, if the flow is dead afterwards."""
     places: Sequence[Place] = ()
-    """The largest first."""
+    """Drops by place, largest first."""
     packets: int | None = None
     """Packets over all runs that `part` is a share of; `None` if not counted."""
     runs: tuple[int, int] = (1, 1)
@@ -76,7 +76,7 @@ class Lost(NamedTuple):
     dead_runs: int = 0
     """Runs in which nothing arrives after some time."""
     blocks: bool = False
-    """True for a UDP source that waits for room in its socket. It skips only what is left when it stops."""
+    """True for a UDP source that waits for room in its socket. It only skips what is left when it stops."""
 
 
 def kind_of(name: str, run: Run, resolved: Resolved) -> str:
@@ -92,7 +92,7 @@ def kind_of(name: str, run: Run, resolved: Resolved) -> str:
 
 
 def with_calls(resolved: Resolved) -> set[tuple[str, str, str]]:
-    """The groups of packets that calls and videos are in, as `of`, `name` and `way`."""
+    """Groups of packets that include calls and videos, as `of`, `name` and `way`."""
     found = set()
     for flow in resolved["flows"]:
         if flow["traffic"]["kind"] in ("voip", "video"):
@@ -117,13 +117,13 @@ def part(name: str, run: Run) -> float | None:
     if dead is not None:
         missing = dead[1]
     if dead is not None or queued > _QUEUED:
-        # Packets that are still queued at the end do not reach the application either.
+        # Packets still queued at the end do not reach the application either.
         lost = max(lost or 0.0, missing)
     return None if lost is None else min(1.0, lost)
 
 
 def found(runs: Sequence[Run], resolved: Resolved) -> list[Lost]:
-    """Flows that lose more than `BOUND`: calls and videos first, then pings, then others; the lossiest first."""
+    """Flows that lose more than `BOUND`: calls and videos, then pings, then others; lossiest first."""
     names = dict.fromkeys(name for run in runs for group in ("flows", "pings") for name in run.get(group, {}))
     made = [one for one in (_lost(name, runs, resolved) for name in names) if one is not None]
     return sorted(made, key=lambda one: (_RANK.get(one.kind, 2), -one.part))
@@ -142,7 +142,7 @@ _RANK = {"voip": 0, "video": 0, "ping": 1, "udp": 3}
 
 
 def packets(name: str, runs: Sequence[Run]) -> int | None:
-    """Packets of a flow over all runs; `None` if some run has no count."""
+    """Packets of a flow over all runs; `None` if a run has no count."""
     counts = []
     for run in runs:
         ping, flow = run.get("pings", {}).get(name), run.get("flows", {}).get(name, {})
@@ -192,7 +192,7 @@ def _queued(name: str, run: Run) -> float:
 
 
 def _missing(name: str, run: Run) -> tuple[float, float]:
-    """Share of a flow's packets that did not arrive, and share that was neither received nor dropped."""
+    """Share of a flow's packets that did not arrive, and share neither received nor dropped."""
     of = _delivery(name, run)
     if not of or not of["sent"]:
         return 0.0, 0.0
@@ -215,11 +215,11 @@ def _dead(name: str, run: Run) -> tuple[float, float] | None:
 
 
 _STALLED = 0.2
-"""Share of the run, at its end, in which a transfer without limit receives nothing."""
+"""Share of the run, at its end, without data for an unlimited transfer."""
 
 
 def _stalled(name: str, runs: Sequence[Run], resolved: Resolved) -> float | None:
-    """Last arrival in s of an unlimited transfer that stalled. `None` if it continues, or has an end."""
+    """Last arrival in s of an unlimited transfer that stalled; `None` if it continues or is limited."""
     for flow in resolved["flows"]:
         if any(name == f"{flow['name']}.{to}" for to in flow["to"]):
             traffic = flow["traffic"]
@@ -241,7 +241,7 @@ def _places(name: str, runs: Sequence[Run]) -> list[Place]:
 
 
 _MOST = 8
-"""Lossy flows with lines of their own."""
+"""Lossy flows listed with figures."""
 _MOST_PLACES = 3
 
 
@@ -316,7 +316,7 @@ FEW = 10
 
 
 def _share(part: float, one: Lost) -> str:
-    """A share of a flow's packets as a percentage, or as `3 of 7` of few packets."""
+    """A share of a flow's packets as a percentage, or as `3 of 7` for few packets."""
     if one.packets is not None and one.packets < FEW:
         return f"{round(part * one.packets)} of {one.packets}"
     return f"{100 * part:.1f} %"

@@ -1,4 +1,4 @@
-"""Outages: times in which a step of the scenario lets nothing through a link, or between a station and its AP."""
+"""Outages: times in which a scenario step blocks a link, or the path between a station and its AP."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ _FULL_BITS = 8 * 1500
 _SLOW_S = 1.0
 """A link is down if a full packet takes longer than this."""
 _LOST = 0.99
-"""A path is down if it loses this share of full frames, or more, at each of its rates."""
+"""A path is down if it loses at least this share of full frames at every rate."""
 _WIFI = "wifi_outages"
 
 
@@ -23,9 +23,9 @@ class Outage(NamedTuple):
     """An outage of one direction of a link, or of the path between a station and its access point."""
 
     link: str
-    """Name of the link. On Wi-Fi the two interfaces."""
+    """Name of the link; for Wi-Fi, of the two interfaces."""
     place: str
-    """The interface that sends in this direction. On Wi-Fi the station's interface."""
+    """Sending interface; for Wi-Fi, the station's."""
     from_ns: int
     until_ns: int
     is_wifi: bool = False
@@ -42,17 +42,17 @@ class Outage(NamedTuple):
 
 
 def with_wifi(resolved: dict[str, Any], scenario: "Scenario", overrides: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """A resolved scenario with its Wi-Fi outages, which `outages` reads.
+    """Adds the Wi-Fi outages to a resolved scenario, for `outages`.
 
-    The survey of the scenario after each change of a station's losses or rates says whether anything gets through. A
-    change is a `[[step]]`, or an entry of a list over time such as `snr = ["25 dB", { at = "5 s", snr = "2 dB" }]`.
+    They follow from the survey of the scenario after each change of a station's losses or rates. A change is
+    a `[[step]]`, or an entry of a list over time such as `snr = ["25 dB", { at = "5 s", snr = "2 dB" }]`.
     """
     found = _joined(list(_wifi(scenario, overrides, resolved)))
     return {**resolved, _WIFI: [one._asdict() for one in found]} if found else resolved
 
 
 def outages(resolved: Resolved) -> list[Outage]:
-    """All outages of a run, in the order of links and time. Wi-Fi outages are those that `with_wifi` added."""
+    """All outages of a run, by link and time. Includes Wi-Fi outages only if `with_wifi` added them."""
     states = [(0, resolved["links"]), *((step["at_ns"], step["to"]["links"]) for step in resolved.get("steps") or ())]
     down: list[Outage] = []
     for (at, links), end in zip(states, _ends(resolved), strict=True):
@@ -66,7 +66,7 @@ def _ends(resolved: Resolved) -> list[int]:
 
 
 def _joined(down: list[Outage]) -> list[Outage]:
-    """Sorted outages. A step that changes another key does not split an outage."""
+    """Sorts and joins outages: a step that changes another key does not split one."""
     joined: list[Outage] = []
     for one in sorted(down):
         if joined and joined[-1][:2] == one[:2] and joined[-1].until_ns == one.from_ns:
@@ -110,7 +110,7 @@ def _wifi(scenario: "Scenario", overrides: Sequence[tuple[str, str]], resolved: 
 
 
 def _dead(path: Mapping[str, Any], start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Times between `start` and `end` in which a path loses nearly every full frame at all of its rates."""
+    """Times between `start` and `end` in which a path loses nearly every full frame at every rate."""
     steps = path["snr"] or [{"from_s": 0.0, "least_loss": path["least_loss"]}]
     times = [round(step["from_s"] * 1e9) for step in steps]
     for step, own_start, own_end in zip(steps, times, [*times[1:], end], strict=True):
@@ -119,7 +119,7 @@ def _dead(path: Mapping[str, Any], start: int, end: int) -> Iterator[tuple[int, 
 
 
 def roles(resolved: Resolved) -> dict[str, Mapping[str, Any]]:
-    """The resolved settings of each station interface: rates and losses among them."""
+    """Resolved settings of each station interface, including rates and losses."""
     return {
         f"{node['name']}.{interface['name']}": interface["medium"]["role"]
         for node in resolved["nodes"]
@@ -129,7 +129,7 @@ def roles(resolved: Resolved) -> dict[str, Mapping[str, Any]]:
 
 
 def step_sets(scenario: "Scenario", overrides: Sequence[tuple[str, str]]) -> list[list[tuple[str, str]]]:
-    """The keys that each `[[step]]` sets."""
+    """Keys that each `[[step]]` sets."""
     import tomllib  # noqa: PLC0415 - only for scenarios with steps
 
     given: list[Mapping[str, Any]] = tomllib.loads(scenario.text).get("step", [])
@@ -151,7 +151,7 @@ def _paths(scenario: "Scenario", sets: Sequence[tuple[str, str]]) -> list[Mappin
 
 
 def outage_ms(place: str, resolved: Resolved) -> float:
-    """Duration of the longest outage of the link or path at an interface, in ms; 0 without an outage."""
+    """Longest outage of the link or path at an interface, in ms; 0 without an outage."""
     return max((one.ms for one in outages(resolved) if one.place == place), default=0.0)
 
 
@@ -162,7 +162,7 @@ def of_station(name: str, resolved: Resolved) -> Outage | None:
 
 
 def sentence(outage: Outage, resolved: Resolved) -> str:
-    """An outage with its start and end. Both directions of a link share one sentence."""
+    """Describes an outage with its start and end. Both directions of a link share a sentence."""
     if outage.is_wifi:
         return f"nothing gets through between {outage.link} {outage.times} (Wi-Fi)"
     same = [one for one in outages(resolved) if (one.link, *one[2:]) == (outage.link, *outage[2:])]
@@ -171,7 +171,7 @@ def sentence(outage: Outage, resolved: Resolved) -> str:
 
 
 def outage_lines(resolved: Resolved, main: Outage | None = None) -> Iterator[str]:
-    """A line for each outage. That of `main` is left out."""
+    """A line for each outage except `main`."""
     told = {sentence(main, resolved)} if main else set()
     for one in outages(resolved):
         words = sentence(one, resolved)

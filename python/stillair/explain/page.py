@@ -1,4 +1,4 @@
-"""The page of text: losses, late packets and their causes, use of the air, limits of throughput, and changes."""
+"""The text page: losses, late packets and their causes, airtime, throughput limits, and changes."""
 
 import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -61,9 +61,9 @@ _LAYERS = {
     "contention": "waiting for a turn on the channel",
     "tries": "on the air, and lost",
     "air": "on the air, and received",
-    "reorder": "waiting for an earlier frame that is sent again",
+    "reorder": "waiting for the retransmission of an earlier frame",
     "wire": "on cables and lines",
-    "receiver": "received, before the host is told",
+    "receiver": "received, before the host is notified",
 }
 
 
@@ -75,7 +75,10 @@ def text(
     resolved: Resolved,
     left_out: str = "",
 ) -> str:
-    """The page in 80 columns. `tried` is `None` if nothing was tried; `left_out` says what was not allowed."""
+    """Returns the page in 80 columns.
+
+    `tried` is `None` if no change was tried; `left_out` names changes not allowed.
+    """
     return "\n".join(_narrow(_lines(scenario, runs, found, tried, resolved, left_out)))
 
 
@@ -87,12 +90,12 @@ def _lines(
     resolved: Resolved,
     left_out: str,
 ) -> Iterator[str]:
-    yield f"{scenario}: where the time of packets goes ({len(runs)} run{'s' if len(runs) > 1 else ''})"
+    yield f"{scenario}: delay of packets by layer and cause ({len(runs)} run{'s' if len(runs) > 1 else ''})"
     yield ""
     dead = _dead(runs)
     lost = [one for one in losses.found(runs, resolved) if one.name not in dead]
     if dead:
-        yield f"Nothing arrives of {', '.join(dead)}: 'stillair check' says which rates work."
+        yield f"Nothing arrives for {', '.join(dead)}: 'stillair check' shows which rates work."
     down = _main_outage(lost, dead, findings.worst(found), resolved)
     if down:
         yield f"Main cause: outage: {outages.sentence(down, resolved)}."
@@ -100,7 +103,7 @@ def _lines(
         yield losses.headline(lost)
     yield from outages.outage_lines(resolved, down)
     if not found:
-        yield "No packet was delivered that was followed: nothing else to explain."
+        yield "No followed packet was delivered: nothing else to explain."
         return
     worst = findings.worst(found)
     if worst:
@@ -145,9 +148,10 @@ def _leaves_out(runs: Sequence[Run]) -> bool:
 def _main_outage(
     lost: Sequence[Lost], dead: Sequence[str], worst: Subject | None, resolved: Resolved
 ) -> outages.Outage | None:
-    """The Wi-Fi outage that is the main cause; `None` without one.
+    """Returns the Wi-Fi outage that is the main cause, or `None`.
 
-    An outage is the main cause if its station has the lossiest or a dead flow, or if no other cause is found.
+    An outage is the main cause if its station has the lossiest flow or a dead flow, or if no other cause is
+    found.
     """
     stations = {name.rpartition(".")[2] for name in (*(one.name for one in lost[:1]), *dead)}
     stations |= _senders({one.name for one in lost[:1]} | set(dead), resolved)
@@ -175,7 +179,7 @@ def _main(subject: Subject, title: str) -> str:
 
 
 def _uncovered(subject: Subject) -> str:
-    """A sentence if named causes explain less than half of p95."""
+    """A note if named causes explain less than half of p95."""
     if subject.is_covered:
         return ""
     return f" Named causes cover only {_ms(subject.named_ms)} of these {_ms(subject.late.delay_ms)} ms."
@@ -195,7 +199,7 @@ def _without(found: Sequence[Subject], dead: Sequence[str], lost: Sequence[Lost]
 
 
 def _dead(runs: Sequence[Run]) -> list[str]:
-    """Flows and pings of which nothing arrived in any run."""
+    """Flows and pings that received nothing in any run."""
     flows = {name for name, of in runs[0].get("flows", {}).items() if of["protocol"] in ("tcp", "udp")}
     pings = {name for name, of in runs[0].get("pings", {}).items() if of["sent"]}
     came = {
@@ -231,7 +235,7 @@ def _is_news(subject: Subject) -> bool:
 
 
 def _spikes(spikes: Spikes) -> str:
-    """How many packets are much later than the others, and why."""
+    """Number of packets that are much later than the others, and their cause."""
     many = f"{spikes.packets} packet{'s are' if spikes.packets > 1 else ' is'}"
     late = f"{many} later than {_ms(spikes.beyond_ms)} ms, up to {_ms(spikes.most_ms)} ms"
     if spikes.finding is None:
@@ -242,7 +246,7 @@ def _spikes(spikes: Spikes) -> str:
 
 
 def _narrow(lines: Iterable[str]) -> Iterator[str]:
-    """Lines of 80 columns. Lines for the command line stay whole."""
+    """Wraps lines to 80 columns, except for command line arguments."""
     for line in lines:
         start = len(line) - len(line.lstrip())
         if len(line) <= WIDTH or line.startswith(advice.PASTED):
@@ -254,14 +258,14 @@ def _narrow(lines: Iterable[str]) -> Iterator[str]:
 
 
 def packet(runs: Sequence[Run], flow: str | None = None, modems: Collection[str] = ()) -> str:
-    """The slowest packet of a flow, or of all, through all layers.
+    """Describes the slowest packet of a flow, or of all flows, layer by layer.
 
-    What is in the hardware of one of `modems`, which are interfaces at access lines, is in the modem.
+    The hardware queue of the interfaces `modems`, which are at access lines, is named the modem.
     """
     slowest = {name: found for run in runs for name, found in run["sojourn"]["slowest"].items()}
     names = [name for name in slowest if flow in (None, name)]
     if not names:
-        return "No packet was delivered that was followed."
+        return "No followed packet was delivered."
     name = max(names, key=lambda one: slowest[one]["delay_ns"])
     found = slowest[name]
     lines = [
@@ -285,7 +289,7 @@ def sentence(finding: Finding) -> str:
 
 
 def _queue(finding: Finding) -> str:
-    """A queue, by where it is and what fills it."""
+    """Describes a queue by its place and by what fills it."""
     where = {"down": "the buffer at the provider (down)", "up": "the modem's buffer (up)"}.get(finding.modem)
     if where is None:
         where = "a queue" if finding.slight else "a queue that is too long"
@@ -296,7 +300,7 @@ def _queue(finding: Finding) -> str:
 
 
 _NAMED = 2
-"""Flows of a queue that are named."""
+"""Flows of a queue to name."""
 
 
 def _share(finding: Finding) -> str:
@@ -304,7 +308,7 @@ def _share(finding: Finding) -> str:
 
 
 def _layers(subject: Subject, around: Around) -> dict[str, float]:
-    """Time by layer, that in a modem apart, the largest first; without what is too little to tell."""
+    """Time by layer, with modems separate, largest first; small parts are left out."""
     layers: dict[str, float] = {}
     for (layer, _), ms in around.parts_ms.items():
         if layer != "socket":
@@ -341,18 +345,18 @@ def _subject(subject: Subject, count: int, runs: int) -> Iterator[str]:
 
 
 _SHOWN = 0.001
-"""Uses of the air below this part are left out."""
+"""Smaller uses of the airtime are left out."""
 
 _USES = {
     "contention": "gaps and back-off before frames",
     "ack": "acknowledgements",
     "protection": "RTS/CTS",
-    "overlap": "frames on top of each other",
+    "overlap": "overlapping frames",
     "collision": "collisions",
     "beacon": "beacons",
     "neighbour": "neighbouring networks",
 }
-"""Printed names of uses of the air. Other uses are printed under their key."""
+"""Printed names of airtime uses. Other uses are printed by key."""
 
 
 def _air(runs: Sequence[Run], resolved: Resolved) -> Iterator[str]:
@@ -370,7 +374,7 @@ def _air(runs: Sequence[Run], resolved: Resolved) -> Iterator[str]:
 
 
 def _throughput(runs: Sequence[Run]) -> Iterator[str]:
-    """The limit of each TCP or blocking UDP flow: the cause for which its data waited in the socket."""
+    """Limit of each TCP or blocking UDP flow: the cause for which its data waited in the socket."""
     for delays in sojourn.over(runs):
         if delays.of != "flow":
             continue

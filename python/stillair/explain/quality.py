@@ -1,4 +1,4 @@
-"""Quality of Outcome: how far a path is from what an application needs (draft-ietf-ippm-qoo-09, text of 2026-05-19)."""
+"""Quality of Outcome: a path scored against an application's needs (draft-ietf-ippm-qoo-09, text of 2026-05-19)."""
 
 import math
 import tomllib
@@ -15,13 +15,13 @@ from stillair.text import shape, source
 
 
 class Bounds(NamedTuple):
-    """Where performance is optimal (ROP), and where it becomes unacceptable (CPUP)."""
+    """Bounds of optimal (ROP) and unacceptable (CPUP) performance."""
 
     optimal: float
     unacceptable: float
 
     def part(self, measured: float) -> float:
-        """1 at the optimum and better, 0 at what is unacceptable and worse, linear between."""
+        """1 at or better than optimal, 0 at or worse than unacceptable, linear between."""
         return min(1.0, max(0.0, 1 - (measured - self.optimal) / (self.unacceptable - self.optimal)))
 
 
@@ -30,18 +30,19 @@ class Requirement:
     """Requirements of an application. Latencies are round trips for pings and one-way delays for calls."""
 
     latency_ms: Mapping[float, Bounds]
-    """By percentile."""
+    """Latency bounds by percentile."""
     loss: Bounds
-    """Parts of all packets, 0 to 1."""
+    """Loss bounds, as shares of all packets (0 to 1)."""
     throughput_mbps: float = 0.0
-    """The least that the station gets while it is loaded: goodput of all its flows, both ways."""
+    """Least throughput of a loaded station: goodput of all its flows, both directions."""
 
     @classmethod
     def load(cls, path: str | Path) -> "Requirement":
-        """Reads a file of TOML; `InputError` says what is wrong.
+        """Reads a TOML file. Raises `InputError` for a malformed one.
 
-        `latency_ms = [[99, 200, 500], [99.9, 300, 600]]` are percentiles with what is optimal and what is unacceptable,
-        `loss = [0.01, 0.05]` the same of packets, and `throughput_mbps = 4` is the least, 0 where it is left out.
+        `latency_ms = [[99, 200, 500], [99.9, 300, 600]]` lists percentiles with their optimal and
+        unacceptable values, `loss = [0.01, 0.05]` is the optimal and unacceptable share of lost packets, and
+        `throughput_mbps = 4` the least throughput, 0 by default.
         """
         try:
             found = tomllib.loads(source.text(path, "requirements"))
@@ -50,26 +51,26 @@ class Requirement:
         except UnicodeDecodeError as error:
             raise InputError(f"{path}: byte {error.start} is not UTF-8") from None
         except (ValueError, RecursionError) as why:
-            raise InputError(f"{path}: found what is no TOML ({why}), expected latency_ms and loss") from None
+            raise InputError(f"{path}: found malformed TOML ({why}), expected latency_ms and loss") from None
         shape.check(found, _FILE, path)
         latency = {float(at): Bounds(float(good), float(bad)) for at, good, bad in found["latency_ms"]}
         return cls(latency, Bounds(*map(float, found["loss"])), float(found.get("throughput_mbps", 0)))
 
 
 class Outcome(NamedTuple):
-    """A score from 0 to 100, the least of its parts that were judged."""
+    """A score from 0 to 100: the lowest of its evaluated parts."""
 
     score: float
     latency: float
     loss: float
     throughput: float | None
-    """None if it was not judged."""
+    """`None` if not evaluated."""
 
 
 def outcome(need: Requirement, latencies_ms: Sequence[float], loss: float, throughput_mbps: float | None) -> Outcome:
-    """The score of measured latencies, of which there is at least one, the part of packets lost, and a throughput.
+    """Scores measured latencies, of which there must be at least one, the share of lost packets, and a throughput.
 
-    Percentiles are interpolated between neighbours. A throughput of none is not judged.
+    Percentiles are interpolated between neighbours. A throughput of `None` is not evaluated.
     """
     latency = 100 * min(bounds.part(percentile(latencies_ms, at)) for at, bounds in need.latency_ms.items())
     parts = (latency, 100 * need.loss.part(loss))
@@ -106,22 +107,22 @@ _FILE = shape.record(
 
 
 def of_run(measured: Measured, need: Requirement) -> dict[str, Outcome]:
-    """The outcome of each ping (round trips) and call (one way) of a run, over the measured time.
+    """Scores each ping (round trips) and call (one way) of a run, over the measured time.
 
-    Lost packets, packets that the sender skipped, and packets too late for playout count as lost.
+    Lost packets, packets skipped by the sender, and packets too late for playout count as lost.
 
-    The throughput is the goodput of the station which the flow belongs to. It is judged if it is enough, or if the
-    station was loaded so that it could have been: what an idle station carries says nothing of its path.
+    The throughput is the goodput of the flow's station. It is evaluated if it suffices, or if the station was
+    loaded: the goodput of an idle station says nothing about the path.
     """
     found = {}
     since, until = measured.series.measured_ns()
     for flow in measured.series.flows:
         lost = losses.part(flow.name, measured.summary)
         samples = [(ping.at_ns, ping.rtt_ns) for ping in flow.pings or ()]
-        # A call's packets count by the time at which they were due, as in its summary.
+        # As in the summary, packets of a call count by the time at which they were due.
         samples += [(packet.at_ns - packet.delay_ns, packet.delay_ns) for packet in flow.voip or ()]
         latencies = [ns / 1e6 for at, ns in samples if since <= at <= until]
-        # A call or ping of which nothing arrives has no delay to judge, and is not acceptable.
+        # A call or ping without any arrival has no delay, and is unacceptable.
         if latencies or (lost == 1.0 and _is_judged(flow.name, measured)):
             throughput = _throughput(measured, flow.station, need.throughput_mbps)
             found[flow.name] = outcome(need, latencies or [math.inf], lost or 0.0, throughput)
@@ -132,7 +133,7 @@ def videos_of(summary: Mapping[str, Any]) -> list[str]:
     """Names of the video flows of a run, which have no score."""
     flows: Mapping[str, Mapping[str, Any]] = summary.get("flows") or {}
     calls: Mapping[str, Any] = summary.get("voip") or {}
-    # Only calls and video skip datagrams.
+    # Only calls and videos skip datagrams.
     return [name for name, of in flows.items() if of.get("skipped") is not None and name not in calls]
 
 
@@ -143,11 +144,11 @@ def _is_judged(name: str, measured: Measured) -> bool:
 
 
 _STEADY = 0.9
-"""TCP that delivers in this part of the steps, or more, has data to send all the time."""
+"""A TCP flow that delivers in at least this share of the steps always has data to send."""
 
 
 def _throughput(measured: Measured, station: str | None, least_mbps: float) -> float | None:
-    """Goodput of a station; `None` without a station, or if nothing offered more."""
+    """Goodput of a station; `None` without a station, or if less than the requirement was offered."""
     of = measured.summary["stations"].get(station or "")
     if of is None:
         return None
@@ -156,7 +157,7 @@ def _throughput(measured: Measured, station: str | None, least_mbps: float) -> f
 
 
 def _loaded(measured: Measured, station: str | None, least_mbps: float) -> bool:
-    """Returns true if TCP sent to or from a station all the time, or UDP offered at least this rate."""
+    """Returns true if TCP kept the station busy all the time, or UDP offered at least this rate."""
     flows: Mapping[str, Mapping[str, Any]] = measured.summary.get("flows") or {}
     offered = 0.0
     for flow in measured.series.flows:
@@ -165,7 +166,7 @@ def _loaded(measured: Measured, station: str | None, least_mbps: float) -> bool:
             continue
         if of.get("protocol") == "tcp":
             steps = flow.bytes[measured.series.measured_steps()]
-            # What waits for a retransmission time-out has data too.
+            # A flow waiting for a retransmission time-out has data to send.
             if of.get("timeouts") or sum(map(bool, steps)) >= _STEADY * max(1, len(steps)):
                 return True
         loss = of.get("loss")

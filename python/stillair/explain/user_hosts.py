@@ -1,4 +1,4 @@
-"""Hosts that the user controls: only their settings, and their applications, are proposed."""
+"""The user's hosts: only their settings and applications are proposed."""
 
 import re
 import tomllib
@@ -23,7 +23,7 @@ class Mine(NamedTuple):
     names: frozenset[str]
 
     def keep(self, change: Change, resolved: Resolved) -> tuple[Change | None, set[str]]:
-        """The part of a change that sets these nodes only, and the nodes whose settings are left out."""
+        """Returns the part of a change that only sets these nodes, and the nodes left out."""
         kept, others = list[tuple[str, str]](), set[str]()
         for key, value in change.overrides:
             of = owners(key, resolved)
@@ -42,7 +42,7 @@ _NOBODY = "other networks"
 
 
 def read(values: Sequence[str], resolved: Resolved, scenario: str) -> Mine | None:
-    """The nodes of `--mine`, each value with one name or several names between commas. `None` without values."""
+    """Parses `--mine`: each value is a name, or several names separated by commas. `None` without values."""
     given = [name.strip() for value in values for name in value.split(",")]
     if not given:
         return None
@@ -67,14 +67,14 @@ def _listed(known: Mapping[str, object]) -> str:
 
 
 def owners(key: str, resolved: Resolved) -> set[str]:
-    """The nodes on which a key is set; empty if on none of the scenario's nodes."""
+    """The nodes on which a key is set; empty if it sets none of the scenario's nodes."""
     nodes = resolved["nodes"]
     match key.split("."):
         case ["node", name, *_]:
             counted = {node["name"] for node in nodes if re.fullmatch(rf"{re.escape(name)}\d+", node["name"])}
             return {node["name"] for node in nodes if node["name"] == name} or counted
         case ["channel", name, *_]:
-            # Width, beacons and basic rates are settings of its access points.
+            # Channel width, beacons and basic rates are access point settings.
             media = ((node["name"], interface["medium"]) for node in nodes for interface in node["interfaces"])
             return {
                 node
@@ -89,7 +89,7 @@ def owners(key: str, resolved: Resolved) -> set[str]:
 
 
 def limited(every: Sequence[Change], mine: Mine, resolved: Resolved, scenario: str) -> tuple[list[Change], str]:
-    """Changes that are possible on the user's nodes, those of applications last; and a sentence about the others."""
+    """Changes that the user's nodes allow, with application changes last, and a sentence about the others."""
     kept, others, words = list[Change](), set[str](), list[str]()
     for change in every:
         one, of = mine.keep(change, resolved)
@@ -106,7 +106,7 @@ def limited(every: Sequence[Change], mine: Mine, resolved: Resolved, scenario: s
 
 
 def applications(mine: Mine, resolved: Resolved, scenario: str) -> Iterator[tuple[str, Change]]:
-    """Changes of the applications on the user's nodes, each with its node: a lower bit rate, a DSCP."""
+    """Changes to applications on the user's nodes, each with its node: a lower bit rate, a DSCP."""
     for at, flow in enumerate(tomllib.loads(scenario).get("flow", ())):
         host = _sender(flow, mine, resolved)
         if not host:

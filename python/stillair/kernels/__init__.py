@@ -1,14 +1,14 @@
-"""Real Linux kernels as guests: built from source as User Mode Linux, kept in a cache, found again by name.
+"""Real Linux kernels as guests: built from source as User Mode Linux, cached, and found by name.
 
-Nothing here knows a scenario or a run. What goes into a guest stands in `guest/`, under a licence of its own.
+Independent of scenarios and runs. Guest programs are in `guest/`, under their own licence.
 
-    build     from a source to a kernel in the cache
-    sources   Debian's package, an archive, somebody's tree
-    config    fragments put together, and which of their keys took effect
-    patches   patches applied, or why not
-    guest     our own files for guests, and the programs made of them
-    tools     programs that are needed, and how they are installed
-    store     the cache: what is there, by name
-    programs  programs that a build starts, which end with it
+    build     builds a source into the cache
+    sources   Debian packages, archives, and source trees
+    config    merges fragments and reports keys without effect
+    patches   applies patches
+    guest     our guest files and programs
+    tools     required programs and how to install them
+    store     the cache of built kernels
+    programs  child processes of a build
     profiles  profiles of Linux releases, by version
 """

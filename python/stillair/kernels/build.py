@@ -1,4 +1,4 @@
-"""From a source to a kernel in the cache."""
+"""Builds a kernel from a source into the cache."""
 
 import hashlib
 import json
@@ -21,36 +21,36 @@ from stillair.text import lock, signals
 
 _BUILDING = ".building-"
 FILES = 685
-"""About so many files are compiled; for a bar, which people look at."""
+"""Approximate number of compiled files, for the progress bar."""
 _NEEDED = ("UML_TIME_TRAVEL_SUPPORT", "VIRTIO_UML", "VIRTIO_NET", "HOSTFS", "INET")
-"""Without these it is no guest."""
+"""Options that a guest kernel must have."""
 
 Say = Callable[[str], object]
 
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be built."""
+    """A build request."""
 
     version: str
     source: Path | None = None
     fragments: Sequence[str] = ()
-    """Names of ours (`shallow`) or files."""
+    """Names of bundled fragments (such as `shallow`), or files."""
     patches: Sequence[str] = ()
-    """Names of our examples or files."""
+    """Names of bundled examples, or files."""
     name: str | None = None
-    """What a scenario will call it; the version if none is given."""
+    """Name for use in scenarios; defaults to the version."""
     bare: bool = False
-    """Without our patches."""
+    """Leave out the bundled patches."""
     replace: bool = False
-    """Take the place of another kernel of that name."""
+    """Replace an existing kernel of that name."""
     jobs: int | None = None
     keep: bool = False
-    """Keep what was compiled of somebody's tree, for the next build of it."""
+    """Keep the object files of a source tree for its next build."""
 
 
 class Built(NamedTuple):
-    """What came of it."""
+    """A finished build."""
 
     kernel: store.Kernel
     was_there: bool
@@ -59,20 +59,20 @@ class Built(NamedTuple):
 
 @dataclass
 class Plan:
-    """All that decides what the kernel will be."""
+    """Everything that determines the kernel."""
 
     order: Order
     source: sources.Source
     asked: dict[str, config.Asked]
     own: set[str]
-    """Keys of our base fragment alone: one that is missing there is told and no mistake."""
+    """Keys of the base fragment only. If one has no effect, the build reports it but does not fail."""
     patches: list[Path]
     required: set[Path]
     compiler: str
     notes: list[str] = field(default_factory=list)
 
     def hash(self) -> str:
-        """Of source, configuration, patches, and compiler."""
+        """Hash of source, configuration, patches, and compiler."""
         text = json.dumps(
             [
                 self.source.hash(),
@@ -89,7 +89,10 @@ class Plan:
 
 
 def build(order: Order, say: Say, compiled: Callable[[int], object] | None = None) -> Built:
-    """Builds a kernel, or finds it in the cache. `say` hears what is done, `compiled` how many files were compiled."""
+    """Builds a kernel, or finds it in the cache.
+
+    `say` receives messages, `compiled` the number of compiled files.
+    """
     tools.check()
     plan = planned(order)
     name = order.name or order.version
@@ -98,13 +101,13 @@ def build(order: Order, say: Say, compiled: Callable[[int], object] | None = Non
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{folder.parent}: cannot be made: {error.strerror}; STILLAIR_KERNELS names another") from None
+        raise InputError(f"{folder.parent}: cannot be created: {error.strerror}; set STILLAIR_KERNELS") from None
     others = [kernel for kernel in store.built() if kernel.name == name and kernel.folder != folder]
     if others and not order.replace:
         raise InputError(
-            f"kernel build: another kernel is called {name}"
+            f"kernel build: another kernel has the name {name}"
             f" ({others[0].folder.name}, of {others[0].facts.get('source')});"
-            " --name calls this one otherwise, --replace removes that one"
+            " choose another with --name, or remove that kernel with --replace"
         )
     there = next((kernel for kernel in store.built() if kernel.folder == folder), None)
     with signals.by_signals():
@@ -113,12 +116,12 @@ def build(order: Order, say: Say, compiled: Callable[[int], object] | None = Non
         store.write(folder, facts)
     for other in others:
         store.remove(other)
-        say(f"removed {other.folder.name}, which was called {name}")
+        say(f"removed {other.folder.name}, which had the name {name}")
     return Built(store.Kernel(folder, facts), there is not None, plan.notes)
 
 
 def planned(order: Order) -> Plan:
-    """Reads all that was asked for; an `InputError` for a mistake in it."""
+    """Reads all inputs. Raises `InputError` for mistakes."""
     ours, base = guest.fragments(), guest.fragments()["base"]
     files = [base, *(ours.get(given) or _file(given, "--config", ours) for given in order.fragments)]
     examples = guest.examples()
@@ -129,7 +132,7 @@ def planned(order: Order) -> Plan:
     fragments = [config.read(file) for file in files]
     source = sources.of(order.version, order.source)
     if order.keep and not isinstance(source, sources.Tree):
-        raise InputError("--keep: is for somebody's tree, and --source names none")
+        raise InputError("--keep: applies only to a source tree, and --source names none")
     asked = config.merged(fragments)
     return Plan(
         order,
@@ -156,7 +159,7 @@ def _compile(plan: Plan, folder: Path, made: str, say: Say, compiled: Callable[[
         tree, objects = work / "tree", work / "objects"
         objects.mkdir(exist_ok=True)
         if isinstance(plan.source, sources.Tree) and tree.exists():
-            say(f"taking over what changed in {plan.source.what}")
+            say(f"updating the copy of {plan.source.what}")
             plan.source.renew(tree)
         else:
             say(f"unpacking {plan.source.what}")
@@ -195,12 +198,12 @@ def _compile(plan: Plan, folder: Path, made: str, say: Say, compiled: Callable[[
 
 @contextmanager
 def _workshop(plan: Plan, root: Path, made: str) -> Iterator[Path]:
-    """A folder to build in, one at a time, and always the same for the same kernel, whose paths may stand in it."""
+    """Locks the build folder. Its path depends only on the kernel, because the build may embed paths."""
     keep = plan.order.keep and isinstance(plan.source, sources.Tree)
     of = hashlib.sha256(os.fsencode(plan.source.folder)).hexdigest()[:12] if keep else made  # type: ignore[attr-defined]
     work = root / (f"{store.KEPT}{of}" if keep else f"{_BUILDING}{of}")
     for left in root.glob(f"{_BUILDING}*"):
-        # Of a build that was killed; one that goes on holds its own.
+        # Left by a killed build; a running build holds its lock.
         with suppress(InputError, OSError), lock.held(left):
             shutil.rmtree(left)
     work.mkdir(exist_ok=True)
@@ -217,7 +220,7 @@ def _workshop(plan: Plan, root: Path, made: str) -> Iterator[Path]:
 
 
 def _removed(folder: Path) -> None:
-    """Removes a folder; what was killed may write a last file meanwhile."""
+    """Removes a folder. Retries, as a dying process may still write files."""
     for _ in range(20):
         shutil.rmtree(folder, ignore_errors=True)
         if not folder.exists():
@@ -226,7 +229,7 @@ def _removed(folder: Path) -> None:
 
 
 def _patched(plan: Plan, tree: Path) -> list[Path]:
-    """Applies the patches; gives those that took. One that was asked for and does not apply is an error."""
+    """Applies the patches and returns those applied. Raises an error if a requested patch does not apply."""
     applied, wrong = [], list[str]()
     for patch in plan.patches:
         refused = patches.apply(patch, tree)
@@ -244,7 +247,7 @@ def _patched(plan: Plan, tree: Path) -> list[Path]:
 
 
 def _lost(patch: Path) -> str:
-    """What a kernel without one of our patches has not: the first line of its text, after its subsystem."""
+    """What a kernel lacks without one of the bundled patches: the patch's subject, without its subsystem."""
     first = patch.read_text(encoding="utf-8").splitlines()[0]
     return first.partition(": ")[2] or first
 
@@ -265,7 +268,7 @@ def _configured(plan: Plan, make: "_Make") -> None:
 
 
 class _Make(NamedTuple):
-    """The kernel's own build, in a folder beside the tree."""
+    """The kernel's own build, in a folder outside the tree."""
 
     tree: Path
     objects: Path
@@ -278,7 +281,7 @@ class _Make(NamedTuple):
             str(self.tree),
             f"O={self.objects}",
             "ARCH=um",
-            # The same source gives the same kernel, whoever builds it and when.
+            # Reproducible builds: the same source gives the same kernel.
             "KBUILD_BUILD_TIMESTAMP=1970-01-01",
             "KBUILD_BUILD_USER=stillair",
             "KBUILD_BUILD_HOST=stillair",
@@ -288,12 +291,12 @@ class _Make(NamedTuple):
         ]
 
     def _environment(self) -> dict[str, str]:
-        # A make that called us would lend its jobs, and an outer build its variables.
+        # Keep out variables of an outer make or build.
         lent = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "ARCH", "CROSS_COMPILE", "LOCALVERSION")
         return {key: value for key, value in os.environ.items() if key not in lent} | {"LC_ALL": "C"}
 
     def said(self, target: str) -> str:
-        """Makes something small, and gives what is said."""
+        """Makes a small target and returns its output."""
         done = programs.done(self._words("-s", target), env=self._environment())
         if done.returncode:
             raise RunError(f"make {target} failed:\n{_last(done.stderr or done.stdout)}")
@@ -312,7 +315,7 @@ class _Make(NamedTuple):
                     if compiled:
                         compiled(count)
         if made.returncode:
-            # With several jobs the error stands before what the others still said.
+            # With parallel jobs, the error is not the last line of the log.
             errors = [line for line in log if re.search(r"error:|Error \d|undefined reference", line)]
             raise RunError(f"the kernel does not compile:\n{_last(''.join(errors) or ''.join(log), 8)}")
 
@@ -327,20 +330,20 @@ def _cpu_seconds() -> float:
 
 
 def _has_shared_clock(tree: Path) -> bool:
-    """Whether the kernel can read its clock from a page of memory, as it can since 6.12."""
+    """Returns true if the kernel can read its clock from shared memory, as it can since 6.12."""
     header = tree / "include" / "uapi" / "linux" / "um_timetravel.h"
     return header.is_file() and "free_until" in header.read_text(encoding="utf-8")
 
 
 def _starts(kernel: Path, version: str) -> None:
-    """Proves that it is a program of this machine that says its version."""
+    """Checks that the kernel runs on this machine and reports its version."""
     done = subprocess.run([str(kernel), "--version"], capture_output=True, text=True, check=False, timeout=30)  # noqa: S603
     if done.returncode or version not in done.stdout:
-        raise RunError(f"the kernel was built and does not start here: {_last(done.stdout + done.stderr, 2)}")
+        raise RunError(f"the kernel was built but does not start here: {_last(done.stdout + done.stderr, 2)}")
 
 
 def _programs(folder: Path, had: object) -> str:
-    """Compiles the programs beside a kernel, if they are not those of our sources; gives their hash."""
+    """Compiles the guest programs next to a kernel if their sources changed. Returns their hash."""
     now = guest.programs_hash()
     if had != now:
         with tempfile.TemporaryDirectory(dir=folder.parent) as place:

@@ -1,7 +1,7 @@
-"""Configuration: fragments put together, and which of their keys took effect.
+"""Configuration: merges fragments, and finds keys without effect.
 
-A key that was asked for and is not in the result is told with its reason, read from the tree's own Kconfig files: that
-there is no such key, what it depends on, or that nobody can set it.
+For each such key the reason is read from the tree's Kconfig files: an unknown key, an unmet dependency, or a
+key without a prompt.
 """
 
 import re
@@ -16,13 +16,13 @@ _SET = re.compile(r"CONFIG_([A-Za-z0-9_]+)=(.*)")
 _UNSET = re.compile(r"# CONFIG_([A-Za-z0-9_]+) is not set")
 _SYMBOL = re.compile(r"\b[A-Z][A-Z0-9_]+\b")
 _ARCHITECTURE = ("arch/um", "arch/x86/um")
-"""Of all architectures, the one that is built."""
+"""The only architecture whose Kconfig is read."""
 
 NO = "n"
 
 
 class Asked(NamedTuple):
-    """A key as a fragment has it."""
+    """A key in a fragment."""
 
     key: str
     value: str
@@ -31,14 +31,14 @@ class Asked(NamedTuple):
 
 
 class Missed(NamedTuple):
-    """A key that did not take effect, and why."""
+    """A key without effect, and the reason."""
 
     asked: Asked
     found: str
     why: str
 
     def __str__(self) -> str:
-        """In one sentence."""
+        """Formats the key and the reason as a sentence."""
         return (
             f"{self.asked.where}: CONFIG_{self.asked.key}={self.asked.value} has no effect"
             f" (it is {self.found}): {self.why}"
@@ -46,7 +46,7 @@ class Missed(NamedTuple):
 
 
 def read(file: Path) -> list[Asked]:
-    """The keys of a fragment; an `InputError` for a line that is none."""
+    """Returns the keys of a fragment. Raises `InputError` for a malformed line."""
     try:
         lines = source.text(file, "a configuration").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -64,12 +64,12 @@ def read(file: Path) -> list[Asked]:
 
 
 def merged(fragments: Iterable[Iterable[Asked]]) -> dict[str, Asked]:
-    """What all fragments ask for together; of a key that is in several, the last one counts."""
+    """Merges the fragments; the last value of a key counts."""
     return {asked.key: asked for fragment in fragments for asked in fragment}
 
 
 def text(asked: Mapping[str, Asked]) -> str:
-    """The keys as a `.config`."""
+    """Formats the keys as a `.config`."""
     lines = (
         f"# CONFIG_{one.key} is not set" if one.value == NO else f"CONFIG_{one.key}={one.value}"
         for one in asked.values()
@@ -78,7 +78,7 @@ def text(asked: Mapping[str, Asked]) -> str:
 
 
 def missed(asked: Mapping[str, Asked], result: Path, tree: Path) -> list[Missed]:
-    """Keys that the result does not have as they were asked for."""
+    """Returns the keys that differ in the resulting configuration."""
     values = {one.key: one.value for one in read(result)}
     found = []
     known: dict[str, list[_Entry]] | None = None
@@ -92,10 +92,10 @@ def missed(asked: Mapping[str, Asked], result: Path, tree: Path) -> list[Missed]
 
 
 class _Entry(NamedTuple):
-    """A symbol where a Kconfig file defines it."""
+    """A symbol as defined in a Kconfig file."""
 
     conditions: tuple[str, ...]
-    """Of itself, and of the menus and ifs around it within its file."""
+    """Its own conditions, and those of the enclosing menus and ifs in its file."""
     has_prompt: bool
 
 
@@ -103,11 +103,11 @@ def _why(asked: Asked, entries: list[_Entry], values: Mapping[str, str]) -> str:
     if not entries:
         return "this kernel has no such key"
     if not any(entry.has_prompt for entry in entries):
-        return "nobody can set it: other keys do"
+        return "it cannot be set directly: other keys select it"
     if asked.value == "m" and values.get("MODULES", NO) == NO:
         return "this kernel has no modules, write =y"
     if asked.value == NO:
-        return "other keys need it (select)"
+        return "other keys select it"
     conditions = dict.fromkeys(condition for entry in entries for condition in entry.conditions)
     unmet = [condition for condition in conditions if _against(condition, values)]
     if not unmet:
@@ -119,7 +119,7 @@ def _why(asked: Asked, entries: list[_Entry], values: Mapping[str, str]) -> str:
 
 
 def _against(condition: str, values: Mapping[str, str]) -> bool:
-    """Whether a symbol in a condition speaks against it: one that is not set, or set and negated."""
+    """Returns true if a symbol violates a condition: unset, or set and negated."""
     text = re.sub(r'"[^"]*"', "", condition)
     return any(
         (values.get(found[2], NO) == NO) != bool(found[1])
@@ -146,7 +146,7 @@ _TYPES = ("bool", "tristate", "int", "hex", "string", "prompt")
 
 
 class _Reader:
-    """What stands around a line of a Kconfig file, and the symbol that is being described."""
+    """Parser state: the enclosing blocks, and the current symbol."""
 
     def __init__(self) -> None:
         self.around: list[list[str]] = []
@@ -157,14 +157,14 @@ class _Reader:
         self.is_menu = False
 
     def end(self) -> None:
-        """Another block begins: that before it is whole."""
+        """Ends the current symbol."""
         if self.key:
             conditions = (*(one for level in self.around for one in level), *self.own)
             self.found.append((self.key, _Entry(conditions, self.has_prompt)))
         self.key, self.own, self.has_prompt, self.is_menu = "", [], False, False
 
     def block(self, first: str, rest: str) -> None:
-        """The line that a block begins or ends with."""
+        """Starts or ends a block."""
         self.end()
         if first in ("config", "menuconfig"):
             self.key = rest
@@ -177,7 +177,7 @@ class _Reader:
             self.around.pop()
 
     def line(self, first: str, rest: str) -> None:
-        """A line within a block."""
+        """Reads a line within a block."""
         if first == "depends":
             (self.around[-1] if self.is_menu else self.own).append(rest.removeprefix("on").strip())
         elif first in _TYPES:
@@ -185,14 +185,15 @@ class _Reader:
 
 
 def _file(text: str) -> list[tuple[str, _Entry]]:
-    """The symbols of a Kconfig file, with what is around them."""
+    """Returns the symbols of a Kconfig file, with their conditions."""
     reader = _Reader()
     help_indent: int | None = None
     for line in text.replace("\\\n", " ").splitlines():
         words = line.strip()
         indent = len(line.expandtabs()) - len(line.expandtabs().lstrip())
         if help_indent is not None:
-            # A help text ends where a line stands less far in than its first; one at the left edge is none.
+            # A help text ends at a line with less indentation than its first line. If that is not indented,
+            # there is no help text.
             help_indent = help_indent or (indent if words else 0)
             if not words or indent >= help_indent > 0:
                 continue

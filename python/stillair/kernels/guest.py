@@ -1,6 +1,6 @@
-"""Our own files for guests, which stand under the kernel's licence in `guest/`, and the programs made of them.
+"""Stillair's guest files, which are in `guest/` under the kernel's licence, and the programs built from them.
 
-They are no part of the package that pip installs: `STILLAIR_GUEST` names the folder where the source tree is elsewhere.
+They are not part of the installed package: outside a source tree, `STILLAIR_GUEST` names their folder.
 """
 
 import hashlib
@@ -19,8 +19,8 @@ def folder() -> Path:
     if not (found / "config" / "base.config").is_file():
         where = f'STILLAIR_GUEST: found "{own}", which has no config/base.config' if own else "guest files are missing"
         raise InputError(
-            f"{where}; they are GPL-2.0 and no part of the installed package:"
-            " let STILLAIR_GUEST name the folder guest/ of Stillair's source"
+            f"{where}; they are GPL-2.0 and not part of the installed package:"
+            " set STILLAIR_GUEST to the folder guest/ of Stillair's source"
         )
     return found
 
@@ -31,18 +31,18 @@ def fragments() -> dict[str, Path]:
 
 
 def patches() -> list[Path]:
-    """The patches that every guest gets, in order."""
+    """Patches that every guest gets, in order."""
     return sorted((folder() / "patches").glob("*.patch"))
 
 
 def variants(patch: Path) -> list[Path]:
-    """A patch, and behind it what one of ours is for older kernels, if that differs."""
+    """A patch, followed by its variant for older kernels, if there is one."""
     older = patch.parent / "older" / patch.name
     return [patch, older] if patch.parent == folder() / "patches" and older.is_file() else [patch]
 
 
 def examples() -> dict[str, Path]:
-    """Patches that are examples, by name: each is asked for."""
+    """Example patches by name, which are applied only on request."""
     return {path.stem: path for path in sorted((folder() / "examples").glob("*.patch"))}
 
 
@@ -50,11 +50,11 @@ PROGRAMS = {
     "launch": ("host/launch.c", ()),
     "seed.so": ("host/seed.c", ("-shared", "-fPIC")),
 }
-"""What runs on this machine, what it is made of, and how."""
+"""Programs for the host, with their sources and compiler flags."""
 
 
 def programs_hash() -> str:
-    """A hash of all sources of programs."""
+    """Hash of all program sources."""
     made = hashlib.sha256()
     for path in sorted([*folder().glob("*.[ch]"), *folder().glob("host/*.[ch]")]):
         made.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
@@ -62,7 +62,7 @@ def programs_hash() -> str:
 
 
 def orders() -> int:
-    """The version of the orders that the first program understands, of guest.h."""
+    """Protocol version of the guest's init, from guest.h."""
     for line in (folder() / "guest.h").read_text(encoding="utf-8").splitlines():
         if line.startswith("#define ORDERS "):
             return int(line.split()[2])
@@ -70,13 +70,13 @@ def orders() -> int:
 
 
 def make_programs(target: Path) -> list[str]:
-    """Compiles the programs into a folder; gives their names."""
+    """Compiles the programs into a folder and returns their names."""
     here = folder()
     for name, (source, flags) in PROGRAMS.items():
         _compile(target / name, [here / source], flags)
     inside = sorted(here.glob("*.c"))
     if inside:
-        # The guest has whatever libraries the machine has, and its first program should depend on none.
+        # The guest uses the host's libraries; its init should not depend on them.
         _compile(target / "init", inside, ("-static",))
     return [*PROGRAMS, *(["init"] if inside else [])]
 
@@ -84,7 +84,7 @@ def make_programs(target: Path) -> list[str]:
 def _compile(target: Path, sources: list[Path], flags: tuple[str, ...]) -> None:
     part = target.with_name(f".{target.name}.part")
     command = ["gcc", "-O2", "-Wall", *flags, "-o", str(part), *map(str, sources), "-lm"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own words
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own arguments
     if done.returncode:
         raise RunError(f"{sources[0]}: does not compile:\n{done.stderr.strip()}")
     part.chmod(0o755)

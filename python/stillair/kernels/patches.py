@@ -1,4 +1,4 @@
-"""Patches applied to a tree, or why not."""
+"""Applies patches to a tree."""
 
 import re
 import shutil
@@ -10,37 +10,37 @@ from stillair._native import InputError
 from stillair.text import source
 
 _MOST_BYTES = 64 << 20
-"""Of a patch."""
+"""Size limit of a patch."""
 
 _FILE = re.compile(r"^\+\+\+ (?:[^/\s]+/)?(\S+)", re.M)
 
 
 class Refused(NamedTuple):
-    """A patch that a tree does not take."""
+    """A patch that does not apply."""
 
     patch: Path
     why: str
 
     def __str__(self) -> str:
-        """In one sentence."""
+        """Formats the reason as a sentence."""
         return f"{self.patch}: does not apply to this kernel: {self.why}"
 
 
 def read(patch: Path) -> str:
-    """A patch's text; an `InputError` if it is none."""
+    """Returns the text of a patch. Raises `InputError` if the file is not a patch."""
     try:
         text = source.text(patch, "a patch", _MOST_BYTES, "surrogateescape")
     except OSError as error:
         raise InputError(f"{patch}: cannot be read: {error.strerror}") from None
     if not re.search(r"^--- .*\n\+\+\+ ", text, re.M):
         raise InputError(
-            f"{patch}: found no lines '--- a/FILE' and '+++ b/FILE', expected a patch as 'git diff' makes it"
+            f"{patch}: found no lines '--- a/FILE' and '+++ b/FILE', expected a patch in the format of 'git diff'"
         )
     return text
 
 
 def apply(patch: Path, tree: Path) -> Refused | None:
-    """Applies a patch, or leaves the tree as it is and says why not."""
+    """Applies a patch, or leaves the tree unchanged and returns the reason."""
     text = read(patch)
     tried = _patch(tree, text, "--dry-run", "--forward")
     if tried.returncode:
@@ -54,7 +54,7 @@ def apply(patch: Path, tree: Path) -> Refused | None:
 
 
 def _patch(tree: Path, text: str, *options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(  # noqa: S603 - our own words
+    return subprocess.run(  # noqa: S603 - our own arguments
         ["patch", "-p1", "--batch", "--reject-file=-", "-d", str(tree), *options],  # noqa: S607
         input=text,
         capture_output=True,
@@ -65,7 +65,7 @@ def _patch(tree: Path, text: str, *options: str) -> subprocess.CompletedProcess[
 
 
 def _own(file: Path) -> None:
-    """Makes a file one of its own: in a copy of somebody's tree it may be the same file under another name."""
+    """Breaks a hard link: in a copy of a source tree, the file may be shared with the original."""
     if file.is_file() and file.stat().st_nlink > 1:
         copy = file.with_name(f".{file.name}.own")
         shutil.copy2(file, copy)
@@ -73,7 +73,7 @@ def _own(file: Path) -> None:
 
 
 def _why(said: str) -> str:
-    """What `patch` said of failure, without what went well."""
+    """Failure messages of `patch`, without its other output."""
     lines = [line.strip() for line in said.splitlines()]
     file = ""
     found = []

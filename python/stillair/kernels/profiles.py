@@ -23,14 +23,14 @@ def known() -> dict[Version, str]:
 
 
 def profile(version: Version) -> str:
-    """Returns the profile of this version, or of the next older release."""
+    """Returns the profile of this version, or of the closest older release."""
     older = [name for at, name in known().items() if at <= version]
     if not older:
         oldest = next(iter(known().values()))
-        raise InputError(f"kernel: found Linux {version[0]}.{version[1]}, expected one that is not older than {oldest}")
+        raise InputError(f"kernel: found Linux {version[0]}.{version[1]}, expected {oldest} or newer")
     return older[-1]
 
 
 def is_exact(version: Version) -> bool:
-    """Returns true if this version has a profile of its own."""
+    """Returns true if this exact version has a profile."""
     return version in known()

@@ -1,4 +1,4 @@
-"""Programs that a build starts: neither they nor what they start outlives it."""
+"""Child processes of a build. They and their descendants are killed when the build ends."""
 
 import os
 import signal
@@ -17,8 +17,8 @@ def started(
     stdin: IO[str] | None = None,
     stderr: int | None = None,
 ) -> Iterator["subprocess.Popen[str]"]:
-    """A program whose output is read, in a group of its own that is killed if this block ends by an exception."""
-    with subprocess.Popen(  # noqa: S603 - our own words
+    """Starts a program in its own process group, which is killed if the block raises."""
+    with subprocess.Popen(  # noqa: S603 - our own arguments
         words, start_new_session=True, text=True, cwd=cwd, env=env, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr
     ) as made:
         try:
@@ -36,7 +36,7 @@ def done(
     env: Mapping[str, str] | None = None,
     stdin: IO[str] | None = None,
 ) -> "subprocess.CompletedProcess[str]":
-    """A program that has come to its end, and what it said."""
+    """Runs a program to its end and returns its output."""
     with started(words, cwd=cwd, env=env, stdin=stdin, stderr=subprocess.PIPE) as made:
         said, errors = made.communicate()
     return subprocess.CompletedProcess(list(words), made.returncode, said, errors)

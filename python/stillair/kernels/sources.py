@@ -1,6 +1,6 @@
-"""Where a kernel's source comes from: Debian's package, an archive, or somebody's tree, which is never written to.
+"""Kernel sources: a Debian package, an archive, or a source tree, which is never modified.
 
-Each gives a tree to build in, which is ours, and a hash of what is in it.
+Each unpacks a private tree to build in, and has a hash of its content.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ _UNUSED = (
     "*/sound/*.[ch]",
     "*/drivers/media/*.[ch]",
 )
-"""Of an archive, what no guest has: a third of it. Kconfig files are all needed."""
+"""Parts of an archive that no guest needs, a third of it. All Kconfig files are needed."""
 
 
 class Source(Protocol):
@@ -33,40 +33,40 @@ class Source(Protocol):
 
     @property
     def what(self) -> str:
-        """What it is, for people."""
+        """Description for messages."""
         ...
 
     def hash(self) -> str:
-        """A hash of all that is in it."""
+        """Hash of the content."""
         ...
 
     def unpack(self, target: Path) -> None:
-        """Makes a tree of its own in an empty folder."""
+        """Creates the build tree in an empty folder."""
         ...
 
 
 def of(version: str, given: Path | None) -> Source:
-    """The source that was asked for."""
+    """Returns the requested source."""
     if given is None:
         if not re.fullmatch(r"\d+\.\d+", version):
             raise InputError(
-                f'found "{version}", expected a version that Debian has a source of, such as 6.12;'
-                " of another, --source names a tree or an archive"
+                f'found "{version}", expected a version that Debian packages, such as 6.12;'
+                " for others, give a tree or an archive with --source"
             )
         return Debian(version)
     if not version or not re.fullmatch(r"[\w.+-]+", version):
         raise InputError(f'found "{version}", expected a name of letters, digits, dots and dashes')
     if given.is_dir():
         if not (given / "Kbuild").is_file() or not (given / "arch" / "um").is_dir():
-            raise InputError(f"--source: {given} is no tree of Linux: it has no Kbuild and arch/um")
+            raise InputError(f"--source: {given} is not a Linux source tree: it has no Kbuild and arch/um")
         return Tree(given.resolve())
     if given.is_file():
         return Archive(given.resolve())
-    raise InputError(f"--source: {given}: no such file or folder; expected a tree of Linux or an archive (.tar.xz)")
+    raise InputError(f"--source: {given}: no such file or folder; expected a Linux source tree or an archive (.tar.xz)")
 
 
 class Debian(NamedTuple):
-    """Debian's package linux-source-VERSION, fetched by apt and kept."""
+    """Debian's package linux-source-VERSION, downloaded by apt and cached."""
 
     version: str
 
@@ -81,11 +81,11 @@ class Debian(NamedTuple):
         return f"{self.package} {self._known()['Version']}"
 
     def hash(self) -> str:
-        """The package's own hash, as apt knows it."""
+        """The package's hash, from apt."""
         return self._known()["SHA256"]
 
     def unpack(self, target: Path) -> None:
-        """Fetches the package, if it is not there, and unpacks what is in it."""
+        """Downloads the package if it is not cached, and unpacks its source."""
         package = self._fetched()
         with tempfile.TemporaryDirectory(dir=target.parent) as folder:
             within = f"./usr/src/{self.package}.tar.xz"
@@ -96,10 +96,10 @@ class Debian(NamedTuple):
     def _known(self) -> dict[str, str]:
         if shutil.which("apt-cache") is None or shutil.which("dpkg-deb") is None:
             raise InputError(
-                "kernel build: this machine has no apt, which fetches Debian's source;"
-                " --source names a tree or an archive (.tar.xz)"
+                "kernel build: this machine has no apt to download Debian's source;"
+                " give a tree or an archive (.tar.xz) with --source"
             )
-        said = subprocess.run(  # noqa: S603 - our own words
+        said = subprocess.run(  # noqa: S603 - our own arguments
             ["apt-cache", "show", "--no-all-versions", self.package],  # noqa: S607
             capture_output=True,
             text=True,
@@ -108,8 +108,8 @@ class Debian(NamedTuple):
         found = dict(re.findall(r"^(Version|SHA256): (\S+)", said, re.M))
         if len(found) != 2:
             raise InputError(
-                f"{self.package}: apt knows no such package ('apt-get update' renews what it knows,"
-                f" 'apt-cache search ^linux-source-' lists them); --source names a tree or an archive (.tar.xz)"
+                f"{self.package}: apt knows no such package ('apt-get update' refreshes its lists,"
+                f" 'apt-cache search ^linux-source-' lists them); or give a tree or an archive (.tar.xz) with --source"
             )
         return found
 
@@ -122,7 +122,7 @@ class Debian(NamedTuple):
             return kept
         with tempfile.TemporaryDirectory(dir=folder) as fresh:
             done = programs.done(
-                # As root apt would fetch as another user, which cannot write here, and say so.
+                # As root, apt would download as another user, which cannot write to this folder.
                 ["apt-get", "download", "-qq", "-o", "APT::Sandbox::User=root", self.package],
                 cwd=fresh,
             )
@@ -138,38 +138,38 @@ class Debian(NamedTuple):
 
 
 class Archive(NamedTuple):
-    """A tar archive that holds one tree."""
+    """A tar archive with a single top-level folder."""
 
     file: Path
 
     @property
     def what(self) -> str:
-        """Its path."""
+        """Path of the archive."""
         return str(self.file)
 
     def hash(self) -> str:
-        """That of the file."""
+        """Hash of the file."""
         with self.file.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def unpack(self, target: Path) -> None:
-        """Unpacks what the archive has below its one folder."""
+        """Unpacks the content of the archive's folder."""
         _unpack(self.file, target)
 
 
 class Tree(NamedTuple):
-    """Somebody's tree. Of a git repository: what git knows and what is new, as it stands in the folder."""
+    """A source tree. In a git repository: tracked and new files, as they are in the folder."""
 
     folder: Path
 
     @property
     def what(self) -> str:
-        """Its path, and its commit if it has one."""
+        """Path of the tree, and its commit in a git repository."""
         said = _git(self.folder, "describe", "--always", "--dirty")
         return f"{self.folder} ({said.strip()})" if said is not None else str(self.folder)
 
     def hash(self) -> str:
-        """One of all files: names, whether they may be run, content."""
+        """Hash of all files: name, execute permission, content."""
         made = hashlib.sha256()
         for name in self._files():
             path = self.folder / name
@@ -183,7 +183,7 @@ class Tree(NamedTuple):
         return made.hexdigest()
 
     def renew(self, target: Path) -> None:
-        """Makes a copy that was built in what the tree is now. What changed is newer than all that was made of it."""
+        """Updates a copy that was built in before. Changed files become newer than all objects."""
         wanted = set(self._files())
         for path in list(self._walk(target)):
             if path.relative_to(target).as_posix() not in wanted:
@@ -195,11 +195,12 @@ class Tree(NamedTuple):
             if copy.is_symlink() or not copy.exists() or not (copy.samefile(path) or _same(path, copy)):
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 copy.unlink(missing_ok=True)
-                # With the time of now: that of the tree's file may be older than an object made of a patched one.
+                # Use the current time: the tree's file may be older than an object built from its patched
+                # version.
                 shutil.copy(path, copy)
 
     def unpack(self, target: Path) -> None:
-        """Copies the files; by a second name for each where the file system can, which takes no room."""
+        """Copies the files, as hard links where the file system supports them."""
         for name in self._files():
             path, copy = self.folder / name, target / name
             copy.parent.mkdir(parents=True, exist_ok=True)
@@ -232,17 +233,17 @@ _MADE = re.compile(r"\.(o|a|cmd|order|mod|ko|d|lds|s)$|^(\.config(\.old)?|vmlinu
 
 
 def _is_made(path: Path) -> bool:
-    """Whether a file of a tree without git was made by a build there."""
+    """Returns true if a file of a tree without git is a build product."""
     parts = path.parts
     generated = "generated" in parts or ("include" in parts and "config" in parts[parts.index("include") :])
     return generated or bool(_MADE.search(path.name) and path.name != "vmlinux.lds")
 
 
 def _git(folder: Path, *words: str) -> str | None:
-    """What git says in a folder that is the top of a repository; none if it is not."""
+    """Runs git in a folder; `None` if the folder is not the top of a repository."""
     if not (folder / ".git").exists() or shutil.which("git") is None:
         return None
-    done = subprocess.run(  # noqa: S603 - our own words
+    done = subprocess.run(  # noqa: S603 - our own arguments
         ["git", "-c", "safe.directory=*", "-C", str(folder), *words],  # noqa: S607
         capture_output=True,
         text=True,
@@ -261,7 +262,7 @@ def _unpack(archive: Path, target: Path) -> None:
         f"{archive}: cannot be unpacked",
     )
     if not (target / "Kbuild").is_file():
-        raise InputError(f"{archive}: holds no tree of Linux: expected one folder with Kbuild in it")
+        raise InputError(f"{archive}: holds no Linux source tree: expected one folder with Kbuild in it")
 
 
 def _run(command: list[str], what: str, stdin: IO[str] | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The cache of kernels: a folder for each, found by its name."""
+"""The cache of kernels: a folder for each, found by name."""
 
 import os
 import shutil
@@ -16,9 +16,9 @@ from stillair.text.toml import to_toml
 FACTS = "kernel.toml"
 KERNEL = "linux"
 SOURCES = "sources"
-"""Beside the kernels: Debian's packages, as they were fetched."""
+"""Folder of downloaded Debian packages, next to the kernels."""
 KEPT = ".kept-"
-"""Likewise: copies of trees, and what was compiled of them."""
+"""Prefix of copied source trees with their object files."""
 
 
 def root() -> Path:
@@ -31,34 +31,35 @@ def root() -> Path:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel that was built."""
+    """A built kernel."""
 
     folder: Path
     facts: Mapping[str, Any] = field(hash=False, compare=False)
-    """What `kernel.toml` says: name, version, hash, source, compiler, clock, config, patches, built, cpu_seconds."""
+    """Content of `kernel.toml`: name, version, hash, source, compiler, clock, config, patches, built,
+    cpu_seconds."""
 
     @property
     def name(self) -> str:
-        """What a scenario calls it."""
+        """Name in scenarios."""
         return str(self.facts["name"])
 
     @property
     def version(self) -> str:
-        """Its own version, as 6.12.117."""
+        """Full version, such as 6.12.117."""
         return str(self.facts["version"])
 
     @property
     def program(self) -> Path:
-        """The kernel itself."""
+        """Path of the executable."""
         return self.folder / KERNEL
 
     def size(self) -> int:
-        """Bytes of its folder."""
+        """Size of its folder in bytes."""
         return sum(file.stat().st_size for file in self.folder.iterdir() if file.is_file())
 
 
 def built() -> list[Kernel]:
-    """All kernels of the cache, by name and time. A folder that holds none is passed over: it may be one half made."""
+    """All cached kernels, by name and time. Incomplete folders are skipped."""
     return sorted(_found(), key=lambda kernel: (kernel.name, str(kernel.facts.get("built", ""))))
 
 
@@ -73,7 +74,7 @@ def _found() -> Iterator[Kernel]:
 
 
 def find(name: str) -> Kernel:
-    """The kernel of a name, of a folder's name, or of a version; an `InputError` if there is none, or are several."""
+    """Finds a kernel by name, folder name or version. Raises `InputError` if there is none or several."""
     kernels = built()
     for names in zip(*((kernel.folder.name, kernel.name, kernel.version) for kernel in kernels), strict=True):
         found = [kernel for kernel, own in zip(kernels, names, strict=True) if own == name]
@@ -81,28 +82,28 @@ def find(name: str) -> Kernel:
             return found[0]
         if found:
             several = ", ".join(kernel.folder.name for kernel in found)
-            raise InputError(f'found "{name}", which several kernels are called; give one of {several}')
+            raise InputError(f'found "{name}", the name of several kernels; give one of {several}')
     near = hint(name, [kernel.name for kernel in kernels])
-    raise InputError(f"no kernel {name} is built; 'stillair kernel build {name}' makes it{near}")
+    raise InputError(f"no kernel {name} is built; build it with 'stillair kernel build {name}'{near}")
 
 
 def write(folder: Path, facts: Mapping[str, Any]) -> None:
-    """Writes what is known of a kernel into its folder."""
+    """Writes a kernel's metadata into its folder."""
     output.write_files(folder, {FACTS: to_toml(facts)})
 
 
 def remove(kernel: Kernel) -> int:
-    """Removes a kernel's folder; gives the bytes that this frees."""
+    """Removes a kernel's folder. Returns the bytes freed."""
     size = kernel.size()
     shutil.rmtree(kernel.folder)
     return size
 
 
 def remove_sources() -> int:
-    """Removes sources that were fetched, and what was kept of builds; gives the bytes that this frees."""
+    """Removes downloaded sources and kept builds. Returns the bytes freed."""
     size = 0
     for folder in [root() / SOURCES, *root().glob(f"{KEPT}*")]:
-        # A file that somebody's tree has too stays there.
+        # A file that is hard-linked from the original tree frees nothing.
         files = (file.lstat() for file in folder.rglob("*") if file.is_file())
         size += sum(of.st_size for of in files if of.st_nlink == 1)
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Programs that building a kernel needs, and the command that installs what is missing."""
+"""Programs required to build a kernel, and the command that installs missing ones."""
 
 import shutil
 import subprocess
@@ -16,14 +16,14 @@ PACKAGES = {
     "patch": "patch",
     "tar": "tar",
 }
-"""Programs of every build, and Debian's packages that have them."""
+"""Required programs, with their Debian packages."""
 LIBRARIES = {"stdio.h": "libc6-dev"}
-"""Headers of every build, likewise."""
+"""Required headers, with their Debian packages."""
 _FEDORA = {"xz-utils": "xz", "libc6-dev": "glibc-devel glibc-static"}
 
 
 def check(*more: str) -> None:
-    """An `InputError` that names all that is missing, and how it is installed."""
+    """Raises `InputError` if programs or headers are missing, with the command that installs them."""
     needed = {**PACKAGES, **{program: program for program in more}}
     missing = [program for program in needed if shutil.which(program) is None]
     packages = [needed[program] for program in missing]
@@ -35,13 +35,13 @@ def check(*more: str) -> None:
 
 
 def compiler() -> str:
-    """The C compiler, as it names itself."""
+    """Version line of the C compiler."""
     said = subprocess.run(["gcc", "--version"], capture_output=True, text=True, check=True).stdout  # noqa: S607
     return said.splitlines()[0]
 
 
 def install(packages: Iterable[str]) -> str:
-    """The command of this machine that installs packages, by Debian's names of them."""
+    """Returns this machine's install command for packages given by their Debian names."""
     names = list(packages)
     if shutil.which("apt-get") is None and shutil.which("dnf"):
         return f"install with: dnf install {' '.join(_FEDORA.get(name, name) for name in names)}"
@@ -49,7 +49,7 @@ def install(packages: Iterable[str]) -> str:
 
 
 def _headless() -> str | None:
-    """A header that the compiler does not find."""
+    """Returns a header that the compiler does not find; empty if all are found."""
     for header in LIBRARIES:
         tried = subprocess.run(
             ["gcc", "-E", "-x", "c", "-"],  # noqa: S607

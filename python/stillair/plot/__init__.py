@@ -1,18 +1,18 @@
-"""Pictures of results: PNG, SVG or PDF by the name of the file.
+"""Pictures of results: PNG, SVG or PDF, by the file name's suffix.
 
-`PLOTS` has them all; a room is loaded when it draws, as matplotlib takes its time.
+`PLOTS` lists them. Modules are imported on use, because matplotlib is slow to import.
 
     bars           a bar for each station or flow
     scatter        throughput against delay
-    pareto         the same of settings that were tried
+    pareto         the same for tried settings
     cases          a bar for each of a few cases
     distributions  distributions over replies and over runs
     time           throughput, delay and cuts over time
     timeline       every exchange on the air
-    layers         what waits where, sockets over time
-    sojourn        where the time of packets went
-    downsample     fewer points where no picture can show all, and words for that
-    data           from results to what is drawn
+    layers         packets queued in each layer, sockets over time
+    sojourn        packet delay by layer and cause
+    downsample     fewer points than values, and the captions for it
+    data           data of the plots
     style          colours, lines and hatches, legends
 """
 
@@ -31,7 +31,7 @@ SUFFIXES = (".png", ".svg", ".pdf")
 
 
 class Plot(NamedTuple):
-    """A kind of picture: its module and function within this package."""
+    """A kind of picture: its module and function in this package."""
 
     description: str
     module: str
@@ -39,7 +39,7 @@ class Plot(NamedTuple):
 
 
 TIMELINE = "airtime-timeline"
-"""The one plot that shows a window of time of its own."""
+"""The only plot with a time window."""
 
 PLOTS = {
     "timeseries": Plot("goodput and ping over time, stacked (first run)", "time", "timeseries"),
@@ -61,32 +61,32 @@ DEFAULT = "timeseries"
 
 
 def listing(width: int = 80) -> str:
-    """The plots and what they show; no wider than `width`."""
+    """Lists the plots with their descriptions, no wider than `width`."""
     return pairs([(name, plot.description) for name, plot in PLOTS.items()], None, width)
 
 
 def check(name: str, path: Path) -> None:
-    """Refuses an unknown plot or format before work is done."""
+    """Rejects an unknown plot or format before any work."""
     if name not in PLOTS:
         raise InputError(f'--plot: found "{name}", expected one of {", ".join(PLOTS)}')
     if path.suffix.lower() not in SUFFIXES:
-        raise InputError(f"{path}: the name has to end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
+        raise InputError(f"{path}: the name must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
 
 
 def draw(name: str, results: Sequence[Titled], path: Path, window: tuple[int, int] | None = None) -> None:
-    """Draws one plot of one or several results, or of a window in ns; equal results make equal SVG files."""
+    """Draws a plot of one or several results, or of a window in ns. Equal results give equal SVG files."""
     check(name, path)
     output.check(path)
     output.write_bytes(path.parent, {path.name: picture(name, results, path.suffix.lower()[1:], window)})
 
 
 def picture(name: str, results: Sequence[Titled], kind: str, window: tuple[int, int] | None = None) -> bytes:
-    """One plot as a file of this kind; an `UndrawnError` if the results have nothing for it."""
+    """Returns a plot in this format. Raises `UndrawnError` if the results have no data for it."""
     return _drawn(name, results, kind, window, inline=False)[0]
 
 
 def inline(name: str, results: Sequence[Titled], window: tuple[int, int] | None = None) -> tuple[str, str]:
-    """One plot as SVG on whatever is behind it, and what has to be said of it."""
+    """Returns a plot as SVG with a transparent background, and its caption."""
     drawn, said = _drawn(name, results, "svg", window, inline=True)
     return drawn.decode(), said
 
@@ -111,22 +111,22 @@ def _drawn(
             raise UndrawnError(f"{name}: nothing to draw: no station or flow has measured this")
         said = figure.get_supxlabel().replace("\n", " ")
         if inline:
-            # Where words follow in a caption.
+            # The caption replaces this text.
             figure.supxlabel("")
-        # Without a date the same picture is the same file.
+        # Without a date, the same picture gives the same file.
         dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
         held = BytesIO()
-        # What is an image within the picture has about the pixels of its place on a page.
+        # Resolution of embedded images, close to that of the page.
         looks: dict[str, Any] = {"transparent": True, "dpi": 80} if inline else {}
         figure.savefig(held, format=kind, metadata=dates[kind], **looks)
         return held.getvalue(), said
 
 
 class Picture:
-    """A picture of a result: a notebook shows it, `save` writes it as PNG, SVG or PDF."""
+    """A picture of a result. Notebooks display it; `save` writes PNG, SVG or PDF."""
 
     def __init__(self, name: str, result: Result, window: tuple[float, float] | None = None) -> None:
-        """Checks what is asked for; it is drawn when it is shown. `window` is in seconds."""
+        """Checks the arguments; drawing is deferred. `window` is in seconds."""
         if name not in PLOTS:
             raise InputError(f'plot: found "{name}", expected one of {", ".join(PLOTS)}')
         if window is not None and name != TIMELINE:
@@ -136,19 +136,19 @@ class Picture:
         self._window = None if window is None else (round(window[0] * 1e9), round(window[1] * 1e9))
 
     def svg(self) -> str:
-        """The picture as SVG; an `InputError` if the result has nothing for it."""
+        """Returns the picture as SVG. Raises `InputError` if the result has no data for it."""
         return picture(self.name, self._results, "svg", self._window).decode()
 
     def save(self, path: str | Path) -> None:
-        """Writes a file in the format that its name ends in: `.png`, `.svg` or `.pdf`."""
+        """Writes a file in the format of its suffix: `.png`, `.svg` or `.pdf`."""
         draw(self.name, self._results, Path(path), self._window)
 
     def __repr__(self) -> str:
-        """What it shows."""
+        """Title and description."""
         return f"<Picture of {self._results[0].title}: {PLOTS[self.name].description}>"
 
     def _repr_html_(self) -> str:
-        """The picture, as a notebook shows it."""
+        """The picture for notebooks."""
         svg = self.svg()
-        # Without the declaration of XML, which has no place within a page.
+        # Without the XML declaration, which is invalid inside a page.
         return svg[svg.index("<svg") :]

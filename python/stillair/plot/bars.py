@@ -1,4 +1,4 @@
-"""Bars of what the summary has, with 95 % confidence intervals over the runs."""
+"""Bars of summary figures, with 95 % confidence intervals over the runs."""
 
 from collections.abc import Sequence
 
@@ -35,7 +35,7 @@ def _bars(figure: Figure, results: Sequence[Titled], key: str, label: str, scale
             if of := some_runs(value):
                 ticks[station] += f"\n{title if len(results) > 1 else ''}{of}".replace("\n ", "\n")
             mean = value["mean"] * scale
-            # One run has no interval.
+            # A single run has no interval.
             low, high = (mean if end is None else end * scale for end in (value["low"], value["high"]))
             axes.bar(
                 station + (number - (len(results) - 1) / 2) * width,

@@ -1,4 +1,4 @@
-"""A bar for each of a few cases, with its interval: a panel for each measure."""
+"""A bar with its interval for each of a few cases; a panel for each measure."""
 
 from collections.abc import Mapping, Sequence
 from io import BytesIO
@@ -9,7 +9,7 @@ from stillair.text import extras
 
 
 def picture(title: str, panels: Sequence[tuple[str, Mapping[str, Interval]]]) -> bytes:
-    """An SVG; equal numbers make equal files."""
+    """Returns an SVG. Equal numbers give equal files."""
     extras.need("matplotlib", "plot")
     from matplotlib.figure import Figure  # noqa: PLC0415 - an extra, and slow to load
 

@@ -1,4 +1,4 @@
-"""Data of the plots, read from series."""
+"""Data of the plots, from series."""
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
@@ -13,11 +13,11 @@ from stillair.text.table import natural
 T = TypeVar("T")
 
 Values = Callable[[Series, str], list[T]]
-"""Takes the values of a station out of the series of a run."""
+"""Extracts the values of a station from a run's series."""
 
 
 class UndrawnError(InputError):
-    """There is no such picture of these results, and nothing is wrong with them."""
+    """The results have no data for a plot, which is not a mistake."""
 
 
 class Titled(NamedTuple):
@@ -28,12 +28,12 @@ class Titled(NamedTuple):
 
 
 def stations(results: Iterable[Titled]) -> list[str]:
-    """The stations of all results, as people count: a station has the same colour everywhere."""
+    """Stations of all results, in natural order, so that a station has the same colour in every plot."""
     return natural(dict.fromkeys(name for _, result in results for run in result.runs for name in run["stations"]))
 
 
 def hosts(results: Iterable[Titled]) -> list[str]:
-    """The stations, and whoever else receives a flow that no station has a part in."""
+    """The stations, and the receivers of flows without a station."""
     results = list(results)
     wired = [
         flow.receiver
@@ -46,9 +46,9 @@ def hosts(results: Iterable[Titled]) -> list[str]:
 
 
 def over_runs(result: Result, names: Sequence[str], values: Values[T]) -> tuple[dict[str, list[T]], dict[str, str]]:
-    """The values of each station in all runs, and ` (45 of 300 runs)` for stations with values in some runs only.
+    """Values of each station in all runs, and ` (45 of 300 runs)` for stations with values in some runs only.
 
-    Each run is read once, because its file is long.
+    Reads each run once, because the files are long.
     """
     found: dict[str, list[T]] = {name: [] for name in names}
     counts = dict.fromkeys(names, 0)
@@ -63,7 +63,7 @@ def over_runs(result: Result, names: Sequence[str], values: Values[T]) -> tuple[
 
 
 def label(results: Sequence[Titled], title: str, name: str) -> str:
-    """The name, with its result's title if there are several."""
+    """The name, prefixed with the result's title if there are several."""
     return name if len(results) == 1 else f"{title}: {name}"
 
 
@@ -73,7 +73,7 @@ def host(flow: Flow) -> str:
 
 
 def goodput(series: Series, station: str) -> list[float]:
-    """UDP payload to and from a station in each step, in Mbit/s; empty if it has no such flow."""
+    """UDP payload to and from a station in each step, in Mbit/s; empty without such a flow."""
     flows = [series.mbps(flow) for flow in series.flows if host(flow) == station and flow.bytes is not None]
     return [sum(values) for values in zip(*flows, strict=True)]
 
@@ -84,15 +84,16 @@ def pings(series: Series, station: str) -> list[tuple[float, float]]:
 
 
 def measured_pings(series: Series, station: str) -> list[float]:
-    """Round trips in ms of the replies that came while it was measured, as the summary counts them."""
+    """Round trips in ms of replies within the measured time, as counted in the summary."""
     since, until = series.measured_ns()
     return [ping.rtt_ns / 1e6 for ping in _replies(series, station) if since <= ping.at_ns < until]
 
 
 def ping_loss(result: Result) -> dict[str, float]:
-    """Share of each host's pings that was lost, over all runs, of hosts that lost any.
+    """Share of lost pings over all runs, for hosts that lost any.
 
-    A ping without an answer at the end of the run is neither lost nor answered. Older results do not count lost pings.
+    A ping unanswered at the end of the run is neither lost nor received. Older results do not count lost
+    pings.
     """
     lost: dict[str, int] = {}
     ended: dict[str, int] = {}
@@ -119,7 +120,7 @@ def step_pings(series: Series, station: str) -> list[float | None]:
 
 
 def airtime(series: Series, station: str) -> list[float]:
-    """Airtime of a station's data in each step, to and from it, as a share of the step."""
+    """Airtime of a station's data in both directions, as a share of each step."""
     columns = [
         column
         for steps in series.stations
@@ -131,5 +132,5 @@ def airtime(series: Series, station: str) -> list[float]:
 
 
 def times(series: Series) -> list[float]:
-    """The middle of each step, in s."""
+    """Middle of each step, in s."""
     return [(series.end_ns(step) - series.length_ns(step) / 2) / 1e9 for step in range(series.steps)]

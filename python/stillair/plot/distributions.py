@@ -1,4 +1,4 @@
-"""How values are spread: distributions and boxes, over the measured part of all runs."""
+"""Distributions and box plots over the measured part of all runs."""
 
 from collections.abc import Sequence
 
@@ -12,11 +12,11 @@ from stillair.plot.style import LINES, colour
 from stillair.results.series import Series
 
 _MOST_BESIDE = 10
-"""So many boxes stand in each of two panels beside each other."""
+"""Most boxes in each of two panels side by side."""
 
 
 def ping_cdf(figure: Figure, results: Sequence[Titled]) -> None:
-    """Share of pings that were answered within a time. The curve of a station that loses pings ends below 1."""
+    """CDF of round trips. The curve of a station that loses pings ends below 1."""
     _cdf(figure, results, log=False)
 
 
@@ -33,7 +33,7 @@ def _cdf(figure: Figure, results: Sequence[Titled], *, log: bool) -> Axes:
             label = data.label(results, title, name)
             notes = [f"{100 * share:.3g} % lost"] if share else []
             notes += [f"replies in {some[name].strip(' ()')}"] if found[name] and some[name] else []
-            # A station without any reply has no curve, but it has an entry in the legend.
+            # A station without replies has no curve, but a legend entry.
             drawn = downsample.distribution(found[name], log=log) if found[name] else None
             axes.step(
                 drawn.x if drawn else [],
@@ -51,19 +51,19 @@ def _cdf(figure: Figure, results: Sequence[Titled], *, log: bool) -> Axes:
 
 
 def ping_cdf_log(figure: Figure, results: Sequence[Titled]) -> None:
-    """Share of pings that were answered within a time, on a logarithmic axis."""
+    """CDF of round trips on a logarithmic axis."""
     axes = _cdf(figure, results, log=True)
     axes.set_xscale("log")
-    # Plain numbers, 1, 2 and 5 of each power: 3x10^1 beside 4x10^1 would overlap.
+    # Label only 1, 2 and 5 of each decade, as plain numbers; others would overlap.
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 def box(figure: Figure, results: Sequence[Titled]) -> None:
-    """Goodput of the steps and times of the replies: median, quartiles, whiskers to 5 and 95 %."""
+    """Goodput of the steps and round trips: median, quartiles, whiskers at 5 and 95 %."""
     if len(data.hosts(results)) * len(results) > _MOST_BESIDE:
-        # One above the other: beside each other so many boxes would be too narrow.
+        # Stack the panels: side by side, the boxes would be too narrow.
         figure.set_size_inches(7.0, 7.0)
         left, right = figure.subplots(2, 1)
     else:

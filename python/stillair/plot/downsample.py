@@ -1,7 +1,7 @@
-"""Fewer points where a picture cannot show them all, and words for what was left out.
+"""Reduces series to what a picture can resolve, and provides captions for it.
 
-A run of a day has more values than any picture has columns. What is drawn then is what a reader would see of all of
-them: in each column the least and the greatest value. The words go below the picture, or into its caption.
+A run of a day has more values than a picture has columns. In each column, the least and greatest value are
+drawn, which looks like drawing all values. The caption is placed below the picture or in the page.
 """
 
 from collections.abc import Sequence
@@ -12,10 +12,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 COLUMNS = 480
-"""A picture on a page is about as many pixels wide."""
+"""Approximate width of a picture on a page, in pixels."""
 
 MOST_DOTS = 2000
-"""More dots than these run into one another."""
+"""More dots would overlap."""
 
 _GREY = "#616e7c"
 
@@ -23,7 +23,7 @@ Floats = np.typing.NDArray[np.float64]
 
 
 class Line(NamedTuple):
-    """The points of a line, and whether there were more."""
+    """Points of a line, and whether values were left out."""
 
     x: Floats
     y: Floats
@@ -31,20 +31,20 @@ class Line(NamedTuple):
 
 
 class Stack(NamedTuple):
-    """Values to be stacked, by column of time; of the sum the least and the greatest, if columns hold several."""
+    """Stacked values by time column, with the least and greatest sum if columns hold several."""
 
     t_s: Floats
     columns: list[Floats]
     least: Floats
     greatest: Floats
     each: int
-    """Values in a column."""
+    """Values per column."""
 
 
 def envelope(x: Sequence[float], y: Sequence[float], until: float) -> Line:
-    """A line over time from 0 to `until`, in rising order: in each column its least and its greatest value.
+    """Reduces a line over the time 0 to `until`, in rising order, to the least and greatest value of each column.
 
-    A column without a value is a gap in the line: nothing came.
+    A column without a value is a gap in the line.
     """
     at, value = np.asarray(x, float), np.asarray(y, float)
     if len(at) <= 2 * COLUMNS:
@@ -62,7 +62,7 @@ def envelope(x: Sequence[float], y: Sequence[float], until: float) -> Line:
             ys.append(np.nan)
         low, high = start + int(value[start:end].argmin()), start + int(value[start:end].argmax())
         if low == high and before < here - 1 and after > here + 1:
-            # A value alone would be no line: it is almost as wide as its column.
+            # A single value would not be a line; make it almost as wide as its column.
             xs += [(here + part) * until / COLUMNS for part in (0.1, 0.9)]
             ys += [value[low]] * 2
         else:
@@ -73,7 +73,7 @@ def envelope(x: Sequence[float], y: Sequence[float], until: float) -> Line:
 
 
 def distribution(values: Sequence[float], *, log: bool) -> Line:
-    """The parts of values up to each of them: in each column of the axis the first and the last value."""
+    """Cumulative distribution, reduced to the first and last value in each column of the axis."""
     x = np.sort(np.asarray(values, float))
     y = np.arange(1, len(x) + 1) / len(x)
     if len(x) <= 2 * COLUMNS:
@@ -87,7 +87,7 @@ def distribution(values: Sequence[float], *, log: bool) -> Line:
 
 
 def stack(t_s: Sequence[float], columns: Sequence[Sequence[float]]) -> Stack:
-    """Values of equal steps, to be stacked: in each column of time their means, which may be added up."""
+    """Reduces values of equal steps to the means of each column, which can be stacked."""
     t, values = np.asarray(t_s, float), np.asarray(columns, float).reshape(len(columns), len(t_s))
     total = values.sum(axis=0)
     if len(t) <= 2 * COLUMNS:
@@ -105,28 +105,28 @@ def stack(t_s: Sequence[float], columns: Sequence[Sequence[float]]) -> Stack:
 
 
 def band(axes: Axes, of: Stack) -> None:
-    """Over the means of a stack, how far its sum went in each column."""
+    """Shades the range of the sum in each column over the stacked means."""
     if of.each > 1:
         axes.fill_between(of.t_s, of.least, of.greatest, color=_GREY, alpha=0.35, linewidth=0)
 
 
 def say(figure: Figure, *said: str) -> None:
-    """Puts words below a picture; a page takes them into the caption."""
+    """Adds a caption below a picture; a page moves it into its own caption."""
     if said:
         figure.supxlabel("\n".join(said), fontsize=8, color=_GREY)
 
 
 def said_of_lines(until: float) -> str:
-    """What an envelope shows."""
+    """Caption of an envelope."""
     return (
-        f"Each of {COLUMNS} columns, of {until / COLUMNS:.3g} s, shows its least and its greatest value;"
-        " one without a value is a gap."
+        f"Each of {COLUMNS} columns, of {until / COLUMNS:.3g} s, shows its smallest and its largest value;"
+        " a column without a value is a gap."
     )
 
 
 def said_of_stacks(each: int, step_s: float) -> str:
-    """What a thinned stack shows."""
+    """Caption of a reduced stack."""
     return (
-        f"Stacked are means of {each} values, {each * step_s:.3g} s; the grey band is from the least to the greatest"
+        f"Stacked means of {each} values, {each * step_s:.3g} s; the grey band spans the smallest to the largest"
         " sum among them."
     )

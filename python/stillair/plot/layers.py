@@ -1,4 +1,4 @@
-"""Pictures of what is sampled: what waits in each layer, and the state of sockets. Of the first run of each result."""
+"""Pictures of samples from the first run of each result: queues by layer, and the state of sockets."""
 
 from collections.abc import Sequence
 
@@ -13,10 +13,10 @@ from stillair.results.sampled import Occupancy
 from stillair.text.table import natural
 
 LAYERS = ("hardware", "driver", "qdisc", "wire", "reorder")
-"""Layers from the bottom of a stack up: what is sent first lies lowest, and what no longer waits to be sent on top."""
+"""Layers in stacking order: closest to the air lowest, received packets on top."""
 
 _SOCKET = "socket"
-"""The layer with a panel of its own: a sender that may write on has megabytes, beside which no queue would be seen."""
+"""The layer with its own panel: a backlogged sender holds megabytes, which would hide all queues."""
 
 _MOST_INTERFACES = 4
 _OVER = ("UNCONN", "TIME-WAIT")
@@ -25,7 +25,7 @@ _LABELS = ("cwnd\n(segments)", "smoothed RTT\n(ms)", "pacing rate\n(Mbit/s)", "d
 
 
 def occupancy(figure: Figure, results: Sequence[Titled]) -> None:
-    """What waits at the interfaces that hold most, stacked, and what sockets keep; a column a result."""
+    """Stacked queues of the fullest interfaces, and data in sockets; one column per result."""
     samples = [sampled.occupancy(next(result.runs_with_series())) for _, result in results]
     thinned: set[str] = set()
     names, senders = _fullest(samples, queued=True), _fullest(samples, queued=False)
@@ -47,7 +47,7 @@ def occupancy(figure: Figure, results: Sequence[Titled]) -> None:
             grid[0, column].set_title(title)
         grid[-1, column].set_xlabel("time (s)")
     for axes in grid[:, 0]:
-        # Panels of a row share their scale: it is settled when all of them are drawn.
+        # Panels of a row share their scale, which is only known when all are drawn.
         axes.set_ylim(bottom=0)
     if senders:
         grid[-1, 0].set_ylabel("unsent in\nsockets (kB)")
@@ -55,7 +55,7 @@ def occupancy(figure: Figure, results: Sequence[Titled]) -> None:
     downsample.say(figure, *sorted(thinned))
     if names:
         handles, labels = grid[0, 0].get_legend_handles_labels()
-        # From top to bottom, as they are stacked.
+        # From top to bottom, as stacked.
         style.legend(figure, handles[::-1], labels[::-1])
 
 
@@ -77,7 +77,8 @@ def sockets(figure: Figure, results: Sequence[Titled]) -> None:
             look = {"color": colour(flows.index(flow)), "linestyle": LINES[number % len(LINES)], "linewidth": 1.0}
             for axes, name in zip(panels, _SHOWN, strict=True):
                 rows = zip(columns["t_s"], columns["state"], columns[name], strict=True)
-                # Before its first measurement a socket has neither round-trip time nor rates, and at its end nothing.
+                # A socket has no round-trip time and rates before its first measurement, and nothing at its
+                # end.
                 kept = [(t, value) for t, state, value in rows if value and state not in _OVER]
                 drawn = downsample.envelope([t for t, _ in kept], [value for _, value in kept], until)
                 axes.plot(drawn.x, drawn.y, label=data.label(results, title, flow), **look)
@@ -91,7 +92,7 @@ def sockets(figure: Figure, results: Sequence[Titled]) -> None:
 
 
 def _fullest(samples: Sequence[Occupancy], *, queued: bool) -> list[str]:
-    """The interfaces that hold most bytes in the mean, in queues or in sockets above; none that holds nothing."""
+    """Interfaces with the highest mean occupancy, in queues or in sockets, without empty ones."""
     means: dict[str, float] = {}
     for found in samples:
         for queue in found.queues:

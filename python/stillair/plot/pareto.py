@@ -1,4 +1,4 @@
-"""Latency against goodput of what was tried: the front, and what came of it over seeds."""
+"""Latency against goodput of tried settings: the front, and the settings confirmed over seeds."""
 
 from collections.abc import Sequence
 from io import BytesIO
@@ -12,7 +12,7 @@ SUFFIXES = (".png", ".svg", ".pdf")
 
 
 class Point(NamedTuple):
-    """A choice that was confirmed: its name, and both numbers over the seeds."""
+    """A confirmed choice: its name, and both figures over the seeds."""
 
     name: str
     latency_ms: Interval
@@ -20,11 +20,11 @@ class Point(NamedTuple):
 
 
 Pair = tuple[float, float]
-"""Delay at p95 in ms, and goodput in Mbit/s."""
+"""p95 delay in ms, and goodput in Mbit/s."""
 
 
 def draw(path: Path, title: str, tried: Sequence[Pair], front: Sequence[Pair], points: Sequence[Point]) -> None:
-    """Draws what was tried and the front, with intervals where there are some; better is up and to the left."""
+    """Draws all tried settings and the front, with intervals where known. Better is up and to the left."""
     extras.need("matplotlib", "plot")
     from matplotlib.figure import Figure  # noqa: PLC0415 - an extra, and slow to load
     from matplotlib.ticker import LogLocator  # noqa: PLC0415
@@ -60,7 +60,7 @@ def draw(path: Path, title: str, tried: Sequence[Pair], front: Sequence[Pair], p
         style.legend(figure, *axes.get_legend_handles_labels())
         held = BytesIO()
         kind = path.suffix.lower()[1:]
-        # Without a date the same picture is the same file.
+        # Without a date, the same picture gives the same file.
         dates: dict[str, dict[str, str | None]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
         figure.savefig(held, format=kind, metadata=dates[kind])
     output.write_bytes(path.parent, {path.name: held.getvalue()})

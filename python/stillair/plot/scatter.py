@@ -14,7 +14,7 @@ from stillair.results.series import Series
 
 
 def throughput_latency(figure: Figure, results: Sequence[Titled]) -> None:
-    """A point for each measured step that had a reply, the mean, and the ellipse of one sigma around it."""
+    """Draws each measured step that has a reply, the mean, and its one-sigma ellipse."""
     axes = figure.subplots()
     drawn = 0
     for number, (title, result) in enumerate(results):
@@ -26,7 +26,7 @@ def throughput_latency(figure: Figure, results: Sequence[Titled]) -> None:
                 continue
             x, y = np.array(points).T
             look: dict[str, Any] = {"color": colour(station), "marker": MARKERS[number % len(MARKERS)]}
-            # Many dots become one image within the picture, below the rest: none is left out.
+            # Many dots are embedded as a single image; none is left out.
             drawn += len(points)
             many = drawn > downsample.MOST_DOTS
             axes.scatter(x, y, s=6, alpha=0.25, linewidths=0, rasterized=many, zorder=0.9 if many else 1, **look)
@@ -46,7 +46,7 @@ def _points(series: Series, name: str) -> list[tuple[float, float]]:
 
 
 def _ellipse(x: "np.typing.NDArray[np.float64]", y: "np.typing.NDArray[np.float64]", fill: str) -> Ellipse:
-    """One standard deviation along the axes of the points' covariance."""
+    """One standard deviation along the principal axes of the covariance."""
     values, vectors = np.linalg.eigh(np.cov(x, y))
     small, large = 2 * np.sqrt(np.maximum(values, 0))
     angle = np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1]))

@@ -1,4 +1,4 @@
-"""Where the time of packets went: layers over percentiles of the delay, and slow packets' layers with causes."""
+"""Packet delay by layer over its percentiles, and the layers of slow packets with their causes."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from stillair.results.sojourn import Delays
 from stillair.text.table import natural
 
 LAYERS = ("wire", "air", "tries", "contention", "hardware", "driver", "qdisc", "reorder", "receiver")
-"""From the bottom up: what no setting takes away lies lowest. Sockets come before the delay that is drawn."""
+"""Stacking order: parts that no setting can reduce lie lowest. Time in sockets precedes the drawn delay."""
 
 _CAUSES = (
     "own", "station", "others", "neighbour", "noise", "management", "failed", "slow_rate", "backoff", "idle",
@@ -22,12 +22,12 @@ _CAUSES = (
 )  # fmt: skip
 _PERCENTILES = (*range(1, 100), 99.5, 99.9)
 _MOST = 6
-# A name is written into a part that is this much of the longest bar.
+# Label parts of at least this share of the longest bar.
 _LABELLED = 0.07
 
 
 def _shown(results: Sequence[Titled], plotted: str) -> list[tuple[str, Delays]]:
-    """The stations' ways with the longest p99 of the first run of each result; without stations the flows."""
+    """Station directions with the longest p99 in the first run of each result; flows if there are no stations."""
     found = []
     for title, result in results:
         all_of = [delays for delays in sojourn.of_run(result.runs[0]) if delays.packets()]
@@ -46,7 +46,7 @@ def _shown(results: Sequence[Titled], plotted: str) -> list[tuple[str, Delays]]:
 
 
 def layers(figure: Figure, results: Sequence[Titled]) -> None:
-    """Delay by layer over the percentiles of the packets, stacked, a panel for each station and way."""
+    """Delay by layer over the percentiles, stacked, with a panel for each station and direction."""
     shown = _shown(results, "sojourn")
     figure.set_size_inches(7.0, 0.8 + 2.0 * len(shown))
     panels = figure.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
@@ -67,7 +67,7 @@ def layers(figure: Figure, results: Sequence[Titled]) -> None:
 
 
 def flame(figure: Figure, results: Sequence[Titled]) -> None:
-    """The packets at the 99th percentile as bars: below their layers, above each layer its causes."""
+    """Packets at the 99th percentile as bars: layers below, and above each layer its causes."""
     shown = _shown(results, "sojourn_p99")
     figure.set_size_inches(9.0, 0.9 + 1.0 * len(shown))
     axes = figure.subplots()

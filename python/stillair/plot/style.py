@@ -1,4 +1,4 @@
-"""One look for all pictures, safe for colour-blind readers and for print in grey."""
+"""A common style for all pictures, safe for colour-blind readers and for greyscale print."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -9,17 +9,17 @@ from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-# paper: Okabe and Ito, Color Universal Design (2008) - eight colours told apart with any kind of colour vision; yellow,
-# which is too faint for lines, comes last.
+# paper: Okabe and Ito, Color Universal Design (2008) - eight colours distinguishable with any kind of colour
+# vision. Yellow comes last, as it is too faint for lines.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#F0E442")
 
-# After eight of them the same ones come darker, then lighter, then greyer: thirty stations are thirty colours.
+# After eight stations, colours repeat darker, then lighter, then greyer, so that thirty stations differ.
 _DARKER = ("#004469", "#803800", "#005e45", "#7d3b60", "#1f6f9c", "#8a5f00", "#5a5a5a", "#8f8600")
 _LIGHTER = ("#7fb8d8", "#eaae7f", "#7fceb9", "#e5bcd3", "#aad9f4", "#f2cf7f", "#a0a0a0", "#f7f1a0")
 _GREYER = ("#4f7893", "#a6714a", "#4f8a78", "#a88a9b", "#86a5b8", "#b59a5c", "#7a7a7a", "#bdb878")
 _ALL = (*COLOURS, *_DARKER, *_LIGHTER, *_GREYER)
 
-# Results are told apart by these and by shades of fill, so that colour is left to the stations.
+# Line styles and fill shades distinguish results; colours distinguish stations.
 LINES = ("solid", "dashed", "dotted", "dashdot")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 HATCHES = ("", "//", "..", "xx", "\\\\", "--", "++", "oo")
@@ -48,30 +48,30 @@ _STYLE: dict[str, Any] = {
 
 
 def style() -> AbstractContextManager[Any]:
-    """The style as a context, on top of matplotlib's own defaults and not of the user's."""
+    """The style as a context, based on matplotlib's defaults instead of the user's."""
     settings: dict[Any, Any] = {**mpl.rcParamsDefault, **_STYLE, "backend": mpl.get_backend()}
     return mpl.rc_context(settings)
 
 
 def colour(number: int) -> str:
-    """The colour of the station of that number."""
+    """Colour of a station by its number."""
     return _ALL[number % len(_ALL)]
 
 
-# So many names stand beside a picture, so many below an axis as they are.
+# Most names next to a picture, and most unrotated names below an axis.
 _BESIDE = 10
 _UPRIGHT = 8
 
 
 def legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str]) -> None:
-    """A legend of a whole figure: beside the panels, or below them in columns if it is long."""
+    """Figure legend: next to the panels, or below them in columns if it is long."""
     if not handles:
         return
     if len(labels) <= _BESIDE:
         figure.legend(handles, labels, loc="outside right upper")
         return
     width, height = figure.get_size_inches()
-    # In inches, of text of this size: a letter, and the line before it.
+    # In inches at this text size: the width of a letter, and of the line sample.
     columns = max(1, min(len(labels), int(width / (0.075 * max(map(len, labels)) + 0.5))))
     rows = -(-len(labels) // columns)
     figure.set_size_inches(width, height + 0.16 * rows + 0.1)
@@ -81,7 +81,7 @@ def legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str]) -> Non
 
 
 def names(axes: Axes, count: int, *, slanted: int = 0) -> None:
-    """Turns the names below an axis where they would run into each other; `slanted` are degrees for few names."""
+    """Rotates the names below an axis that would overlap. `slanted` is the angle for few names."""
     if count > _UPRIGHT:
         axes.tick_params(axis="x", rotation=90, labelsize=8 if count <= 40 else 5)
     elif slanted:

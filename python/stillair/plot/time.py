@@ -33,7 +33,7 @@ def timeseries(figure: Figure, results: Sequence[Titled]) -> None:
                 thinned |= {downsample.said_of_lines(until)} if drawn.thinned else set()
             if found[name]:
                 drawn = downsample.envelope([t for t, _ in found[name]], [ms for _, ms in found[name]], until)
-                # Dots show where replies are: a line alone hides that those between were lost.
+                # Mark replies with dots: a line alone would hide lost ones between them.
                 dot = {"marker": ".", "markersize": 3} if dots else {}
                 below.plot(drawn.x, drawn.y, label=label, linewidth=0.8, **dot, **look)
                 thinned |= {downsample.said_of_lines(until)} if drawn.thinned else set()
@@ -79,7 +79,7 @@ def _first(measured: Iterator[Measured]) -> Series:
 
 
 def _not_measured(panels: Sequence[Axes], series: Series) -> None:
-    """Shades what is before and after the measured part."""
+    """Shades the time before and after the measured part."""
     since, until = series.measured_ns()
     for axes in panels:
         axes.set_xlim(0, series.duration_ns / 1e9)

@@ -1,4 +1,4 @@
-"""The air as it was used: a lane for each station, each PPDU a box, its acknowledgement behind it."""
+"""Use of the air: a lane for each station, a box for each PPDU, followed by its acknowledgement."""
 
 from collections.abc import Sequence
 
@@ -12,16 +12,16 @@ from stillair.results import exchanges
 from stillair.results.exchanges import Exchange, Exchanges
 from stillair.text.table import natural
 
-# More boxes than this no picture can show.
+# No picture can show more boxes.
 _MOST = 5000
-# A box shows its number of frames if it is this part of the width.
+# A box of at least this share of the width shows its number of frames.
 _LABELLED = 0.018
 _HEIGHT = 0.7
 _ACK, _BEACON, _CONTROL, _COLLIDED = "#222222", "#8a8a8a", "#bdbdbd", "#d00000"
 
 
 def airtime_timeline(figure: Figure, results: Sequence[Titled], window: tuple[int, int] | None = None) -> None:
-    """Lanes of the first run of each result: what was on the air, and below it when there was nothing."""
+    """Lanes of the first run of each result, and below them the channel's busy and idle times."""
     all_lanes = [(title, _within(result.runs[0], window)) for title, result in results]
     heights = [1.0 + 0.55 * (len(_lanes(found)) + len(_channels(found))) for _, found in all_lanes]
     figure.set_size_inches(11.0, sum(heights) + 0.4)
@@ -67,20 +67,20 @@ def _within(run: exchanges.Run, window: tuple[int, int] | None) -> Exchanges:
 
 
 def _lanes(found: Exchanges) -> list[str]:
-    """From top to bottom: access points, then stations, as far as there is anything in them."""
+    """Lanes from top to bottom: access points, then stations, without empty ones."""
     used = {_lane(found, exchange) for exchange in found.all}
     return [name for name in (*found.access_points, *natural(found.stations)) if name in used]
 
 
 def _channels(found: Exchanges) -> list[str]:
-    """The channels with anything on them, in the order of the lanes that use them."""
+    """Channels in use, in the order of their lanes."""
     lanes = {name: at for at, name in enumerate(_lanes(found))}
     in_order = sorted(found.all, key=lambda exchange: lanes[_lane(found, exchange)])
     return list(dict.fromkeys(exchange.channel for exchange in in_order))
 
 
 def _lane(found: Exchanges, exchange: Exchange) -> str:
-    """Whose the exchange is: the station's, or the access point's if it is for all."""
+    """Lane of an exchange: the station's, or the access point's for group-addressed frames."""
     return exchange.receiver if exchange.sender in found.access_points and exchange.receiver else exchange.sender
 
 
@@ -91,7 +91,7 @@ def _draw(axes: Axes, found: Exchanges) -> None:
         name = _lane(found, exchange)
         row = len(channels) + len(lanes) - 1 - lanes.index(name)
         _boxes(axes, exchange, row, _fill(found, exchange))
-        # The lowest lanes are each channel as a whole: what is white in them was idle, or a station counting down.
+        # The lowest lanes show each channel: white is idle time or back-off.
         _boxes(axes, exchange, len(channels) - 1 - channels.index(exchange.channel), ("#6f7b87", 1.0))
         if exchange.airtime_ns > _LABELLED * width and exchange.kind in ("single", "aggregate"):
             axes.text(
@@ -114,13 +114,13 @@ def _fill(found: Exchanges, exchange: Exchange) -> tuple[str, float]:
         return _CONTROL, 1.0
     up = exchange.sender not in found.access_points
     station = exchange.sender if up else exchange.receiver
-    # In the order of their names, as in the summaries, so that a station has the colour that it has in other pictures.
+    # Index by name, as in the summaries, so that a station has the same colour in all pictures.
     number = natural(found.stations).index(station) if station in found.stations else 0
     return colour(number), 0.45 if up else 1.0
 
 
 def _label(exchange: Exchange) -> str:
-    """Frames, those that came whole before all if some did not, and the try if it is not the first."""
+    """Number of frames, preceded by the number received if some were lost, and the retry number."""
     some = f"{exchange.received}/" if exchange.received != exchange.frames else ""
     again = f" r{exchange.attempt}" if exchange.attempt else ""
     return f"{some}{exchange.frames}{again}"

@@ -1,18 +1,16 @@
-"""What runs gave: summaries, series of 0.2 s steps, what was sampled, statistics over runs.
+"""Results: summaries, series of 0.2 s steps, samples, statistics over runs, and exports.
 
-A result reads its folder, and writes tables, qlog and the files of Flent.
-
-    result         what runs gave
-    summary        results as text
-    result_folder  a result folder read
-    flent          Flent's files
-    sampled        what `[record]` asks for
-    tidy           one table of all series
-    qlog           flows over QUIC, as qvis reads them
-    exchanges      every exchange on the air
-    sojourn        where the time of packets went
-    series         what happened in steps of 0.2 s
-    frame          tables by columns, for whatever reads Arrow
-    report         a run's report, key by key
-    statistics     means and intervals over runs
+result         measurements of a scenario's runs
+summary        results as text
+result_folder  reads result folders
+flent          Flent data files
+sampled        samples that `[record]` enables
+tidy           one table of all series
+qlog           QUIC flows in qlog format, for qvis
+exchanges      every exchange on the air
+sojourn        packet delay by layer and cause
+series         values in steps of 0.2 s
+frame          columnar tables for Arrow readers
+report         a run's report, key by key
+statistics     means and intervals over runs
 """

@@ -1,4 +1,4 @@
-"""Every exchange on the air in a part of a run, as `[record] air` asks for it."""
+"""Exchanges on the air in a part of a run, recorded with `[record] air`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -12,8 +12,8 @@ COLUMNS = (
     "acknowledged",
 )  # fmt: skip
 
-# From the end of a PPDU to its acknowledgement.
-# spec: 802.11 10.3.2.3 - 16 us at 5 GHz; at 2.4 GHz 10 us, after a signal extension of 6 us behind HT frames.
+# Time from the end of a PPDU to its acknowledgement. spec: 802.11 10.3.2.3 - 16 us at 5 GHz; at 2.4 GHz 10
+# us, after a signal extension of 6 us behind HT frames.
 _SIFS_NS = 16_000
 
 
@@ -33,7 +33,7 @@ _NAMES = shape.both(
 
 
 def fits(value: Any) -> None:  # noqa: ANN401 - a mapping once it has the first two shapes
-    """The shape of a run's exchanges, as the engine reports them: columns, and the names that two of them count."""
+    """Checks a run's exchanges: columns of equal length, and interface numbers within range."""
     shape.both(_COLUMNS, _NAMES)(value)
     names = len(value["interfaces"])
     for key in ("from", "to"):
@@ -43,13 +43,13 @@ def fits(value: Any) -> None:  # noqa: ANN401 - a mapping once it has the first 
 
 
 class Exchange(NamedTuple):
-    """One try of a PPDU and the time of its acknowledgement."""
+    """One transmission of a PPDU with its acknowledgement."""
 
     start_ns: int
     airtime_ns: int
-    """Of the PPDU alone."""
+    """Airtime of the PPDU alone."""
     end_ns: int
-    """The acknowledgement is over, or where none came the time in which it could have begun."""
+    """End of the acknowledgement, or of the time in which it could have started."""
     sender: str
     receiver: str
     """Empty for a beacon."""
@@ -59,19 +59,19 @@ class Exchange(NamedTuple):
     frames: int
     received: int
     attempt: int
-    """Number of the try, from 0."""
+    """Number of the attempt, from 0."""
     collided: bool
     acknowledged: bool
     channel: str
 
     def answer_ns(self) -> tuple[int, int] | None:
-        """Beginning and end of the acknowledgement, if there was one."""
+        """Start and end of the acknowledgement, or `None`."""
         begin = self.start_ns + self.airtime_ns + _SIFS_NS
         return (begin, self.end_ns) if self.acknowledged and self.kind != "beacon" and begin < self.end_ns else None
 
 
 class Exchanges(NamedTuple):
-    """The exchanges that began in a part of a run, in the order in which they ended."""
+    """Exchanges that started in a part of a run, in the order of their ends."""
 
     from_ns: int
     until_ns: int
@@ -81,7 +81,7 @@ class Exchanges(NamedTuple):
 
 
 def of_run(run: Run) -> Exchanges | None:
-    """The exchanges of a run; none if its scenario did not ask for them."""
+    """Returns the exchanges of a run; `None` if the scenario did not record them."""
     data = run.get("exchanges")
     if data is None:
         return None
@@ -98,7 +98,7 @@ def of_run(run: Run) -> Exchanges | None:
 
 
 def rows(scenario: str, runs: Sequence[Run]) -> Iterator[list[Any]]:
-    """Lines of the table of exchanges; truths are numbers."""
+    """Rows of the exchange table; booleans become numbers."""
     for run in runs:
         found = of_run(run)
         for exchange in found.all if found else ():

@@ -1,4 +1,4 @@
-"""Tables by columns, which pyarrow, polars, pandas and DuckDB read as they are: the Arrow PyCapsule interface."""
+"""Columnar tables for pyarrow, polars, pandas and DuckDB, over the Arrow PyCapsule interface."""
 
 import csv
 from abc import ABC, abstractmethod
@@ -26,47 +26,47 @@ _PANDAS = {"int64": "int64", "uint64": "uint64", "float64": "float64", "truth": 
 
 
 class Tabular(ABC):
-    """What has columns of known kinds, and gives their values in one batch or several."""
+    """A table with typed columns, whose values come in one or several batches."""
 
     @abstractmethod
     def kinds(self) -> Mapping[str, Kind]:
-        """The columns, in order, and what is in them."""
+        """Column names and types, in order."""
 
     @abstractmethod
     def batches(self) -> Iterator[Columns]:
-        """The values, some rows at a time."""
+        """Batches of rows."""
 
     def __arrow_c_schema__(self) -> object:
-        """The columns for any library that speaks Arrow."""
+        """The schema, for Arrow libraries."""
         return self.arrow_schema().__arrow_c_schema__()
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The values for any library that speaks Arrow, a batch at a time and without a copy."""
+        """The values, for Arrow libraries: one batch at a time, without copies."""
         return self.to_batches().__arrow_c_stream__(requested_schema)
 
     def arrow_schema(self) -> "pyarrow.Schema":
-        """The columns as pyarrow has them."""
+        """The schema as a pyarrow object."""
         return schema(self.kinds())
 
     def to_batches(self) -> "pyarrow.RecordBatchReader":
-        """The values as a stream of pyarrow's batches."""
+        """The values as a pyarrow stream."""
         columns = self.arrow_schema()
         made = (batch(columns, values) for values in self.batches())
         reader: pyarrow.RecordBatchReader = _arrow().RecordBatchReader.from_batches(columns, made)
         return reader
 
     def to_arrow(self) -> "pyarrow.Table":
-        """The values as a table of pyarrow."""
+        """The values as a pyarrow table."""
         return self.to_batches().read_all()
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """The values as a DataFrame of pandas."""
+        """The values as a pandas DataFrame."""
         kinds = {name: _PANDAS[kind] for name, kind in self.kinds().items() if kind in _PANDAS}
         frame: pandas.DataFrame = extras.need("pandas", "pandas").DataFrame(self.columns())
         return frame.astype(kinds)
 
     def to_polars(self) -> "polars.DataFrame":
-        """The values as a DataFrame of polars."""
+        """The values as a polars DataFrame."""
         module = extras.need("polars", "polars")
         kinds = {name: getattr(module, _POLARS[kind]) for name, kind in self.kinds().items()}
         frame: polars.DataFrame = module.DataFrame(self.columns(), schema=kinds)
@@ -86,7 +86,7 @@ class Tabular(ABC):
             yield from zip(*(values[name] for name in self.kinds()), strict=True)
 
     def save(self, path: str | Path) -> None:
-        """Writes a file in the format that its name ends in: `.csv` or `.parquet`."""
+        """Writes a file in the format of its suffix: `.csv` or `.parquet`."""
         path = Path(path)
         if path.name.lower().endswith(".parquet"):
             parquet = extras.need("pyarrow.parquet", "arrow")
@@ -99,28 +99,28 @@ class Tabular(ABC):
                 writer.writerow(self.kinds())
                 writer.writerows(self.rows())
         else:
-            raise InputError(f"{path}: the name has to end in .csv or .parquet")
+            raise InputError(f"{path}: the name must end in .csv or .parquet")
 
 
 class Frame(Tabular):
     """A table in memory."""
 
     def __init__(self, title: str, kinds: Mapping[str, Kind], columns: Columns) -> None:
-        """Takes columns of equal length, one for each of `kinds`."""
+        """Takes columns of equal length, one for each key of `kinds`."""
         self.title = title
         self._kinds = dict(kinds)
         self._columns = {name: columns[name] for name in self._kinds}
 
     def kinds(self) -> Mapping[str, Kind]:
-        """The columns, in order, and what is in them."""
+        """Column names and types, in order."""
         return self._kinds
 
     def batches(self) -> Iterator[Columns]:
-        """The values, in one batch."""
+        """All values in one batch."""
         yield self._columns
 
     def __len__(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return len(next(iter(self._columns.values())))
 
     def __getitem__(self, column: str) -> Sequence[Entry]:
@@ -133,7 +133,7 @@ class Frame(Tabular):
         return f"{head}\n{table(list(self._kinds), self._first())}{self._more()}"
 
     def _repr_html_(self) -> str:
-        """The first rows, as a notebook shows them."""
+        """The first rows, for notebooks."""
         shown = markup.grid(list(self._kinds), map(markup.row, self._first()))
         return f"{markup.lines(f'{self.title}: {len(self)} rows')}\n{shown}{markup.lines(self._more())}"
 
@@ -147,7 +147,7 @@ class Frame(Tabular):
 
 
 def schema(kinds: Mapping[str, Kind], metadata: Mapping[str, str] | None = None) -> "pyarrow.Schema":
-    """Columns as pyarrow has them."""
+    """Column types as a pyarrow schema."""
     arrow = _arrow()
     fields = [(name, getattr(arrow, _ARROW.get(kind, kind))()) for name, kind in kinds.items()]
     made: pyarrow.Schema = arrow.schema(fields, metadata=metadata)
@@ -155,7 +155,7 @@ def schema(kinds: Mapping[str, Kind], metadata: Mapping[str, str] | None = None)
 
 
 def batch(columns: "pyarrow.Schema", values: Columns) -> "pyarrow.RecordBatch":
-    """Values as pyarrow has them."""
+    """Values as a pyarrow record batch."""
     arrow = _arrow()
     arrays = [arrow.array(values[field.name], type=field.type) for field in columns]
     made: pyarrow.RecordBatch = arrow.record_batch(arrays, schema=columns)

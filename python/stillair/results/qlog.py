@@ -1,7 +1,7 @@
-"""qlog of flows over QUIC, as qvis reads it: what a sender of data sent, got, lost, and how its window stood.
+"""qlog of QUIC flows, for qvis: packets sent, received and lost by the data sender, and its window.
 
-It needs what the scenario asks for by `[record] quic`. A file is a JSON text sequence: records that each begin with a
-record separator, the first one a header.
+Requires `[record] quic`. The file is a JSON text sequence: each record starts with a record separator, and
+the first is a header.
 """
 
 # spec: draft-ietf-quic-qlog-main-schema (version 0.3), draft-ietf-quic-qlog-quic-events; rfc7464 (JSON text sequences).
@@ -37,14 +37,14 @@ _TRACES = shape.both(
 )
 
 SHAPE = shape.table(shape.record({}, {"traces": shape.maybe(_TRACES)}))
-"""The flows over QUIC of a run by name, as the engine reports them."""
+"""QUIC flows of a run by name."""
 
 Event = tuple[float, str, Mapping[str, Any]]
 """Time in s, name, data."""
 
 
 def write(path: Path, flow: str, summary: Mapping[str, Any], title: str) -> None:
-    """Writes the qlog of one flow, from what its sender saw."""
+    """Writes the qlog of one flow, as seen by its sender."""
     traces = summary.get("traces")
     if traces is None:
         raise InputError(f"{flow}: its datagrams were not recorded: add [record] quic = true to the scenario")
@@ -73,7 +73,7 @@ def _record(event: Event) -> dict[str, Any]:
 
 
 def _events(traces: Mapping[str, Sequence[Any]]) -> list[Event]:
-    """All events in the order of their times; what happens at one instant stays in the order of the parts below."""
+    """All events by time. Simultaneous events keep the order of the parts below."""
     parts = (_received(traces), _lost(traces), _metrics(traces), _sent(traces))
     return sorted((event for part in parts for event in part), key=itemgetter(0))
 
@@ -87,9 +87,9 @@ def _packet(kind: str, number: int, length: int, frames: list[Mapping[str, Any]]
 
 
 def _long(traces: Mapping[str, Sequence[Any]], back: bool) -> dict[int, list[Mapping[str, Any]]]:
-    """Packets of the handshake, by the row of their datagram among those sent or those that came back.
+    """Handshake packets, by the row of their datagram among the sent or received ones.
 
-    What frames they have is not known.
+    Their frames are unknown.
     """
     found: dict[int, list[Mapping[str, Any]]] = {}
     names = ("long_row", "long_back", "long_type", "long_number", "long_bytes")
@@ -100,7 +100,7 @@ def _long(traces: Mapping[str, Sequence[Any]], back: bool) -> dict[int, list[Map
 
 
 def _short_bytes(length: int, long: Sequence[Mapping[str, Any]]) -> int:
-    """Bytes of a datagram that are none of its packets of the handshake: its packet 1-RTT, or none."""
+    """Bytes of a datagram outside its handshake packets: the length of its 1-RTT packet, or 0."""
     rest: int = length - sum(packet["raw"]["length"] for packet in long)
     return rest
 
@@ -118,11 +118,13 @@ def _sent(traces: Mapping[str, Sequence[Any]]) -> Iterator[Event]:
 
 
 def _received(traces: Mapping[str, Sequence[Any]]) -> Iterator[Event]:
-    """Datagrams that came back, with their acknowledgements.
+    """Received datagrams with their acknowledgements.
 
-    Of these the newest packet is known: all up to it that were not declared lost count as acknowledged.
+    Only the newest acknowledged packet is known. All packets up to it that were not declared lost count as
+    acknowledged.
     """
-    # Each level of encryption has its own numbers; acknowledged and lost are said of packets 1-RTT.
+    # Each encryption level has its own packet numbers; acknowledgements and losses are those of 1-RTT
+    # packets.
     sent_long, handshake = _long(traces, back=False), _long(traces, back=True)
     rows_sent = enumerate(zip(traces["sent_number"], traces["sent_bytes"], strict=True))
     sent = {number for row, (number, length) in rows_sent if _short_bytes(length, sent_long.get(row, []))}
@@ -138,7 +140,7 @@ def _received(traces: Mapping[str, Sequence[Any]]) -> Iterator[Event]:
             continue
         frames: list[Mapping[str, Any]] = []
         if largest > max(known, 0):
-            # Not all numbers are used: quinn leaves some out on purpose.
+            # Numbers may have gaps: quinn skips some on purpose.
             fresh = [n for n in range(known + 1, largest + 1) if n in sent and n not in lost]
             frames.append({"frame_type": "ack", "acked_ranges": ranges(fresh)})
             known = largest
@@ -146,7 +148,7 @@ def _received(traces: Mapping[str, Sequence[Any]]) -> Iterator[Event]:
 
 
 def ranges(numbers: Sequence[int]) -> list[list[int]]:
-    """Rising numbers as ranges, both ends included."""
+    """Groups ascending numbers into inclusive ranges."""
     found: list[list[int]] = []
     for number in numbers:
         if found and found[-1][1] == number - 1:

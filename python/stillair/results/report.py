@@ -1,7 +1,7 @@
-"""What the engine reports of a run, key by key, and the same as rows.
+"""The engine's report of a run, key by key, and as rows.
 
-These are dictionaries, as `stillair run --json` has them; keys may be added. Units stand in the names; shares go from 0
-to 1. What was not measured is none. A key that is not required is left out where there is nothing of it.
+The types describe the dictionaries of `stillair run --json`; later versions may add keys. Names include the
+unit; shares are from 0 to 1. Unmeasured values are `None`. Optional keys are absent if they do not apply.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import NamedTuple, NotRequired, Protocol, TypedDict, cast
 
 
 class Station(TypedDict):
-    """What a station had after the warm-up."""
+    """Measurements of a station after the warm-up."""
 
     goodput_mbps: float
     airtime_share: float | None
@@ -31,7 +31,7 @@ _Flow = TypedDict("_Flow", {"protocol": str, "from": str, "to": str})
 
 
 class Flow(_Flow):
-    """A flow that carries data: UDP, TCP, QUIC or a call. The last keys are TCP's alone."""
+    """A flow with data: UDP, TCP, QUIC or a call. The last keys are only present for TCP."""
 
     goodput_mbps: float
     due: NotRequired[int | None]
@@ -54,9 +54,10 @@ class Flow(_Flow):
 
 
 class Ping(TypedDict):
-    """A ping: what became of the requests sent in the time that is measured, and the replies that came in it.
+    """A ping: the fate of requests sent in the measured time, and the replies received in it.
 
-    A request of which neither the reply nor a drop was seen before the end of the run is neither received nor lost.
+    A request with neither a reply nor a drop before the end of the run counts neither as received nor as
+    lost.
     """
 
     sent: int
@@ -69,11 +70,11 @@ class Ping(TypedDict):
     p99_ms: float | None
     mean_ms: float | None
     longest_ms: NotRequired[float | None]
-    """Not in results of older versions."""
+    """Missing in results of older versions."""
 
 
 class Call(TypedDict):
-    """A call: its packets that were due in the measured time. `late` is a share of these, as `loss` is."""
+    """A call: packets due in the measured time. `late` is a share of these, as is `loss`."""
 
     due: NotRequired[int]
     packets: int
@@ -91,7 +92,7 @@ class Call(TypedDict):
 
 
 class Page(TypedDict):
-    """A web page that was loaded again and again."""
+    """A web page that is loaded repeatedly."""
 
     loads: int
     mean_s: float | None
@@ -133,7 +134,7 @@ class Quic(TypedDict):
 
 
 class Traffic(TypedDict):
-    """What an external host sent or got."""
+    """Traffic sent or received by an external host."""
 
     packets: int
     bytes: int
@@ -156,7 +157,7 @@ class Drop(TypedDict):
 
 
 class Rate(TypedDict):
-    """A rate as rate control knows it at the end of the run, under the names of `rc_stats`."""
+    """Rate control's state of a rate at the end of the run, named as in `rc_stats`."""
 
     mode: str
     rate: str
@@ -171,7 +172,7 @@ class Rate(TypedDict):
 
 
 class Losses(TypedDict):
-    """What noise took on a link, over the whole run, and PPDUs begun amid a frame that their sender does not hear."""
+    """Noise losses of a link over the whole run, and PPDUs started during a frame that their sender cannot sense."""
 
     mpdus_broken: int
     ppdus_unheard: int
@@ -181,7 +182,7 @@ class Losses(TypedDict):
 
 
 class Packets(TypedDict):
-    """Where all packets of the whole run are: created = delivered + consumed + merged + dropped + inside."""
+    """Packet accounting over the whole run: created = delivered + consumed + merged + dropped + inside."""
 
     created: int
     delivered: int
@@ -192,7 +193,7 @@ class Packets(TypedDict):
 
 
 class Socket(TypedDict):
-    """The samples of a TCP sender as `[record] ss` asks for them: columns of equal length under the names of `ss`."""
+    """Samples of a TCP sender recorded with `[record] ss`: columns of equal length, named as in `ss`."""
 
     t_s: list[float]
     state: list[str]
@@ -223,7 +224,7 @@ class Socket(TypedDict):
 
 
 class QueueSamples(TypedDict):
-    """What waited in a layer of an interface."""
+    """Samples of a layer of an interface."""
 
     interface: str
     layer: str
@@ -232,7 +233,7 @@ class QueueSamples(TypedDict):
 
 
 class QueuesReport(TypedDict):
-    """What `[record] queues` asks for."""
+    """Samples recorded with `[record] queues`."""
 
     interval_ns: int
     samples: int
@@ -243,7 +244,7 @@ _Ends = TypedDict("_Ends", {"from": list[int], "to": list[int | None]})
 
 
 class Exchanges(_Ends):
-    """What `[record] air` asks for: columns of equal length; ends are places in `interfaces`."""
+    """Exchanges recorded with `[record] air`: columns of equal length; `from` and `to` index `interfaces`."""
 
     from_ns: int
     until_ns: int
@@ -264,7 +265,7 @@ class Exchanges(_Ends):
 
 
 class Probes(TypedDict):
-    """Times of the probes of a test of responsiveness that timed the same thing."""
+    """Times of a responsiveness test's probes of one kind."""
 
     count: int
     trimmed_mean_ms: float
@@ -274,7 +275,7 @@ class Probes(TypedDict):
 
 
 class Responsiveness(TypedDict):
-    """A test of responsiveness: round trips per minute by each published way to compute them, and how sure they are."""
+    """A responsiveness test: round trips per minute by each published formula, with their confidence."""
 
     rpm: float | None
     foreign_rpm: float | None
@@ -293,7 +294,7 @@ class Responsiveness(TypedDict):
 
 
 class SojournHistogram(TypedDict):
-    """Packets by their delay, from the shortest on, each bucket with where their time went."""
+    """Packets by delay, shortest first; each bucket has its time by layer and cause."""
 
     cells: list[list[int]]
     packets: list[int]
@@ -304,7 +305,7 @@ class SojournHistogram(TypedDict):
 
 
 class SojournStep(TypedDict):
-    """A packet was in a layer, at an interface or at none, for causes."""
+    """Time of a packet in a layer, at an interface or at none, by cause."""
 
     layer: str
     interface: str | None
@@ -314,7 +315,7 @@ class SojournStep(TypedDict):
 
 
 class SlowestPacket(TypedDict):
-    """The slowest packet of a flow, and where it was."""
+    """The slowest packet of a flow, with its path."""
 
     sent_ns: int
     delay_ns: int
@@ -330,7 +331,7 @@ class Dropped(TypedDict):
 
 
 class Delivery(TypedDict):
-    """Packets of a flow that entered the network, arrived and were dropped."""
+    """Packets of a flow that entered the network, arrived, or were dropped."""
 
     sent: int
     received: int
@@ -341,7 +342,7 @@ class Delivery(TypedDict):
 
 
 class Sojourn(TypedDict):
-    """Where the time of packets went, in layers and for causes whose names `cells` count."""
+    """Packet delay by layer and cause; `cells` index the names of both."""
 
     sample: int
     layers: list[str]
@@ -353,7 +354,7 @@ class Sojourn(TypedDict):
 
 
 class Run(TypedDict):
-    """A run, as the engine reports it: the contract of `stillair run --json`."""
+    """A run's report: the interface of `stillair run --json`."""
 
     run: int
     seed: int
@@ -384,9 +385,9 @@ class Run(TypedDict):
 
 
 class Mean(TypedDict):
-    """A mean over runs with the ends of its 95 % confidence interval, which are `None` if only one run has the figure.
+    """Mean over runs with its 95 % confidence interval, whose ends are `None` if only one run has the figure.
 
-    `runs` and `all_runs` are only present if some runs do not have the figure.
+    `runs` and `all_runs` are only present if some runs lack the figure.
     """
 
     mean: float
@@ -405,11 +406,11 @@ class DropMean(TypedDict):
 
 
 Means = dict[str, dict[str, Mean | None]]
-"""By name, and of each by key."""
+"""Means by name and key."""
 
 
 class Summary(TypedDict, total=False):
-    """The keys of a run, each over all runs."""
+    """Keys of a run, as means over all runs."""
 
     goodput_total_mbps: Mean | None
     jain_airtime: Mean | None
@@ -444,18 +445,21 @@ class Whole(TypedDict):
 
 
 class Reported(Protocol):
-    """What has runs of one scenario."""
+    """Has the runs of one scenario."""
 
     scenario: str
     runs: Sequence[Run]
     planned: int
 
     def summary(self, ci: float = 0.95) -> Summary:
-        """The keys of a run, each over all runs."""
+        """Keys of a run, as means over all runs."""
 
 
 class Figure(NamedTuple):
-    """One number of a run: `stations`, `fast1`, `goodput_mbps`, 40.8. Group and subject may be empty."""
+    """A figure of a run, such as `stations`, `fast1`, `goodput_mbps`, 40.8.
+
+    Group and subject may be empty.
+    """
 
     group: str
     subject: str
@@ -467,7 +471,10 @@ _NO_FIGURES = ("run", "seed", "trace_hash", "series", "sockets", "exchanges", "q
 
 
 def figures(run: Run) -> Iterator[Figure]:
-    """All numbers of a run but for samples and rates; truths are 0 and 1, what was not measured has no row."""
+    """All figures of a run except samples and rates.
+
+    Booleans become 0 and 1; unmeasured values are left out.
+    """
     for key, value in cast("Mapping[str, object]", run).items():
         if key in _NO_FIGURES:
             continue

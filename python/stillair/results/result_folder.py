@@ -1,8 +1,8 @@
-"""A result folder: a result that explains itself, kept run by run. This reads one; `runs.result_writer` writes it.
+"""Reads result folders, which `runs.result_writer` writes run by run.
 
-`result.json` (summary), `scenario.toml` (as given), `scenario.resolved.json`, `overrides.json`, `runs/run-N.json`
-(summary and series of a run), `table.csv` and `pings.csv`; `probes.csv` of tests of responsiveness; `sockets.csv` and
-`queues.csv` if asked for.
+A folder contains `result.json` (summary), `scenario.toml` (as given), `scenario.resolved.json`,
+`overrides.json`, `runs/run-N.json` (summary and series of a run), `table.csv`, `pings.csv`, `probes.csv` for
+responsiveness tests, and `sockets.csv` and `queues.csv` if recorded.
 """
 
 import json
@@ -18,11 +18,11 @@ from stillair.results.series import Series
 from stillair.results.tidy import Measured
 from stillair.text import shape, source
 
-# Of the folder, not of the program: raised when an older program could not read it.
+# Folder format. Raised when an older program could no longer read it.
 FORMAT = 1
 
 NEW = ".new-result"
-"""Within a result folder, the folder of a result that is not whole yet."""
+"""Subfolder for an incomplete result."""
 
 
 _HEAD = shape.record(
@@ -37,7 +37,7 @@ _UNITS = ("_ms", "_mbps", "_s", "_share")
 
 
 def _numbers(value: Mapping[str, Any]) -> None:
-    """What is a number by its name is none or one, whatever version of the engine it is of."""
+    """Checks that keys named as numbers are numbers or null, in any engine version."""
     for key, of in value.items():
         if (key in _COUNTS or key.endswith(_UNITS)) and of is not None:
             try:
@@ -57,14 +57,14 @@ _OF_ONE = shape.record(
     rest=shape.single,
 )
 _OF_EACH = shape.table(shape.both(_OF_ONE, _numbers))
-"""What is known of each flow or call, by name."""
+"""Keys of each flow or call, by name."""
 
 _TINS = shape.table(shape.record({}, rest=shape.single))
 _DISCIPLINES = shape.table(shape.record({}, {"tins": _TINS}, rest=shape.single))
-"""What each discipline counted, by its name; cake also in each tin."""
+"""Counters of each discipline by name, for cake also of each tin."""
 
 _TESTS = shape.table(shape.record({}, {"probes": _TINS}, rest=shape.single))
-"""What is known of each test of responsiveness, and of its probes by what they timed."""
+"""Keys of each responsiveness test, and of its probes by kind."""
 
 _SLEEP = shape.record({}, dict.fromkeys(("dozing_s", "sleeps", "away_s", "trips"), shape.number))
 
@@ -120,26 +120,26 @@ _RESOLVED = shape.record(
         )
     }
 )
-"""What is read of a resolved scenario."""
+"""Required keys of a resolved scenario."""
 
 
 _LARGE = 32 << 20
-"""Bytes of a `result.json` beyond which its runs are read one at a time, when they are needed."""
+"""Size of `result.json` in bytes beyond which runs are read one at a time, on use."""
 
 _RUN_LINE = re.compile(rb'\{"run": (\d{1,10}), ')
 
 
 class Runs(Sequence["Run"]):
-    """The summaries in a large `result.json`, which has a line for each run. Only the last one read is in memory."""
+    """Summaries of a large `result.json` with one run per line. Keeps only the last one in memory."""
 
     def __init__(self, file: Path, places: list[tuple[int, int]], numbers: list[int]) -> None:
-        """`places` has the offset of each run and its length, `numbers` the number of each."""
+        """`places` is the offset and length of each run, `numbers` its number."""
         self._file, self._places, self.numbers = file, places, numbers
         self._last: tuple[int, Run] | None = None
 
     @classmethod
     def places_in(cls, file: Path) -> "tuple[dict[str, Any], Runs] | None":
-        """The result without its runs, and the runs; none if the file has another layout."""
+        """Returns the result without its runs, and the runs; `None` if the file is not in lines."""
         numbers: list[int] = []
         places: list[tuple[int, int]] = []
         with file.open("rb") as lines:
@@ -148,7 +148,7 @@ class Runs(Sequence["Run"]):
             if not first.endswith(b'"runs": ['):
                 return None
             at = lines.tell()
-            # A file without line ends must not be one line in memory.
+            # A file without line ends must not be read as one line.
             for line in iter(lambda: lines.readline(longest), b""):
                 if line.startswith(b"]"):
                     try:
@@ -175,7 +175,7 @@ class Runs(Sequence["Run"]):
     def __getitem__(self, at: slice) -> "list[Run]": ...
 
     def __getitem__(self, at: int | slice) -> "Run | list[Run]":
-        """The summary at a position."""
+        """Summary at a position."""
         if isinstance(at, slice):
             return [self[n] for n in range(*at.indices(len(self)))]
         at = range(len(self))[at]
@@ -188,7 +188,7 @@ class Runs(Sequence["Run"]):
         return self._last[1]
 
     def __iter__(self) -> "Iterator[Run]":
-        """Every summary, one at a time."""
+        """All summaries, one at a time."""
         return (self[at] for at in range(len(self)))
 
     def _read(self, at: int, text: bytes) -> "Run":
@@ -201,18 +201,18 @@ class Runs(Sequence["Run"]):
 
 
 class Kept(NamedTuple):
-    """What a folder holds, but for the series."""
+    """Content of a folder, except for the series."""
 
     data: dict[str, Any]
     """The summaries."""
     resolved: str
     """The resolved scenario as JSON."""
     nodes: frozenset[str]
-    """The names of its nodes, and of their interfaces as NODE.INTERFACE, to which a flow may go too."""
+    """Names of the nodes, and of their interfaces as NODE.INTERFACE, which a flow may also name."""
 
 
 def read(path: Path) -> Kept:
-    """Reads a result folder; `measured` reads the series of a run."""
+    """Reads a result folder. Use `measured` for the series of a run."""
     if not path.exists():
         raise InputError(f"{path}: no such folder; give the folder that 'stillair run -o' wrote")
     if not path.is_dir():
@@ -222,15 +222,15 @@ def read(path: Path) -> Kept:
         for runs in (path / NEW / "runs", path / "runs"):
             if runs.is_dir():
                 raise InputError(
-                    f"{file}: missing: the runs were cut off; those that had finished are in {runs}:"
-                    f" {len(list(runs.glob('run-*.json')))}; the same 'stillair run' with -o {path} goes on from there"
+                    f"{file}: missing: the runs were cut off; {len(list(runs.glob('run-*.json')))} finished ones are"
+                    f" in {runs}; repeat 'stillair run' with -o {path} to continue"
                 )
         if (path / "combinations").is_dir():
             raise InputError(
-                f"{path}: is the folder of a sweep, which keeps no series;"
-                " run the combination that is meant with 'stillair run FILE --set KEY=VALUE -o FOLDER'"
+                f"{path}: is the folder of a sweep, which has no series;"
+                " run one combination with 'stillair run FILE --set KEY=VALUE -o FOLDER'"
             )
-        raise InputError(f"{file}: missing: {path} is no result folder")
+        raise InputError(f"{file}: missing: {path} is not a result folder")
     lazy = Runs.places_in(file) if file.stat().st_size > _LARGE else None
     data = _read(file) if lazy is None else lazy[0]
     shape.check(data, _HEAD, file)
@@ -244,7 +244,7 @@ def read(path: Path) -> Kept:
         numbers = lazy[1].numbers
     again = shape.repeated(numbers)
     if again is not None:
-        raise InputError(f"{file}: runs.{again}.run: found {numbers[again]} again, expected a number of its own")
+        raise InputError(f"{file}: runs.{again}.run: found {numbers[again]} again, expected unique numbers")
     resolved = path / "scenario.resolved.json"
     given = _text(resolved)
     scenario = _parsed(resolved, given)
@@ -255,16 +255,16 @@ def read(path: Path) -> Kept:
 
 
 def recognise(path: Path) -> None:
-    """An `InputError` unless the `result.json` of a folder is one that this program wrote, in whatever version."""
+    """Raises `InputError` unless the folder's `result.json` was written by this program, in any version."""
     file = path / "result.json"
     try:
         shape.check(_read(file), _HEAD, file)
     except InputError as error:
-        raise InputError(f"{error}: it is in the way, and no result of Stillair; give another folder with -o") from None
+        raise InputError(f"{error}: it is in the way, and no Stillair result; give another folder with -o") from None
 
 
 def scenario(path: Path) -> str:
-    """The text of the scenario of a result folder."""
+    """Scenario text of a result folder."""
     file = path / "scenario.toml"
     try:
         return source.text(file, "a scenario file")
@@ -275,7 +275,7 @@ def scenario(path: Path) -> str:
 
 
 def overrides(path: Path) -> list[tuple[str, str]]:
-    """The overrides that the scenario of a result folder was run with."""
+    """Overrides of a result folder's run."""
     file = path / "overrides.json"
     found = _read(file)
     shape.check(found, shape.each(shape.row(shape.text, shape.text)), file)
@@ -283,12 +283,12 @@ def overrides(path: Path) -> list[tuple[str, str]]:
 
 
 def measured(path: Path, name: str, run: Mapping[str, Any], nodes: Collection[str] | None = None) -> Measured:
-    """A run of a result folder with its series; an `InputError` if a flow is not between `nodes`, where given."""
+    """Returns a run with its series. Raises `InputError` if a flow is not between `nodes`, if given."""
     file = path / "runs" / f"run-{run['run']}.json"
     data = _read(file)
     shape.check(data, _RUN, file)
     if data["trace_hash"] != run["trace_hash"]:
-        raise InputError(f"{file}: is not of the result beside it: their trace hashes differ")
+        raise InputError(f"{file}: does not belong to this result: the trace hashes differ")
     series = Series(data["series"], str(file))
     ends = [
         (f"series.flows.{number}.{key}", name)
@@ -309,7 +309,7 @@ def _read(file: Path) -> Any:  # noqa: ANN401 - JSON
 
 def _text(file: Path) -> str:
     try:
-        return source.text(file, "JSON, with the memory that there is", source.most_json())
+        return source.text(file, "JSON with the available memory", source.most_json())
     except FileNotFoundError:
         raise InputError(f"{file}: missing") from None
     except UnicodeDecodeError as error:
@@ -322,7 +322,7 @@ def _parsed(file: Path, text: str) -> Any:  # noqa: ANN401 - JSON
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise InputError(f"{file}:{error.lineno}: is not JSON, or cut off: {error.msg}") from None
+        raise InputError(f"{file}:{error.lineno}: is not JSON, or truncated: {error.msg}") from None
     except (RecursionError, ValueError):
-        # Python's limits, far beyond what this program writes: a depth of 1000, numbers of 4300 digits.
+        # Python's limits, far beyond this program's output: nesting of 1000 levels, numbers of 4300 digits.
         raise InputError(f"{file}: is not what this program writes: too deep, or a number too long") from None

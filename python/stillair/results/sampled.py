@@ -1,6 +1,6 @@
-"""What the engine samples in a run as `[record]` says.
+"""Samples that `[record]` enables.
 
-The state of sockets (`ss`), what waits where (`queues`), every exchange (`air`), where packets' time went (`sojourn`).
+Sockets (`ss`), queues (`queues`), exchanges (`air`), and packet delay by layer and cause (`sojourn`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ QUEUES = "queues.csv"
 EXCHANGES = "exchanges.csv"
 SOJOURN = "sojourn.csv"
 TABLES = (SOCKETS, QUEUES, EXCHANGES, SOJOURN)
-"""Tables of a result folder, there if the scenario asks for such samples."""
+"""Files in a result folder, present if the scenario records such samples."""
 
 
 _COUNTS = shape.each(shape.number)
@@ -52,7 +52,7 @@ _SOCKET = shape.columns(
 
 
 def _samples(value: Mapping[str, Any]) -> None:
-    """All that a socket has is sampled, whatever version of the engine it is of."""
+    """Checks all columns of a socket's samples, in any engine version."""
     shape.columns(dict.fromkeys(("t_s", *value), shape.single))(value)
 
 
@@ -62,7 +62,7 @@ SHAPES = {
     "exchanges": exchanges.fits,
     "sojourn": sojourn.fits,
 }
-"""The samples of a run by their key, as the engine reports them."""
+"""Samples of a run, by key of the report."""
 
 
 _QUEUE_KINDS: dict[str, Kind] = {
@@ -78,31 +78,31 @@ _QUEUE_KINDS: dict[str, Kind] = {
 
 
 class Occupancy(NamedTuple):
-    """What waits in each layer of each interface, sampled at times in seconds."""
+    """Occupancy of each layer of each interface, with sample times in seconds."""
 
     t_s: list[float]
     queues: list[Queue]
 
 
 def sockets(run: Run) -> Mapping[str, Mapping[str, Sequence[Any]]]:
-    """The samples of each TCP sender, by flow: columns of equal length under the names of `ss`, with their units."""
+    """Samples of each TCP sender by flow: columns of equal length, named as in `ss`, with units."""
     found: Mapping[str, Mapping[str, Sequence[Any]]] = run.get("sockets", {})
     return found
 
 
 def recorded(run: Run) -> Occupancy | None:
-    """The samples that the scenario asks for by `[record] queues`; none if it does not."""
+    """Queue samples of a run; `None` without `[record] queues`."""
     data = run.get("queues")
     if data is None:
         return None
     shape.check(data, _queues, "run", "queues")
-    # The first sample is one interval after the beginning.
+    # The first sample is one interval after the start.
     times = [(n + 1) * data["interval_ns"] / 1_000_000_000 for n in range(data["samples"])]
     return Occupancy(times, [Queue(q["interface"], q["layer"], q["packets"], q["bytes"]) for q in data["queues"]])
 
 
 def occupancy(measured: Measured) -> Occupancy:
-    """What waits where: as the scenario asks for, or else at the end of each step of the series."""
+    """Queue occupancy: the recorded samples, or the series at the end of each step."""
     found = recorded(measured.summary)
     if found is None:
         series = measured.series
@@ -111,7 +111,7 @@ def occupancy(measured: Measured) -> Occupancy:
 
 
 def tables(scenario: str, run: Run) -> Iterator[tuple[str, list[str], Iterable[Sequence[Any]]]]:
-    """The tables of a run's samples: name of the file, header, and a row for each instant and socket or layer."""
+    """Sample tables of a run: file name, header, and a row for each time and socket or layer."""
     if sockets(run):
         names = next(list(columns) for columns in sockets(run).values())
         yield SOCKETS, ["run", "scenario", "seed", "flow", *names], _socket_rows(scenario, [run], names)
@@ -125,12 +125,12 @@ def tables(scenario: str, run: Run) -> Iterator[tuple[str, list[str], Iterable[S
 
 
 def sockets_frame(scenario: str, runs: Sequence[Run]) -> Frame:
-    """The samples of all sockets as a table."""
+    """Socket samples of all runs as a table."""
     first = next((columns for run in runs for columns in sockets(run).values()), None)
     if first is None:
         raise _missing("ss")
     kinds = {name: _kind(values) for name, values in first.items()}
-    # A whole number in one sample may be none or a fraction in another.
+    # A column may have integers in one sample, and `None` or fractions in another.
     for run in runs:
         for columns in sockets(run).values():
             kinds |= {
@@ -141,14 +141,14 @@ def sockets_frame(scenario: str, runs: Sequence[Run]) -> Frame:
 
 
 def queues_frame(scenario: str, runs: Sequence[Run]) -> Frame:
-    """What waited where as a table."""
+    """Queue samples as a table."""
     if not any(recorded(run) for run in runs):
         raise _missing("queues")
     return _frame(f"{scenario}, queues", _QUEUE_KINDS, _queue_rows(scenario, runs))
 
 
 def exchanges_frame(scenario: str, runs: Sequence[Run]) -> Frame:
-    """Every exchange on the air as a table."""
+    """All exchanges on the air as a table."""
     if not any(run.get("exchanges") for run in runs):
         raise _missing("air")
     of: dict[type, Kind] = {int: "uint64", str: "text", bool: "uint64"}
@@ -158,7 +158,7 @@ def exchanges_frame(scenario: str, runs: Sequence[Run]) -> Frame:
 
 
 def sojourn_frame(scenario: str, runs: Sequence[Run]) -> Frame:
-    """Where the time of packets went as a table."""
+    """Packet delay by layer and cause as a table."""
     if not any(run.get("sojourn") for run in runs):
         raise _missing("sojourn")
     numbers = ("run", "seed", "packets", "delay_ns", "ns")
@@ -183,16 +183,14 @@ def _kind(values: Sequence[Any]) -> Kind:
 
 
 def _missing(key: str) -> InputError:
-    return InputError(
-        f"record.{key}: nothing was sampled; the scenario has to ask for such samples in its [record] table"
-    )
+    return InputError(f"record.{key}: nothing was sampled; enable these samples in the [record] table of the scenario")
 
 
 def _socket_rows(scenario: str, runs: Sequence[Run], names: Sequence[str]) -> Iterator[list[Any]]:
     for run in runs:
         for flow, columns in sockets(run).items():
             for values in zip(*(columns[name] for name in names), strict=True):
-                # A truth is a number in a table.
+                # Booleans become numbers.
                 plain = (int(value) if isinstance(value, bool) else value for value in values)
                 yield [run["run"], scenario, run["seed"], flow, *plain]
 

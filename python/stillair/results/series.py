@@ -1,4 +1,4 @@
-"""What happened in a run step by step, in the engine's integers: nanoseconds, bytes, packets."""
+"""Series of a run by step, in the engine's integers: nanoseconds, bytes, packets."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from stillair.text import shape
 
 @dataclass(frozen=True)
 class Ping:
-    """A reply: when it came, how long the round trip took, and its sequence number."""
+    """A ping reply: arrival time, round-trip time, and sequence number."""
 
     at_ns: int
     rtt_ns: int
@@ -19,7 +19,7 @@ class Ping:
 
 @dataclass(frozen=True)
 class Test:
-    """One of Flent's tests: its name, who runs it against whom, its load and the pings before and after that."""
+    """A Flent test: its name, the hosts, its load, and the pings before and after the load."""
 
     name: str
     sender: str
@@ -31,7 +31,7 @@ class Test:
 
 @dataclass(frozen=True)
 class Voice:
-    """A packet of a call: when it came, how long its way took, and its sequence number."""
+    """A packet of a call: arrival time, delay, and sequence number."""
 
     at_ns: int
     delay_ns: int
@@ -40,7 +40,7 @@ class Voice:
 
 @dataclass(frozen=True)
 class VoiceStep:
-    """What came of a call in one step: means in ms, jitter between packets one after the other, packets missing."""
+    """A call in one step: means in ms, jitter between consecutive packets, and missing packets."""
 
     delay_ms: float | None
     jitter_ms: float | None
@@ -49,7 +49,7 @@ class VoiceStep:
 
 @dataclass(frozen=True)
 class Load:
-    """A page that was loaded: when it was there as a whole, how long it took, and the how manieth it was."""
+    """A page load: completion time, duration, and its number."""
 
     at_ns: int
     took_ns: int
@@ -58,9 +58,9 @@ class Load:
 
 @dataclass(frozen=True)
 class Probe:
-    """A probe of a test of responsiveness: when it was answered, how long it took, and what it timed.
+    """A responsiveness probe: time of the answer, duration, and kind.
 
-    That is `tcp`, `tls`, `http` on a new connection, `foreign` for these together, or `loaded`.
+    The kind is `tcp`, `tls`, `http` on a new connection, `foreign` for these together, or `loaded`.
     """
 
     at_ns: int
@@ -70,9 +70,10 @@ class Probe:
 
 @dataclass(frozen=True)
 class Flow:
-    """A flow, and what of it arrived.
+    """A flow and its received data.
 
-    `bytes` of payload in each step (but of pings), `pings`, `voip`, `loads` or `probes`.
+    Pings have `pings`; other flows have payload `bytes` per step, and `voip`, `loads` or `probes` depending
+    on their kind.
     """
 
     name: str
@@ -89,14 +90,14 @@ class Flow:
     loads: list[Load] | None = None
     probes: list[Probe] | None = None
     flent: str | None = None
-    """What Flent calls its series, if it is of a test."""
+    """Flent's name of its series, for flows of a Flent test."""
 
 
 @dataclass(frozen=True)
 class StationSteps:
-    """A station's data frames of one access category in each step; "down" is to the station.
+    """A station's data frames of one access category per step; "down" is towards the station.
 
-    Airtime is that of all tries. A PPDU counts once, at its first try.
+    Airtime includes all attempts. A PPDU counts once, at its first attempt.
     """
 
     name: str
@@ -111,7 +112,7 @@ class StationSteps:
 
 @dataclass(frozen=True)
 class Drops:
-    """Packets dropped at one place for one reason: pairs of step and packets."""
+    """Packets dropped at one place for one reason: pairs of step and count."""
 
     place: str
     reason: str
@@ -120,12 +121,12 @@ class Drops:
 
 @dataclass(frozen=True)
 class Queue:
-    """What waits in one layer of an interface at the end of each step.
+    """Occupancy of one layer of an interface at the end of each step.
 
-    Layers: `socket` (what its applications have written and TCP has not sent), `qdisc`, `driver` (with its queues in
-    the MAC), `hardware` (a radio's aggregates, a wired device's ring), `wire` (on its way), `reorder` (received and
-    waiting for order or for an interrupt). Bytes are counted from the Ethernet header on, in a socket without any
-    header.
+    Layers: `socket` (written by applications and not yet sent by TCP), `qdisc`, `driver` (including MAC
+    queues), `hardware` (a radio's aggregates, a wired device's ring), `wire` (in transit), `reorder`
+    (received, waiting for reordering or for an interrupt). Bytes include the Ethernet header, except for data
+    in sockets.
     """
 
     interface: str
@@ -139,7 +140,7 @@ _COLUMNS = ("airtime_down_ns", "airtime_up_ns", "ppdus_down", "ppdus_up", "mpdus
 _COUNT = shape.whole()
 _STEPS = shape.each(_COUNT)
 _MOST_STEPS = 100_000_000
-"""A run has at most a million seconds: more would be a slip, and take all memory."""
+"""Longest run, a million seconds. A larger value is a mistake and would exhaust memory."""
 
 _FLOW = shape.record(
     {
@@ -181,14 +182,17 @@ SHAPE = shape.record(
         ),
     },
 )
-"""The series of a run, as the engine reports them."""
+"""Series of a run as reported by the engine."""
 
 
 class Series:
-    """The series of one run. Steps begin at its first instant; the last one may be shorter."""
+    """Series of one run. Steps start at time 0; the last one may be shorter."""
 
     def __init__(self, data: Mapping[str, Any], where: str = "run") -> None:
-        """Reads what the engine reported; an `InputError` that names `where` and the key if it is not of its shape."""
+        """Checks and reads the engine's report.
+
+        Raises `InputError` with `where` and the key if it is malformed.
+        """
         shape.check(data, SHAPE, where, "series")
         self._where = where
         self.step_ns: int = data["step_ns"]
@@ -217,7 +221,7 @@ class Series:
         self._check()
 
     def _check(self) -> None:
-        """An `InputError` for what is wrong only beside something else."""
+        """Raises `InputError` for inconsistent values."""
         if self.warm_up_ns + self.cool_down_ns >= self.duration_ns:
             raise self._wrong("warm_up_ns", self.warm_up_ns, "less than duration_ns, with cool_down_ns")
         again = shape.repeated(flow.name for flow in self.flows)
@@ -242,31 +246,31 @@ class Series:
         return InputError(f"{self._where}: series.{key}: found {found}, expected {expected}")
 
     def end_ns(self, step: int) -> int:
-        """When a step ends."""
+        """End of a step."""
         return min((step + 1) * self.step_ns, self.duration_ns)
 
     def length_ns(self, step: int) -> int:
-        """How long a step is."""
+        """Length of a step."""
         return self.end_ns(step) - step * self.step_ns
 
     def measured_ns(self) -> tuple[int, int]:
-        """From when to when is measured."""
+        """Start and end of the measured time."""
         return self.warm_up_ns, self.duration_ns - self.cool_down_ns
 
     def measured_steps(self) -> slice:
-        """The steps of which every instant is measured."""
+        """Steps that lie entirely in the measured time."""
         since, until = self.measured_ns()
-        # The last step of a run may be a short one.
+        # The last step may be shorter.
         end = self.steps if until == self.duration_ns else until // self.step_ns
         return slice(-(-since // self.step_ns), end)
 
     def mbps(self, flow: Flow) -> list[float]:
-        """Payload of a UDP flow that arrived in each step, in Mbit/s."""
-        # Bits in a thousandth of a nanosecond's unit: one division of integers, rounded once, the same everywhere.
+        """UDP payload of a flow received in each step, in Mbit/s."""
+        # A single integer division, rounded once, gives the same result on every machine.
         return [n * 8000 / self.length_ns(step) for step, n in enumerate(flow.bytes or [])]
 
     def ping_ms(self, flow: Flow) -> list[float | None]:
-        """Mean round-trip time of the replies in each step, in ms; none where none came."""
+        """Mean round-trip time of the replies in each step, in ms; `None` without replies."""
         total, count = [0] * self.steps, [0] * self.steps
         for ping in flow.pings or []:
             step = min(ping.at_ns // self.step_ns, self.steps - 1)
@@ -275,14 +279,14 @@ class Series:
         return [ns / (n * 1_000_000) if n else None for ns, n in zip(total, count, strict=True)]
 
     def load_ms(self, flow: Flow) -> list[float | None]:
-        """Mean time of the loads of a page that ended in each step, in ms; none where none did."""
+        """Mean duration of the page loads that ended in each step, in ms; `None` without loads."""
         took: list[list[int]] = [[] for _ in range(self.steps)]
         for load in flow.loads or []:
             took[min(load.at_ns // self.step_ns, self.steps - 1)].append(load.took_ns)
         return [_mean_ms(step) for step in took]
 
     def voice(self, flow: Flow) -> list[VoiceStep]:
-        """What came of a call in each step. A gap between two packets counts in the step of the second."""
+        """Figures of a call in each step. A gap between packets counts in the step of the second."""
         steps: list[tuple[list[int], list[int], list[int]]] = [([], [], []) for _ in range(self.steps)]
         highest: int | None = None
         before = 0
@@ -293,7 +297,7 @@ class Series:
             delays.append(packet.delay_ns)
             if highest is not None:
                 jitters.append(abs(packet.delay_ns - before))
-                # One that comes late was counted as lost when the one behind it came.
+                # A late packet was counted as lost when its successor arrived.
                 lost.append(packet.seq - highest - 1 if packet.seq > highest else -1)
             highest = packet.seq if highest is None else max(highest, packet.seq)
             before = packet.delay_ns

@@ -1,4 +1,4 @@
-"""Where the time of packets went, by layer and cause, as `[record] sojourn` asks for it."""
+"""Packet delay by layer and cause, recorded with `[record] sojourn`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -9,11 +9,11 @@ Run = Mapping[str, Any]
 Number = TypeVar("Number", int, float)
 
 COLUMNS = ("of", "name", "way", "packets", "delay_ns", "layer", "cause", "ns")
-"""Columns of the table: flow or station, its name, which way; of packets with about the same delay their number, the
-sum of their delays, and the sum of their time in a layer for a cause."""
+"""Columns of the table: flow or station, its name, the direction; for packets with about the same delay,
+their number, the sum of their delays, and the sum of their time in a layer for a cause."""
 
 WAYS = ("down", "up", "round_trip")
-"""To a station, from it, and there and back."""
+"""To a station, from it, and round trip."""
 
 _HISTOGRAM = shape.record(
     {
@@ -64,7 +64,7 @@ def _histograms(value: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str, str]
 
 
 def fits(value: Any) -> None:  # noqa: ANN401 - a mapping once it has the shape
-    """The shape of a run's sojourn, as the engine reports it: columns of equal length, and cells that are named."""
+    """Checks a run's sojourn report: columns of equal length, and cell numbers within range."""
     _SHAPE(value)
     names = (len(value["layers"]), len(value["causes"]))
     for (_, name, _), found in _histograms(value):
@@ -91,48 +91,48 @@ def fits(value: Any) -> None:  # noqa: ANN401 - a mapping once it has the shape
 
 
 Cell = tuple[str, str]
-"""A layer and a cause; of a place an interface and a layer."""
+"""A layer and a cause; for places, an interface and a layer."""
 
 
 class Bucket(NamedTuple):
-    """Packets with about the same delay, each bucket 3 % wide."""
+    """Packets with about the same delay; each bucket is 3 % wide."""
 
     packets: int
     delay_ns: int
-    """The sum of their delays."""
+    """Sum of their delays."""
     parts_ns: dict[Cell, int]
-    """The sum of their time in each cell: together that of their delays, to the nanosecond, but for time in sockets."""
+    """Sum of their time in each cell. Except for time in sockets, the cells add up to the delays exactly."""
     places_ns: dict[Cell, int]
-    """The sum of their time at each interface in each layer there."""
+    """Sum of their time at each interface and layer."""
 
 
 class Around(NamedTuple):
-    """A percentile of the delay with its parts: the mean of the packets of its bucket."""
+    """A percentile of the delay with its parts: the mean of the packets in its bucket."""
 
     percentile: float
     delay_ms: float
     parts_ms: dict[Cell, float]
-    """The largest first."""
+    """Parts by layer and cause, largest first."""
     places_ms: dict[Cell, float]
-    """The same by interface and layer."""
+    """Parts by interface and layer."""
 
 
 class Delays(NamedTuple):
-    """The delays of the packets of a flow, or of a station one way, from the shortest on."""
+    """Delays of the packets of a flow, or of a station in one direction, shortest first."""
 
     of: str
     """`flow` or `station`."""
     name: str
     way: str
-    """`down`, `up` or `round_trip` of a station; empty of a flow."""
+    """`down`, `up` or `round_trip` for a station; empty for a flow."""
     buckets: list[Bucket]
 
     def packets(self) -> int:
-        """How many there were."""
+        """Number of packets."""
         return sum(bucket.packets for bucket in self.buckets)
 
     def around(self, percentile: float) -> Around:
-        """The percentile, from 0 to 100, with its parts; an error without packets."""
+        """Returns the percentile, from 0 to 100, with its parts. Raises an error without packets."""
         wanted, seen = percentile / 100 * self.packets(), 0
         for bucket in self.buckets:
             seen += bucket.packets
@@ -143,7 +143,7 @@ class Delays(NamedTuple):
         return Around(percentile, bucket.delay_ns / bucket.packets / 1e6, _ordered(parts), _ordered(places))
 
     def total(self) -> dict[Cell, int]:
-        """The time of all packets in each cell, in ns, the largest first."""
+        """Time of all packets in each cell, in ns, largest first."""
         sums: dict[Cell, int] = {}
         for bucket in self.buckets:
             for cell, ns in bucket.parts_ns.items():
@@ -156,7 +156,7 @@ def _ordered(parts: Mapping[Cell, Number]) -> dict[Cell, Number]:
 
 
 def of_run(run: Run) -> list[Delays]:
-    """The delays of each flow, and of each station each way; empty if the scenario did not ask for them."""
+    """Delays of each flow, and of each station in each direction; empty if not recorded."""
     data = run.get("sojourn")
     if data is None:
         return []
@@ -181,7 +181,7 @@ def of_run(run: Run) -> list[Delays]:
 
 
 def over(runs: Sequence[Run]) -> list[Delays]:
-    """The same over all runs: the packets of all of them together, each bucket of each run by itself."""
+    """Combines the packets of all runs; each run keeps its own buckets."""
     together: dict[tuple[str, str, str], list[Bucket]] = {}
     for run in runs:
         for of, name, way, buckets in of_run(run):
@@ -190,9 +190,9 @@ def over(runs: Sequence[Run]) -> list[Delays]:
 
 
 def in_network(found: Sequence[Delays]) -> list[Delays]:
-    """The same without the time that datagrams of a blocking source wait for room in the send buffer.
+    """Removes the time that datagrams of a blocking source wait for room in the send buffer.
 
-    A source that offers more than its path carries waits there without end, whatever the network does.
+    A source that offers more than its path carries waits there indefinitely, whatever the network does.
     """
     return [delays._replace(buckets=sorted(map(_entered, delays.buckets), key=_mean)) for delays in found]
 
@@ -213,7 +213,7 @@ def _mean(bucket: Bucket) -> float:
 
 
 def rows(scenario: str, runs: Sequence[Run]) -> Iterator[list[Any]]:
-    """Lines of the table: run, scenario, seed and the columns."""
+    """Rows of the table: run, scenario, seed and the columns."""
     for run in runs:
         for of, name, way, buckets in of_run(run):
             for bucket in buckets:

@@ -16,13 +16,13 @@ class Interval(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """The least and the greatest value that a figure can have."""
+    """Smallest and largest possible value of a figure."""
 
     low: float
     high: float
 
     def times(self, scale: float) -> "Bounds":
-        """Bounds of the figure in another unit."""
+        """Bounds in another unit."""
         return Bounds(self.low * scale, self.high * scale)
 
 
@@ -41,21 +41,21 @@ _BOUNDS: Mapping[str, Bounds] = {
     "mos_flent_1_2": _MOS,
     "qoo": _PERCENT,
 }
-"""Figures on a bounded scale, by their keys in reports."""
+"""Bounded figures, by key in reports."""
 
 
 def bounds(key: str) -> Bounds | None:
-    """Returns the bounds of a figure by its key in the report; `None` if its scale has no upper end."""
+    """Returns the bounds of a figure by its report key; `None` if it is unbounded."""
     return _BOUNDS.get(key)
 
 
 def interval(values: Sequence[float], confidence: float = 0.95, within: Bounds | None = None) -> Interval:
     """Mean of independent runs with its confidence interval by Student's t, clipped to `within`.
 
-    One run says nothing about the spread: its mean is given as both bounds.
+    A single run has no spread; both ends then equal the mean.
     """
     found = _interval(values, confidence)
-    # A key of another program's part may have another meaning: bounds hold only if the values respect them.
+    # Another program's key may have another meaning: apply the bounds only if the values respect them.
     if within is None or not all(within.low <= value <= within.high for value in values):
         return found
     low, high = max(found.low, within.low), min(found.high, within.high)
@@ -63,7 +63,7 @@ def interval(values: Sequence[float], confidence: float = 0.95, within: Bounds |
 
 
 def spread(of: Interval, digits: int) -> str:
-    """An interval beside its mean: `±0.12`, or `+0.01/-0.12` if a bound makes one side shorter; empty without one."""
+    """Half-width of an interval: `±0.12`, or `+0.01/-0.12` if a bound shortens one side; empty for a single value."""
     if not of.high > of.low:
         return ""
     above, below = of.high - of.mean, of.mean - of.low
@@ -85,19 +85,20 @@ def _interval(values: Sequence[float], confidence: float) -> Interval:
 
 
 class Means:
-    """All numbers of runs by their keys, each as mean, low and high over the runs. A number takes 8 bytes per run.
+    """Means of all figures of the runs, by key, with their intervals. Takes 8 bytes per figure and run.
 
-    A number that only some runs have also has their count in `runs`, and that of all runs in `all_runs`.
+    A figure that only some runs have also has their number in `runs`, and the number of all runs in
+    `all_runs`.
     """
 
     def __init__(self) -> None:
-        """Without a run yet."""
+        """Starts without runs."""
         self.runs = 0
         self._root = _Node()
         self._drops: dict[tuple[str, str], array[float]] = {}
 
     def add(self, run: Mapping[str, Any]) -> None:
-        """Adds a run. Runs come in order of their numbers: keys keep the order of the first run that has them."""
+        """Adds a run. Runs come in order of their numbers; keys keep the order of their first appearance."""
         for key, value in run.items():
             if key not in _NOT_MEASURED:
                 self._root.child(key).add(value)
@@ -108,11 +109,14 @@ class Means:
         self.runs += 1
 
     def bytes_per_run(self) -> int:
-        """Memory that one more run takes."""
+        """Memory for one more run, in bytes."""
         return 8 * (self._root.numbers() + len(self._drops))
 
     def summary(self, ci: float = 0.95) -> dict[str, Any]:
-        """The shape of a run, with an interval instead of each number. A drop counts as zero in the runs without it."""
+        """Same structure as a run, with an interval instead of each number.
+
+        A drop counts as zero in runs without it.
+        """
         drops = []
         for (place, reason), counts in self._drops.items():
             packets = array("d", counts)
@@ -123,11 +127,11 @@ class Means:
 
 
 _NOT_MEASURED = ("run", "seed", "trace_hash", "drops", "queues", "exchanges", "sojourn", "series")
-"""Keys of a run that identify it, or that are samples."""
+"""Keys that identify a run, or hold samples."""
 
 
 class _Node:
-    """The values of one key over the runs."""
+    """Values of one key over the runs."""
 
     __slots__ = ("_is_table", "_other", "_values", "children")
 
@@ -157,7 +161,7 @@ class _Node:
         return own + sum(child.numbers() for child in self.children.values())
 
     def over(self, key: str, runs: int, ci: float) -> Any:  # noqa: ANN401 - the shape follows the report's
-        # Text and lists have no mean, nor has a key that is a number in one run and a table in another.
+        # Text and lists have no mean, nor does a key that is a number in one run and a table in another.
         if self._other or (self._is_table and self._values):
             return None
         if self._is_table:
@@ -166,7 +170,7 @@ class _Node:
 
 
 def _mean(key: str, values: Sequence[float], runs: int, ci: float) -> dict[str, float | None]:
-    """Mean of a figure with its confidence interval, whose ends are null for one value."""
+    """Mean with its confidence interval; the ends are null for a single value."""
     mean, low, high = interval(values, ci, bounds(key))
     found: dict[str, float | None] = {"mean": mean, "low": None, "high": None}
     if len(values) > 1:
@@ -185,21 +189,21 @@ def some(count: int, runs: int) -> str:
 
 
 def jain(values: Sequence[float]) -> float | None:
-    """Jain's index of fairness: 1 if all have the same, 1/n if one has all; none of nothing."""
+    """Jain's fairness index: 1 if all values are equal, 1/n if one has everything; `None` for zeros."""
     squares = len(values) * math.fsum(value * value for value in values)
     return math.fsum(values) ** 2 / squares if squares else None
 
 
 def median_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
-    """Median of independent runs with its confidence interval by order statistics, which assumes no distribution.
+    """Median of independent runs with a confidence interval from order statistics, which assumes no distribution.
 
-    Fewer than six runs cannot give 95 %: then it is all of them.
+    Fewer than six runs cannot give 95 %; the interval then covers all of them.
     """
     n = len(values)
     if n == 0:
         raise ValueError("no values to take a median of")
     ranked = sorted(values)
-    # The most runs that may be left out at each end: how many of n lie below the median is binomial.
+    # The number of runs to leave out at each end: the count below the median is binomial.
     left, chance = 0, 0.5**n
     while 2 * chance <= 1 - confidence:
         left += 1
@@ -210,7 +214,7 @@ def median_interval(values: Sequence[float], confidence: float = 0.95) -> Interv
 
 
 def percentile(values: Sequence[float], per_cent: float) -> float:
-    """A percentile, straight between the two values that it lies between."""
+    """Percentile with linear interpolation."""
     ranked = sorted(values)
     place = (len(ranked) - 1) * per_cent / 100
     below = int(place)
@@ -221,7 +225,7 @@ def percentile(values: Sequence[float], per_cent: float) -> float:
 def ratio_interval(above: Sequence[float], below: Sequence[float], confidence: float = 0.95) -> Interval:
     """Ratio of two means over the same runs, with its confidence interval.
 
-    Runs are paired (same seed on both sides), so what they share cancels; the ratio is taken as linear near its mean.
+    Runs are paired by seed, so common variation cancels; the variance is linearised around the means.
     """
     mean_above, mean_below = interval(above).mean, interval(below).mean
     if mean_below == 0:
@@ -234,20 +238,20 @@ def ratio_interval(above: Sequence[float], below: Sequence[float], confidence: f
 
 
 def t_cdf(t: float, freedom: int) -> float:
-    """Chance that Student's t with `freedom` degrees of freedom is at most `t`."""
+    """Cumulative distribution of Student's t with `freedom` degrees of freedom."""
     return 0.5 * (1 + math.copysign(_central(math.atan(abs(t) / math.sqrt(freedom)), freedom), t))
 
 
 @lru_cache(maxsize=1024)
 def t_quantile(chance: float, freedom: int) -> float:
-    """The value that Student's t stays below with probability `chance`, to about twelve digits."""
+    """Quantile of Student's t, to about twelve digits."""
     if not 0 < chance < 1:
         raise ValueError(f"a probability between 0 and 1 is needed, not {chance}")
     if freedom < 1:
         raise ValueError(f"at least one degree of freedom is needed, not {freedom}")
     if chance < 0.5:
         return -t_quantile(1 - chance, freedom)
-    # In the angle the distribution is smooth and bounded, so halving always ends.
+    # Bisect over the angle, where the distribution is smooth and bounded.
     low, high = 0.0, math.pi / 2
     wanted = 2 * chance - 1
     while True:
@@ -261,7 +265,7 @@ def t_quantile(chance: float, freedom: int) -> float:
 
 
 def _central(angle: float, freedom: int) -> float:
-    """Chance that |t| <= sqrt(freedom) * tan(angle): a finite series, exact for whole degrees of freedom."""
+    """Probability that |t| <= sqrt(freedom) * tan(angle): a finite series, exact for integer degrees of freedom."""
     # spec: Abramowitz and Stegun 26.7.3, 26.7.4 - odd and even degrees of freedom in powers of the cosine.
     sin, cos = math.sin(angle), math.cos(angle)
     odd = freedom % 2 == 1

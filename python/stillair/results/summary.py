@@ -1,4 +1,4 @@
-"""The summary at the terminal: text first."""
+"""The printed summary."""
 
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from stillair.text import terminal
 from stillair.text.table import natural, table
 
 Columns = Sequence[tuple[str, str, float, int]]
-"""Keys of the report with their headings, what they are multiplied by, and decimals."""
+"""Report keys with their headings, scale factors, and decimals."""
 
 _STATIONS = (
     ("goodput_mbps", "goodput Mbit/s", 1, 2),
@@ -26,22 +26,22 @@ _STATIONS = (
 
 NOT_MEASURED = "-"
 _ASSUMED = ": not known: "
-"""In notes of what no source tells, and the model assumes."""
-_MOST_ROWS = 50  # more than these are not read at a terminal
+"""Marks notes about undocumented parameters, for which the model assumes a value."""
+_MOST_ROWS = 50  # longer tables are unreadable on a terminal
 
 
 class Table(NamedTuple):
-    """Measurements of one kind of thing, one row each."""
+    """Figures of one kind of object, a row each."""
 
     title: str
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     words: int = 1
-    """So many columns are words, the others figures."""
+    """Number of leading text columns."""
 
 
 def summary(result: Reported, stream: IO[str] | None = None) -> str:
-    """Summary of the runs. For a stream it is as wide as the terminal."""
+    """Returns the summary of the runs. With a stream, it is as wide as the terminal."""
     over = result.summary()
 
     def text(of: Table) -> str:
@@ -57,13 +57,13 @@ def summary(result: Reported, stream: IO[str] | None = None) -> str:
 
 
 def traffic(result: Reported) -> list[Table]:
-    """Tables of traffic by kind. Some have no rows."""
+    """Traffic tables by kind; some may be empty."""
     over = result.summary()
     return [_flows(result), _pings(over), _calls(over), _pages(over), _responsiveness(over), _transfers(over)]
 
 
 def as_text(of: Table, stream: IO[str] | None = None) -> str:
-    """A table as text; nothing of one without rows."""
+    """A table as text; empty without rows."""
     if not of.rows:
         return ""
     more = len(of.rows) - _MOST_ROWS
@@ -84,7 +84,7 @@ def as_text(of: Table, stream: IO[str] | None = None) -> str:
 def figure(value: Mapping[str, Any] | None, scale: float = 1, digits: int = 2) -> str:
     """A mean with its interval: `5.91 ±0.12`, or `0.998 +0.002/-0.004` at a bound.
 
-    A figure of some runs only has their number behind it: `5.91 ±0.12 (45 of 300 runs)`.
+    If only some runs have the figure, their number follows: `5.91 ±0.12 (45 of 300 runs)`.
     """
     if value is None:
         return NOT_MEASURED
@@ -96,7 +96,7 @@ def figure(value: Mapping[str, Any] | None, scale: float = 1, digits: int = 2) -
 
 
 def together(notes: Iterable[str]) -> list[str]:
-    """Notes, each thing once: those that say the same of several keys name the first and how many others there are."""
+    """Merges notes that only differ in their key: names the first key and the number of others."""
     keys: dict[str, dict[str, None]] = {}
     for note in notes:
         key, _, said = note.partition(": ")
@@ -105,14 +105,17 @@ def together(notes: Iterable[str]) -> list[str]:
 
 
 def briefly(notes: Iterable[str]) -> list[str]:
-    """Notes, each thing once; what is not known and assumed is only counted, where there is more than one of it."""
+    """Merges notes. If several are about assumed parameters, only their number is given."""
     all_notes = list(notes)
     assumed = [note for note in all_notes if note.partition(_ASSUMED)[0].count(" ") == 0 and _ASSUMED in note]
     things = together(assumed)
     if len(things) < 2:
         return together(all_notes)
     nodes = list(dict.fromkeys(".".join(note.split(".")[:2]) for note in assumed))
-    counted = f"{len(things)} things about {_first(nodes)} are not known, and assumed; 'stillair check' lists them"
+    counted = (
+        f"{len(things)} parameters of {_first(nodes)} are assumed because no source documents them;"
+        " list them with 'stillair check'"
+    )
     return [*together(note for note in all_notes if note not in assumed), counted]
 
 
@@ -121,7 +124,7 @@ def _first(keys: Sequence[str]) -> str:
 
 
 def head(result: Reported) -> str:
-    """The scenario, the number of runs and the seed."""
+    """Scenario, number of runs and seed."""
     runs = len(result.runs)
     seeds = sorted({run["seed"] for run in result.runs})
     of = f" of {result.planned} planned" if runs < result.planned else ""
@@ -134,9 +137,10 @@ def head(result: Reported) -> str:
 
 
 def stations(over: Mapping[str, Any]) -> Table:
-    """The stations, with the columns that some of them have."""
+    """The stations, without columns that none of them has."""
     found = _counted(over.get("stations") or {})
-    # What no station has, such as UDP pings in most scenarios, takes no column; nor what older results have not.
+    # Leave out columns that no station has, such as UDP pings in most scenarios or keys missing in older
+    # results.
     columns = [
         column
         for column in _STATIONS
@@ -159,7 +163,7 @@ def totals(over: Mapping[str, Any]) -> str:
 
 
 def _pings_together(over: Mapping[str, Any]) -> Iterator[str]:
-    """Sums of all pings and the longest round trip. Results of older versions lack some of these."""
+    """Totals of all pings and the longest round trip. Older results may lack some of these."""
     keys = ("sent", "received", "lost")
     pings = [ping for ping in (over.get("pings") or {}).values() if all(ping.get(key) for key in keys)]
     if pings:
@@ -191,9 +195,9 @@ _FLOWS = (
     ("delay_p99_ms", "p99 ms", 1, 2),
 )
 _FREEZE_MS = 200
-"""A gap that a viewer notices. Without a longer one the gaps of calls and videos take no column."""
+"""Shortest gap that a viewer notices. Without a longer one, the column for gaps is left out."""
 _LEAST = {"skipped": 0, "unsent": 0, "longest_gap_ms": _FREEZE_MS}
-"""Columns that are shown if the mean of some row exceeds this."""
+"""Columns shown only if the mean of a row exceeds this value."""
 _PINGS = (
     ("median_ms", "p50 ms", 1, 1),
     ("p95_ms", "p95 ms", 1, 1),
@@ -205,9 +209,9 @@ _SENT = (("sent", "sent", 1, 0), ("received", "received", 1, 0), ("lost", "lost"
 
 
 def _flows(result: Reported) -> Table:
-    """Each flow that carries data, with its ends, and the columns that some of them have."""
+    """Each flow with data and its endpoints, without columns that none of them has."""
     found = _counted(result.summary().get("flows") or {})
-    # Text has no mean: protocol and ends are those of the first run that has the flow.
+    # Text has no mean: take protocol and endpoints from the first run with the flow.
     about: dict[str, Mapping[str, Any]] = {}
     for run in result.runs:
         for name, flow in (run.get("flows") or {}).items():
@@ -228,11 +232,11 @@ def _counted(found: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, Mapping[
 
 
 def _pings(over: Mapping[str, Any]) -> Table:
-    """The pings; where stations have rows, with round-trip times, only those that lost something."""
+    """The pings. If stations have rows with round-trip times, only the pings with losses."""
     pings = _counted(over.get("pings") or {})
     if over.get("stations"):
         return _table("Pings", "ping", _SENT, [(name, of) for name, of in pings if _is_above_zero(of.get("lost"))])
-    # Older results do not tell what was sent.
+    # Older results lack the number of sent pings.
     tells = any(of.get("sent") is not None for _, of in pings)
     columns = [one for one in _PINGS if one[0] != "longest_ms" or any(of.get(one[0]) for _, of in pings)]
     return _table("Pings", "ping", (*columns[:-1], *_SENT) if tells else columns, pings)
@@ -261,7 +265,7 @@ _CALLS = (
 
 def _calls(over: Mapping[str, Any]) -> Table:
     found = _counted(over.get("voip") or {})
-    # Older results have neither playout delay nor late packets.
+    # Older results lack playout delay and late packets.
     columns = [one for one in _CALLS if any(_is_shown(one[0], of) for _, of in found)]
     return _table("Calls", "call", columns, found)
 
@@ -319,7 +323,7 @@ def drops(over: Mapping[str, Any]) -> Table:
 
 
 def air(over: Mapping[str, Any]) -> dict[str, list[tuple[str, str]]]:
-    """Uses of each channel's time in %, without unused channels."""
+    """Airtime uses of each channel in %, without unused channels."""
     channels = (over.get("air") or {}).items()
     return {name: uses for name, accounts in channels if (uses := _uses(accounts))}
 
@@ -331,7 +335,7 @@ def _uses(accounts: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _wrapped(line: str) -> str:
-    """A line as wide as the terminal, broken where no figure is parted from its unit."""
+    """Wraps a line to the terminal's width, keeping numbers and % together."""
     kept = textwrap.fill(line.replace(" %", "\xa0%"), terminal.width(), subsequent_indent="  ")
     return kept.replace("\xa0", " ")
 

@@ -1,4 +1,4 @@
-"""Tidy tables: a row for each value, the same bytes on every machine."""
+"""Tidy tables: a row for each value, byte-identical on every machine."""
 
 import csv
 import itertools
@@ -22,7 +22,10 @@ class Measured(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One value. `t` is the end of its step in seconds; `station` is a station, an interface or a place of drops."""
+    """A value.
+
+    `t` is the end of its step in seconds; `station` is a station, an interface or a place of drops.
+    """
 
     run: int
     scenario: str
@@ -37,7 +40,7 @@ class Row(NamedTuple):
 
 
 class PingRow(NamedTuple):
-    """One reply to a ping; `t` is when it came, in seconds."""
+    """A ping reply; `t` is its arrival time in seconds."""
 
     run: int
     scenario: str
@@ -51,7 +54,7 @@ class PingRow(NamedTuple):
 
 
 class ProbeRow(NamedTuple):
-    """One probe of a test of responsiveness; `t` is when it was answered, in seconds."""
+    """A responsiveness probe; `t` is the time of the answer in seconds."""
 
     run: int
     scenario: str
@@ -59,12 +62,13 @@ class ProbeRow(NamedTuple):
     t: float
     test: str
     timed: str
-    """`tcp`, `tls`, `http` on a new connection, `foreign` for these together, `loaded` on one with load."""
+    """`tcp`, `tls`, `http` on a new connection, `foreign` for these together, `loaded` on a loaded
+    connection."""
     took_ms: float
 
 
 class _Values(NamedTuple):
-    """What a row is about, and its values: pairs of step and value."""
+    """The subject of the rows, and their values as pairs of step and value."""
 
     station: str | None
     flow: str
@@ -80,7 +84,7 @@ def rows(measured: Measured) -> Iterator[Row]:
     run, seed = measured.summary["run"], measured.summary["seed"]
     for station, flow, ac, metric, unit, steps in (*_of_flows(series), *_of_stations(series), *_of_queues(series)):
         for step, value in steps:
-            # Floats throughout, whole numbers too: some readers tell a column's type from its first rows.
+            # Use floats throughout: some readers infer a column's type from its first rows.
             t = series.end_ns(step) / 1_000_000_000
             yield Row(run, measured.scenario, seed, t, station or "", flow, ac, metric, float(value), unit)
 
@@ -144,17 +148,17 @@ def probe_rows(measured: Measured) -> Iterator[ProbeRow]:
 
 
 def write_csv(path: Path, runs: Iterable[Measured]) -> None:
-    """The canonical table: the same scenario, seed and version give the same file."""
+    """Writes the tidy table. The same scenario, seed and version give the same file."""
     _write(path, Row._fields, (row for measured in runs for row in rows(measured)))
 
 
 def write_pings_csv(path: Path, runs: Iterable[Measured]) -> None:
-    """The raw samples of all pings."""
+    """Writes the samples of all pings."""
     _write(path, PingRow._fields, (row for measured in runs for row in ping_rows(measured)))
 
 
 def write_probes_csv(path: Path, runs: Iterable[Measured]) -> None:
-    """The raw samples of all tests of responsiveness; no file where there is no such test."""
+    """Writes the samples of all responsiveness tests; no file without such a test."""
     found = (row for measured in runs for row in probe_rows(measured))
     first = next(found, None)
     if first is not None:
@@ -165,12 +169,12 @@ def _write(path: Path, header: tuple[str, ...], lines: Iterable[tuple[Any, ...]]
     with output.text_file(path) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(header)
-        # Python writes a float in the fewest digits that read back as the same one.
+        # Python writes the shortest representation that reads back exactly.
         writer.writerows(lines)
 
 
 def columns(runs: Iterable[Measured]) -> dict[str, list[Any]]:
-    """The table by columns; values are floats throughout."""
+    """The table as columns; all values are floats."""
     table: list[list[Any]] = [[] for _ in Row._fields]
     for measured in runs:
         for row in rows(measured):
@@ -180,7 +184,7 @@ def columns(runs: Iterable[Measured]) -> dict[str, list[Any]]:
 
 
 def pings(runs: Iterable[Measured]) -> Frame:
-    """The raw samples of all pings as a table."""
+    """The samples of all pings as a table."""
     found = [row for measured in runs for row in ping_rows(measured)]
     columns = {name: [row[at] for row in found] for at, name in enumerate(PingRow._fields)}
     return Frame("replies to pings", _kinds(PingRow), columns)
@@ -196,10 +200,10 @@ KINDS = _kinds(Row)
 
 
 def write_parquet(path: Path, runs: Iterable[Measured], resolved: str) -> None:
-    """The table as Parquet with zstd; the metadata key `scenario` holds the resolved scenario as JSON."""
+    """Writes the table as Parquet with zstd. The metadata key `scenario` is the resolved scenario as JSON."""
     parquet = extras.need("pyarrow.parquet", "arrow")
     schema = frame.schema(KINDS, {"scenario": resolved})
-    # Written run by run: a row group holds one.
+    # One row group per run.
     with output.whole(path) as part, parquet.ParquetWriter(part, schema, compression="zstd") as writer:
         for measured in runs:
             writer.write_batch(frame.batch(schema, columns([measured])))

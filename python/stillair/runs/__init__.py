@@ -1,19 +1,19 @@
-"""From a scenario to its runs: scenarios as files or built in Python, those the package ships, and sweeps.
+"""Runs scenarios: files, scenarios built in Python, bundled ones, and sweeps.
 
-A result folder is written here while its runs finish.
+Result folders are written here while runs finish.
 
-    bundled        the scenarios that the package ships
+    bundled        the bundled scenarios
     crosscheck     a scenario in virtual time and live, or with kernels, side by side
     live           runs with real hosts, in real time
-    sweep_result   a sweep from Python, and what came of it
-    sweep          all combinations, what is finished kept
-    metrics        figures by their names, a sweep as text
+    sweep_result   `run_sweep` and its result
+    sweep          all combinations, resumable
+    metrics        figures by name, a sweep as text
     dataset        a sweep's table as Parquet
-    work           combinations run, by threads or by an executor
+    work           runs combinations on threads or an executor
     cache          combinations in a folder
-    result_writer  a result folder written
+    result_writer  writes result folders
     scenario       a scenario that can be run
-    imports        a scenario made of what a machine tells
-    overrides      values that take the place of a scenario's
-    limits         the numbers that can be asked for
+    imports        scenarios from the output of real machines
+    overrides      overrides of scenario values
+    limits         limits of arguments, memory and disk space
 """

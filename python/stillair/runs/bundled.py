@@ -1,4 +1,4 @@
-"""The scenario files that come with the package."""
+"""The bundled scenario files."""
 
 import re
 from pathlib import Path
@@ -9,37 +9,37 @@ from stillair.runs.scenario import Scenario
 
 
 class Bundled(NamedTuple):
-    """A scenario of the package, by what its first comment says."""
+    """A bundled scenario, described by its first comment."""
 
     name: str
-    """As the command line takes it: its path without the ending."""
+    """Path without the suffix, as on the command line."""
     group: str
-    """The paper it is of, or what it is for."""
+    """The paper or purpose that it belongs to."""
     about: str
-    """The first sentence of its text."""
+    """First sentence of its comment."""
     file: Path
 
 
 def scenario(name: str) -> Scenario:
-    """The scenario of that name, as in `scenarios/NAME.toml` of the repository."""
+    """Returns the scenario of that name, as in `scenarios/NAME.toml` of the repository."""
     return Scenario(_FOLDER / f"{name}.toml")
 
 
 def names() -> list[str]:
-    """The names of all, those in folders last."""
+    """All names, with those in folders last."""
     files = _FOLDER.rglob("*.toml")
     found = (path.relative_to(_FOLDER).with_suffix("").as_posix() for path in files)
     return sorted(found, key=lambda name: ("/" in name, name))
 
 
 def find(name: str) -> Path | None:
-    """The file of a name; none if there is no such scenario."""
-    # A path that leads elsewhere is no name.
+    """Returns the file of a name; `None` if there is no such scenario."""
+    # Compare with known names: a path could lead out of the folder.
     return _FOLDER / f"{name}.toml" if name in names() else None
 
 
 def listed() -> list[Bundled]:
-    """All of them, with what they say of themselves."""
+    """All bundled scenarios with their descriptions."""
     return [_described(name) for name in names()]
 
 

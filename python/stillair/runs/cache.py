@@ -1,4 +1,4 @@
-"""Combinations kept in a folder, each under the hash of all it depends on and with a checksum of what it holds."""
+"""Combinations cached in a folder, each under the hash of its inputs and with a checksum of its content."""
 
 import hashlib
 import json
@@ -16,21 +16,21 @@ FOLDER = "combinations"
 
 @dataclass(frozen=True)
 class Combination:
-    """One combination: what it sets, and what it is recognised by when the sweep is run again."""
+    """A combination: its overrides, and the hash that identifies it in a later sweep."""
 
     sets: tuple[tuple[str, str], ...]
     fingerprint: str
     least: int = 0
-    """Bytes of memory that a run needs at least."""
+    """Least memory of a run in bytes."""
 
 
 def name_of(combination: Combination) -> str:
-    """Its file, within the folder of the sweep."""
+    """File name in the sweep's folder."""
     return f"{FOLDER}/{combination.fingerprint}.json"
 
 
 def read(folder: Path, combination: Combination, runs: int) -> Result | None:
-    """The result of so many runs; none if it is not there, or not as it was written."""
+    """Returns the result with `runs` runs; `None` if the file is missing or does not match its checksum."""
     try:
         data = source.parsed(source.data(folder / name_of(combination), source.most_json()))
         whole = isinstance(data, dict) and data.pop("sha256", None) == _checksum(data)
@@ -41,7 +41,7 @@ def read(folder: Path, combination: Combination, runs: int) -> Result | None:
 
 
 def write(folder: Path, combination: Combination, data: Mapping[str, Any]) -> None:
-    """Keeps a result with a checksum of it: what was edited or damaged must not count as measured."""
+    """Writes a result with a checksum, so that an edited or damaged file is not taken for a measurement."""
     text = json.dumps({**data, "sha256": _checksum(data)}, ensure_ascii=False, allow_nan=False)
     # Several processes may write to the folder.
     with output.whole(folder / name_of(combination), shared=True) as part:
@@ -50,7 +50,7 @@ def write(folder: Path, combination: Combination, data: Mapping[str, Any]) -> No
 
 
 def read_runs(folder: Path, fingerprint: str, runs: int) -> dict[int, dict[str, Any]]:
-    """The finished runs under a hash of their inputs, by number, which is less than `runs`."""
+    """Returns the finished runs for a hash of inputs, by number up to `runs`."""
     found: dict[int, dict[str, Any]] = {}
     try:
         lines = source.data(_runs(folder, fingerprint), source.most_json()).splitlines()
@@ -59,7 +59,7 @@ def read_runs(folder: Path, fingerprint: str, runs: int) -> dict[int, dict[str, 
     for line in lines:
         try:
             run = json.loads(line)
-            # The last line of a process that was killed is cut off: that run is repeated.
+            # A killed process leaves a truncated last line; that run is repeated.
             if run.pop("sha256") == _checksum(run) and 0 <= run["run"] < runs:
                 found[run["run"]] = run
         except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
@@ -68,13 +68,13 @@ def read_runs(folder: Path, fingerprint: str, runs: int) -> dict[int, dict[str, 
 
 
 def add_run(folder: Path, fingerprint: str, run: Mapping[str, Any]) -> None:
-    """Keeps a finished run."""
+    """Appends a finished run."""
     path = _runs(folder, fingerprint)
     line = json.dumps({**run, "sha256": _checksum(run)}, ensure_ascii=False, allow_nan=False)
     try:
-        # Unbuffered: one write, as several processes may append.
+        # Unbuffered, so that each line is a single write: several processes may append.
         with path.open("ab", buffering=0) as file:
-            # On a line of its own, even after one that was cut off.
+            # Start a new line, even after a truncated one.
             file.write(f"\n{line}\n".encode())
     except OSError as error:
         raise RunError(f"{path}: cannot be written: {error.strerror}") from None
@@ -85,7 +85,7 @@ def _runs(folder: Path, fingerprint: str) -> Path:
 
 
 def tidy(folder: Path, names: Iterable[str]) -> None:
-    """Removes what processes that were killed had begun; for who has the folder alone."""
+    """Removes temporary files of killed processes. The caller must hold the folder exclusively."""
     for name in names:
         for part in (folder / name).glob(".*.part"):
             part.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""The same scenario in virtual time and live, or with modelled hosts and with real kernels, side by side."""
+"""A scenario in virtual time and live, or with modelled hosts and real kernels, side by side."""
 
 import json
 import statistics
@@ -14,26 +14,30 @@ if TYPE_CHECKING:
     from stillair.runs.scenario import Scenario
 
 GOODPUT = 0.05
-"""Part by which goodput, airtime and aggregates may differ from virtual time."""
+"""Allowed relative difference of goodput, airtime and aggregates from virtual time."""
 PING = (0.20, 2.0)
-"""Part, or ms if that is more, by which the median of a ping may differ."""
+"""Allowed difference of a ping's median: relative, or in ms if that is larger."""
 KERNEL_GOODPUT = 0.03
-"""Part by which goodput may differ."""
+"""Allowed relative difference of goodput."""
 KERNEL_SRTT = 0.10
-"""Part by which the median of srtt may differ."""
+"""Allowed relative difference of the median srtt."""
 KERNEL_PING = (0.10, 1.0)
-"""Part, or ms if that is more, by which the median of a ping may differ."""
+"""Allowed difference of a ping's median: relative, or in ms if that is larger."""
 HOSTS = "uml:"
-"""What names hosts: this and a kernel of `stillair kernel list`, and a colon and nodes if not all ends are meant."""
+"""Prefix of `--hosts`, followed by a kernel of `stillair kernel list`, and optionally a colon and node
+names."""
 TOGETHER = "of all flows"
-"""What figures of several TCP flows together are named."""
+"""Suffix of figures summed over several TCP flows."""
 STEP = "100 ms"
-"""How often sockets are looked at on both sides."""
+"""Sampling interval of sockets on both sides."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One figure of a cell, virtual and live: `within` is whether they agree, none where nothing is asked of it."""
+    """A figure of a combination, virtual and live.
+
+    `within` tells if they agree; `None` if nothing is required.
+    """
 
     cell: str
     what: str
@@ -44,7 +48,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Agreement:
-    """All figures of all cells, the cells whose live run came too late to say anything, and the names of the sides."""
+    """All figures, the combinations with an invalid (late) live run, and the names of the sides."""
 
     rows: list[Row]
     late: list[str]
@@ -52,7 +56,7 @@ class Agreement:
 
     @property
     def holds(self) -> bool:
-        """Whether all figures of which something is asked agree, and no run came too late."""
+        """Returns true if all required figures agree and no run was late."""
         return not self.late and all(row.within is not False for row in self.rows)
 
     def to_json(self) -> str:
@@ -69,7 +73,7 @@ class Agreement:
         ]
         a, b = self.sides
         text = table(["cell", "figure", a, b, f"{b}/{a}", ""], rows, words=2)
-        late = "".join(f"\nnot valid, as packets came too late: {cell}" for cell in self.late)
+        late = "".join(f"\ninvalid because packets came late: {cell}" for cell in self.late)
         return text + late
 
 
@@ -81,7 +85,7 @@ def crosscheck(
     late_us: int | None = None,
     tell: Callable[[str], object] = lambda _: None,
 ) -> Agreement:
-    """Runs each combination of the `[sweep]` table in virtual time and live, `runs` times, and compares the means."""
+    """Runs each combination of the `[sweep]` table `runs` times in virtual time and live, and compares the means."""
     rows: list[Row] = []
     late: list[str] = []
     for combination in scenario.sweep(overrides):
@@ -90,7 +94,7 @@ def crosscheck(
         hosts = _live(scenario, chosen)
         tell(f"{name}: virtual time")
         modelled = [*chosen, *((f"node.{host}.host", "model") for host in hosts)]
-        # Without a length of its own a scenario with live hosts has no end.
+        # With live hosts, a scenario without a duration would not end.
         virtual = json.loads(scenario.run(runs, seed, None, modelled).to_json())["runs"]
         found = []
         for n in range(runs):
@@ -108,17 +112,17 @@ def _live(scenario: "Scenario", overrides: list[tuple[str, str]]) -> list[str]:
     nodes = json.loads(scenario.resolve(overrides))["nodes"]
     hosts = [node["name"] for node in nodes if node.get("host") == "live"]
     if not hosts:
-        raise InputError(f'{scenario.file}: found no live host, expected host = "live" at the ends that are to be real')
+        raise InputError(f'{scenario.file}: found no live host, expected host = "live" on the nodes to be real')
     return hosts
 
 
 def _compared(cell: str, virtual: list[dict[str, Any]], live: list[dict[str, Any]]) -> Iterator[Row]:
-    """The figures that both have, each the mean over the runs."""
+    """Figures that both sides have, as means over the runs."""
     pairs = figures(virtual), figures(live)
     for what, a in pairs[0].items():
         b = pairs[1].get(what)
         if b is None:
-            # A flow that gave nothing live differs, whatever it was in virtual time.
+            # A flow without live data differs, whatever it was in virtual time.
             yield Row(cell, what, a, 0.0, within=False)
             continue
         within: bool | None = None
@@ -130,7 +134,7 @@ def _compared(cell: str, virtual: list[dict[str, Any]], live: list[dict[str, Any
 
 
 def figures(runs: list[dict[str, Any]]) -> dict[str, float]:
-    """What is compared of runs, each the mean over them."""
+    """Figures to compare, as means over the runs."""
     all_: dict[str, list[float]] = {}
 
     def add(what: str, value: float | None) -> None:
@@ -182,7 +186,7 @@ def crosscheck_with_kernels(
 
 
 def _named(hosts: str) -> tuple[str, list[str]]:
-    """The kernel and the nodes that `--hosts` names."""
+    """Parses `--hosts` into the kernel and the nodes."""
     kernel, _, nodes = hosts.removeprefix(HOSTS).partition(":")
     if not hosts.startswith(HOSTS) or not kernel:
         raise InputError(f'--hosts: found "{hosts}", expected uml:KERNEL or uml:KERNEL:NODE,NODE such as uml:6.12')
@@ -190,7 +194,7 @@ def _named(hosts: str) -> tuple[str, list[str]]:
 
 
 def _real(file: str, kept: dict[str, Any], kernel: str, named: list[str]) -> Iterator[tuple[str, str]]:
-    """Settings that make ends of flows real: those named, or all that have one interface and pass nothing on."""
+    """Overrides that make flow endpoints real: the named nodes, or all with one interface that do not forward."""
     ends = {end.split(".")[0] for flow in kept["flows"] for end in (flow["from"], *flow["to"])}
     nodes = {node["name"]: node for node in kept["nodes"]}
     for name in named:
@@ -200,16 +204,17 @@ def _real(file: str, kept: dict[str, Any], kernel: str, named: list[str]) -> Ite
         name for name, node in nodes.items() if name in ends and not node["forward"] and len(node["interfaces"]) == 1
     ]
     if not of_them:
-        raise InputError(f"{file}: found no end of a flow that has one interface and passes nothing on, expected one")
+        raise InputError(f"{file}: found no flow endpoint with a single interface and without forwarding, expected one")
     for name in of_them:
         [interface, *_] = nodes[name]["interfaces"]
-        # A Wi-Fi device can neither gather nor sum: what TCP makes of several segments is split and copied above it.
+        # A Wi-Fi device supports neither scatter-gather nor checksums, so TCP segments are split and copied
+        # above it.
         offload = "tso" if interface["tso"] and "link" in interface["medium"] else "none"
         yield f"node.{name}.host", f'{{ kind = "uml", kernel = "{kernel}", offload = "{offload}" }}'
 
 
 def _all(runs: list[dict[str, Any]], measured: tuple[float, float]) -> dict[str, float]:
-    """What is compared of runs with kernels, each the mean over them, and what several flows have together."""
+    """Figures to compare of runs with kernels, as means over the runs, including sums over flows."""
     found = figures(runs)
     more: dict[str, list[float]] = {}
     for run in runs:
@@ -233,7 +238,10 @@ def _all(runs: list[dict[str, Any]], measured: tuple[float, float]) -> dict[str,
 
 
 def _compared_with_kernels(cell: str, modelled: dict[str, float], real: dict[str, float]) -> Iterator[Row]:
-    """The figures that both have. Of several flows something is asked together: who of them gets more is chance."""
+    """Figures that both sides have.
+
+    Of several flows, only the sum is required to agree: its split is chance.
+    """
     several = any(TOGETHER in what for what in modelled)
     for what, a in modelled.items():
         b = real.get(what)

@@ -1,7 +1,7 @@
-"""The Parquet data set of a sweep: a file for each few combinations, the same bytes whoever wrote it.
+"""The Parquet data set of a sweep: a file for every few combinations, byte-identical whoever wrote it.
 
-A file's name has its first and last combination, and a hash of those that are in it. So a file that is there is whole,
-and one that lacks a combination that failed has another name than the one with it.
+File names contain the first and last combination, and a hash of the combinations included. An existing file
+is therefore complete, and a file without a failed combination has another name.
 """
 
 import hashlib
@@ -32,12 +32,12 @@ _AFTER: Mapping[str, Kind] = {
 
 
 class Rows:
-    """The table of a sweep: a row for each number of each run, beside what its combination sets."""
+    """The table of a sweep: a row for each figure of each run, with the overrides of its combination."""
 
     def __init__(self, combinations: Sequence[Combination]) -> None:
-        """Takes all combinations of the sweep, from which the kinds of the columns follow."""
+        """Takes all combinations of the sweep, which determine the column types."""
         self._combinations = combinations
-        # A swept seed is the seed of its runs.
+        # A swept seed is the seed of the runs, and has a column already.
         self._keys = [key for key, _ in combinations[0].sets if key not in ("cell", *_AFTER)]
         self._values: dict[str, list[Entry]] = {}
         kinds: dict[str, Kind] = {"cell": "uint64"}
@@ -46,7 +46,7 @@ class Rows:
         self.kinds: Mapping[str, Kind] = {**kinds, **_AFTER}
 
     def of(self, cell: int, result: Result) -> Columns:
-        """The rows of one combination."""
+        """Rows of one combination."""
         columns: dict[str, list[Entry]] = {name: [] for name in ("run", "seed", *Figure._fields)}
         for run in result.runs:
             found = list(figures(run))
@@ -60,24 +60,24 @@ class Rows:
 
 
 class DataSet:
-    """The files of a sweep's table."""
+    """The Parquet files of a sweep."""
 
     def __init__(self, folder: Path, combinations: Sequence[Combination]) -> None:
-        """`folder` is that of the sweep. An `InputError` if there is nothing to write Parquet with."""
+        """`folder` is the sweep's folder. Raises `InputError` if pyarrow is missing."""
         extras.need("pyarrow.parquet", "arrow")
         self._folder = folder / FOLDER
         self._combinations = combinations
         self._rows = Rows(combinations)
 
     def write(self, chunk: range, results: Sequence[Result | None]) -> None:
-        """Writes the file of a chunk, with those of its combinations that there are, unless it is there already."""
+        """Writes the file of a chunk from the available combinations, unless it exists."""
         path = self._folder / self._name(chunk, results)
         if not path.exists():
             arrow, parquet = extras.need("pyarrow", "arrow"), extras.need("pyarrow.parquet", "arrow")
             columns = schema(self._rows.kinds, {"stillair": __version__})
             found = ((cell, results[cell]) for cell in chunk)
             made = [batch(columns, self._rows.of(cell, result)) for cell, result in found if result is not None]
-            # Snappy, as zstd takes as long to set up as such a small file takes to write.
+            # Snappy: for such small files, setting up zstd takes as long as writing the file.
             with output.whole(path, shared=True) as part:
                 parquet.write_table(arrow.Table.from_batches(made, columns), part, compression="snappy")
         for other in self._folder.glob(f"{_stem(chunk)}-*.parquet"):
@@ -85,7 +85,10 @@ class DataSet:
                 other.unlink(missing_ok=True)
 
     def prune(self, results: Sequence[Result | None]) -> None:
-        """Removes files of ours that are of no chunk of this sweep; for who has the folder alone."""
+        """Removes our files that belong to no chunk of this sweep.
+
+        The caller must hold the folder exclusively.
+        """
         names = {self._name(chunk, results) for chunk in chunks(len(self._combinations))}
         for path in self._folder.glob("cells-*.parquet"):
             if path.name not in names and re.fullmatch(r"cells-\d{6}-\d{6}-[0-9a-f]{12}\.parquet", path.name):
@@ -98,7 +101,7 @@ class DataSet:
 
 
 def chunks(combinations: int) -> list[range]:
-    """The combinations by file: neighbours, as many in each, and not so many files that reading them takes its time."""
+    """Splits the combinations into equal chunks of neighbours, few enough files to read quickly."""
     each = -(-combinations // _MOST_FILES)
     return [range(first, min(first + each, combinations)) for first in range(0, combinations, each)]
 
@@ -108,7 +111,7 @@ def _stem(chunk: range) -> str:
 
 
 def _read(texts: Sequence[str]) -> tuple[Kind, list[Entry]]:
-    """The values of a swept key: numbers or truths if all of them are, else texts."""
+    """Values of a swept key: numbers or booleans if all of them are, else text."""
     if all(re.fullmatch(r"[+-]?\d{1,18}", text) for text in texts):
         return "int64", [int(text) for text in texts]
     if all(re.fullmatch(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?", text) for text in texts):
@@ -119,7 +122,7 @@ def _read(texts: Sequence[str]) -> tuple[Kind, list[Entry]]:
 
 
 def joined(rows: Rows, results: Sequence[Result | None]) -> Iterator[Columns]:
-    """The whole table, a combination at a time and in their order."""
+    """The whole table in order, one combination per batch."""
     for cell, result in enumerate(results):
         if result is not None:
             yield rows.of(cell, result)

@@ -1,4 +1,4 @@
-"""The numbers that the engine can be asked for, and the memory and space that the machine has."""
+"""Limits of arguments, and of the machine's memory and disk space."""
 
 import shutil
 from pathlib import Path
@@ -10,32 +10,32 @@ from stillair.text.memory import size
 __all__ = ("LARGEST_RUN", "LARGEST_SEED", "MOST_JOBS", "check_disk", "check_memory", "check_run", "memory", "size")
 
 LARGEST_RUN = 2**32 - 2
-"""The highest number of a run."""
+"""Highest run number."""
 LARGEST_SEED = 2**63 - 1
-"""As in a scenario file: integers of TOML have 63 bits and a sign."""
+"""As in a scenario file: TOML integers have 63 bits and a sign."""
 MOST_JOBS = 1024
 
 
 def check_run(what: str, least: int) -> None:
-    """An `InputError` if a run of `what`, which needs at least so many bytes, cannot fit into memory."""
+    """Raises `InputError` if a run of `what`, which needs at least `least` bytes, does not fit into memory."""
     if least > memory():
         raise InputError(
-            f"{what}: a run needs at least {size(least)} of memory, and there are {size(memory())};"
+            f"{what}: a run needs at least {size(least)} of memory, and {size(memory())} are available;"
             " shorten the run, lengthen the intervals of [record], or take fewer stations"
         )
 
 
 def check_memory(runs: int, each: int) -> None:
-    """An `InputError` if means over so many runs, of so many bytes each, cannot fit into memory."""
+    """Raises `InputError` if means over `runs` runs, of `each` bytes per run, do not fit into memory."""
     if runs * each > memory():
         raise InputError(
-            f"runs: found {runs}, whose numbers need about {size(runs * each)} of memory, and there are"
-            f" {size(memory())}; expected at most {memory() // each}"
+            f"runs: found {runs}, whose numbers need about {size(runs * each)} of memory, and"
+            f" {size(memory())} are available; expected at most {memory() // each}"
         )
 
 
 def check_disk(folder: Path, runs: int, each: int) -> None:
-    """An `InputError` if so many further runs, of so many bytes each, do not fit on the disk."""
+    """Raises `InputError` if `runs` further runs, of `each` bytes, do not fit on the disk."""
     free = shutil.disk_usage(folder).free
     if runs * each > free:
         raise InputError(

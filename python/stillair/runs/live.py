@@ -1,4 +1,4 @@
-"""What is asked of the engine of live runs, and what it says."""
+"""Requests to the engine of live runs, and its answers."""
 
 import json
 from dataclasses import asdict, dataclass, field, replace
@@ -10,12 +10,15 @@ if TYPE_CHECKING:
     from stillair.runs.scenario import Scenario
 
 INVALID = 3
-"""Exit status of a run whose packets came too late."""
+"""Exit status of a run with late packets."""
 
 
 @dataclass
 class Request:
-    """A live run of `text`, a scenario; `command` in `host` ends it, and without `late_us` 1,000 us are allowed."""
+    """A live run of the scenario `text`.
+
+    It ends with `command` in `host`. The default of `late_us` is 1,000 us.
+    """
 
     text: str
     file: str
@@ -40,20 +43,23 @@ class Request:
 
 
 def run(request: Request) -> tuple[str, int]:
-    """Runs it: the result as JSON, whose run has what is said of its live part under `live`, and the exit status."""
+    """Runs the request.
+
+    Returns the result as JSON, with live data under `live` in its run, and the exit status.
+    """
     return _native.live(json.dumps(asdict(request)))
 
 
 def runs() -> list[dict[str, Any]]:
-    """The live runs of this user: `pid`, and `status` as each tells it."""
+    """Returns this user's live runs, each with its `pid` and its own `status`."""
     return list(json.loads(_native.live_runs()))
 
 
 def change(run: int | None, key: str, value: str) -> None:
-    """Changes a key of a run's scenario while it goes on."""
+    """Changes a scenario key of a live run."""
     _native.live_ask(run, json.dumps({"set": {"key": key, "value": value}}))
 
 
 def execute(run: int | None, host: str, command: list[str]) -> int:
-    """Runs a command in a host of a run: its exit status."""
+    """Runs a command in a host of a live run and returns its exit status."""
     return _native.live_exec(run, host, command)

@@ -10,14 +10,15 @@ from stillair._native import InputError
 from stillair.text.toml import dotted, to_value
 
 Value = str | int | float | bool | Sequence["Value"] | Mapping[str, "Value"]
-"""A value of a scenario. A text by itself is read as `--set` reads it: TOML if it is some, else a text."""
+"""A scenario value. A string is parsed like the value of `--set`: as TOML if valid, else as text."""
 
 Overrides = Mapping[str, Value] | Iterable[tuple[str, Value]]
-"""Dotted keys with their values. A table sets the keys in it and leaves others; with a `kind` it is set as a whole."""
+"""Dotted keys with their values. A table sets its keys and leaves others; a table with `kind` is set as a
+whole."""
 
 
 def pairs(overrides: Overrides) -> list[tuple[str, str]]:
-    """Overrides as the engine takes them, in order."""
+    """Overrides in order, in the engine's format."""
     items = overrides.items() if isinstance(overrides, Mapping) else overrides
     return [pair for key, value in items for pair in _flat(key, value)]
 
@@ -29,12 +30,15 @@ def _flat(key: str, value: Value) -> list[tuple[str, str]]:
 
 
 def as_set(key: str, value: Value) -> str:
-    """A value as `--set` takes it."""
+    """A value in the syntax of `--set`."""
     return value if isinstance(value, str) else to_value(plain(key, value), key)
 
 
 def plain(key: str, value: Value) -> Value:
-    """A value with numbers of other libraries as Python's own; an `InputError` that names the key if it is none."""
+    """Converts numbers of other libraries to Python's.
+
+    Raises `InputError` with the key for unsupported values.
+    """
     if isinstance(value, bool | str):
         return value
     if isinstance(value, Mapping):
@@ -45,7 +49,7 @@ def plain(key: str, value: Value) -> Value:
         return int(value)
     if isinstance(value, Real) and math.isfinite(value):
         return float(value)
-    raise mistake(key, f"found {value!r}, expected text, a finite number, a truth, a list or a table of these")
+    raise mistake(key, f"found {value!r}, expected text, a finite number, a boolean, a list or a table of these")
 
 
 def mistake(key: str, says: str) -> InputError:
@@ -56,7 +60,7 @@ def mistake(key: str, says: str) -> InputError:
 
 
 def as_written(overrides: Sequence[tuple[str, str]], scenario: str) -> list[tuple[str, str]]:
-    """Overrides by the names in the scenario's text, without tables of nodes by `count` or interfaces by `inherits`."""
+    """Renames overrides to keys of the scenario's text, which has one table for nodes with `count` or `inherits`."""
     nodes = tomllib.loads(scenario).get("node", {})
 
     def written(key: str) -> str:
@@ -70,7 +74,7 @@ def as_written(overrides: Sequence[tuple[str, str]], scenario: str) -> list[tupl
 
 
 def written_node(node: str, interface: str, nodes: Mapping[str, Any]) -> str:
-    """Returns the name in the scenario's text of the table that sets a node, or an interface of it."""
+    """Returns the table in the scenario's text that sets a node, or one of its interfaces."""
     counted = node.rstrip("0123456789")
     name = counted if node not in nodes and counted in nodes else node
     table: Mapping[str, Any] = nodes.get(name, {})

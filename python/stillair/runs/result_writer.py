@@ -1,7 +1,7 @@
-"""Writing a result folder while its runs finish, so that finished runs survive whatever comes after.
+"""Writes a result folder while its runs finish, so that finished runs survive any failure.
 
-A new result is written beside the old one, in `.new-result`, and replaces it when it is complete. Tables and summary
-grow with each run, in the order of the runs' numbers. Memory does not.
+A new result is written to `.new-result` and replaces the old one when it is complete. Tables and summary are
+extended with each run, in order of the run numbers. Memory use is constant.
 """
 
 import csv
@@ -28,16 +28,16 @@ from stillair.text import output, signals, source
 
 _GIVEN = ("scenario.toml", "scenario.resolved.json", "overrides.json")
 _FILES = (*_GIVEN, "table.csv", "pings.csv", "probes.csv", *sampled.TABLES)
-"""What a result has beside `result.json` and its runs."""
+"""Files of a result besides `result.json` and the runs."""
 
 _OLD = "old.json"
-"""The summary of the old result, in the folder of the new one, while its other files are removed."""
+"""Summary of the old result, kept in the new folder while the other old files are removed."""
 
 _BESIDE = 1.5
-"""Bytes in all files of a result for each byte in the file of a run."""
+"""Size of all files of a result relative to the files of its runs."""
 
 _INPUTS = "inputs.json"
-"""In `.new-result`: the hash of everything that decides the runs, by which the next call recognises them."""
+"""In `.new-result`: the hash of all inputs, by which the next call recognises the runs."""
 
 
 class ResultWriter:
@@ -46,9 +46,9 @@ class ResultWriter:
     def __init__(
         self, path: Path, scenario: Scenario, overrides: Overrides, planned: int, seed: int | None = None
     ) -> None:
-        """Starts a result in a folder that exists and that nobody else writes to, or continues one that was cut off.
+        """Starts a result in an existing folder, which the caller must have locked, or continues an interrupted one.
 
-        `InputError` if the scenario is wrong, or if the folder holds somebody else's files under our names.
+        Raises `InputError` if the scenario is malformed, or if the folder has foreign files with our names.
         """
         resolved, name, scenario_notes, _ = scenario.describe(overrides)
         self._path = path
@@ -68,7 +68,7 @@ class ResultWriter:
         refuse_others(path)
         try:
             if (self._new / "result.json").exists():
-                # Complete, but cut off while it replaced the old one.
+                # The result is complete, but replacing the old one was interrupted.
                 self._take_place()
             kept = unfinished(path, self._inputs, planned)
             (self._new / "runs").mkdir(parents=True, exist_ok=True)
@@ -78,7 +78,7 @@ class ResultWriter:
             (self._new / "runs").mkdir(parents=True, exist_ok=True)
         except OSError as error:
             why = error.strerror or error
-            raise InputError(f"{self._new}: what was begun there cannot be removed: {why}") from None
+            raise InputError(f"{self._new}: the unfinished result there cannot be removed: {why}") from None
         self._begin(scenario, resolved, overrides)
         for file in kept:
             self._add(_number(file), None)
@@ -94,33 +94,33 @@ class ResultWriter:
 
     @property
     def finished(self) -> int:
-        """Runs kept so far, those of an earlier call among them."""
+        """Number of stored runs, including those of an earlier call."""
         return len(self._kept)
 
     @property
     def unfinished(self) -> Path:
-        """The folder of a result that is not complete."""
+        """Folder of the incomplete result."""
         return self._new
 
     @property
     def kept(self) -> list[int]:
-        """Numbers of the runs kept so far, sorted."""
+        """Numbers of the stored runs, sorted."""
         return sorted(self._kept)
 
     @property
     def digest(self) -> Digest:
-        """Means over the runs kept so far."""
+        """Means over the stored runs."""
         return self._digest
 
     def keep(self, text: str) -> None:
-        """Keeps a run that has finished. After the first, refuses further ones for which there is no room."""
+        """Stores a finished run. After the first, checks that the remaining runs fit on the disk."""
         run = json.loads(text)
         with signals.held_back():
             try:
                 output.write_files(self._new / "runs", {f"run-{run['run']}.json": text + "\n"})
             except RunError:
                 self.broken = True
-                # It is measured, though nothing more can be kept.
+                # The run was measured, even if it cannot be stored.
                 if self._order.is_next(run["run"]):
                     self._digest.add(run)
                 raise
@@ -134,7 +134,7 @@ class ResultWriter:
     def _add(self, number: int, run: Mapping[str, Any] | None) -> None:
         self._kept.add(number)
         is_next = self._order.is_next(number)
-        # A run that is early is read again when its turn comes.
+        # A run that finished early is read again when it is next in order.
         self._order.add(number, (lambda: run) if run is not None and is_next else (lambda: self._read(number)))
 
     def _read(self, number: int) -> Mapping[str, Any]:
@@ -152,11 +152,11 @@ class ResultWriter:
             raise
 
     def finish(self) -> Path | None:
-        """Completes tables and summary, and only then replaces the old result.
+        """Completes tables and summary, then replaces the old result.
 
-        Fewer runs than planned go beside an old result, into a folder of their own. Returns the folder that has them;
-        none without a run, when the old result stays and nothing of the new one. If a file cannot be written, as on a
-        full disk, the finished runs stay in `.new-result`, where the next call continues.
+        If runs are missing, the result goes into a separate folder next to an existing old result. Returns
+        the folder of the runs; `None` without runs, in which case the old result stays. If a file cannot be
+        written, as on a full disk, finished runs stay in `.new-result` and the next call continues.
         """
         with signals.held_back():
             return self._finish()
@@ -185,7 +185,7 @@ class ResultWriter:
         return self._path
 
     def _set_aside(self) -> Path | None:
-        """After a failed write: leaves the finished runs for the next call, and frees the space of everything else."""
+        """After a failed write: keeps the finished runs for the next call, and frees all other space."""
         self.broken = True
         self._tables.drop()
         self._summary.drop()
@@ -195,14 +195,14 @@ class ResultWriter:
         return None
 
     def discard(self) -> None:
-        """Removes the new result if that is possible."""
+        """Removes the new result if possible."""
         self._tables.drop()
         self._summary.drop()
         with suppress(OSError):
             _remove(self._new)
 
     def _stand_beside(self) -> Path:
-        """Moves the new result to a folder beside that of the old one, which is worth more than a part of a new one."""
+        """Moves the incomplete new result to a separate folder, because a complete old result is worth more."""
         name = self._path.resolve().name
         names = (f"{name}.interrupted{n}" for n in ("", *(f"-{n}" for n in range(2, 1_000))))
         beside = next(p for p in map(self._path.resolve().with_name, names) if not os.path.lexists(p))
@@ -211,9 +211,9 @@ class ResultWriter:
         return beside
 
     def _take_place(self) -> None:
-        """Moves the new result to the place of the old; `result.json` comes last, so that it implies all other files.
+        """Replaces the old result. `result.json` is moved last, so that it implies all other files.
 
-        This can be cut off anywhere and repeated: the old summary is removed last of the old files, but hidden first.
+        Can be interrupted at any point and repeated: the old summary is hidden first and removed last.
         """
         old = self._new / _OLD
         if (self._path / "result.json").exists():
@@ -230,7 +230,7 @@ class ResultWriter:
 
 
 class _Tables:
-    """The CSV tables of a result, to which each run appends its rows. Most exist only if a run has rows for them."""
+    """CSV tables of a result, to which each run appends rows. Most exist only if a run has rows for them."""
 
     def __init__(self, folder: Path, scenario: str) -> None:
         self._folder, self._scenario = folder, scenario
@@ -253,7 +253,7 @@ class _Tables:
             if file is None:
                 file = self._open[name] = path.open("w", encoding="utf-8", newline="")
                 csv.writer(file, lineterminator="\n").writerow(header)
-            # Python writes a float in the fewest digits that read back as the same one.
+            # Python writes the shortest representation that reads back exactly.
             csv.writer(file, lineterminator="\n").writerows(rows)
         except OSError as error:
             raise _unwritable(path, error) from None
@@ -274,10 +274,10 @@ class _Tables:
 
 
 class _Summary:
-    """`result.json`, a line for each run, under another name until it is complete."""
+    """`result.json` with one run per line, under a temporary name until it is complete."""
 
     def __init__(self, folder: Path, head: Mapping[str, Any]) -> None:
-        """`head` is what comes before the seeds."""
+        """`head` contains the keys before the seeds."""
         self._target, self._part = folder / "result.json", folder / ".result.json.part"
         self._head = head
         self._file: IO[str] | None = None
@@ -287,7 +287,7 @@ class _Summary:
         try:
             if self._file is None:
                 self._file = self._part.open("w", encoding="utf-8", newline="")
-                # All runs of a call have one seed.
+                # All runs of a call have the same seed.
                 self._file.write(as_json({**self._head, "seeds": [run["seed"]]})[:-1] + ', "runs": [\n')
             else:
                 self._file.write(",\n")
@@ -306,7 +306,7 @@ class _Summary:
             raise _unwritable(self._target, error) from None
 
     def drop(self) -> None:
-        """Removes what is written."""
+        """Removes the partial file."""
         if self._file is not None:
             with suppress(OSError):
                 self._file.close()
@@ -315,14 +315,14 @@ class _Summary:
 
 
 def inputs(resolved: str, seed: int | None) -> str:
-    """The hash of everything that decides the runs: the resolved scenario, the seed beside it, and the version."""
+    """Hash of everything that determines the runs: resolved scenario, seed, and version."""
     return hashlib.sha256(json.dumps([__version__, resolved, seed]).encode()).hexdigest()[:20]
 
 
 def unfinished(path: Path, inputs: str, planned: int | None = None) -> list[Path]:
-    """The runs in a folder with which the next call continues, in the order of their numbers; up to number `planned`.
+    """Returns the runs with which the next call can continue, in order, up to number `planned`.
 
-    They are those of a result that was cut off, by whatever signal, and has the same inputs.
+    They belong to an interrupted result with the same inputs.
     """
     found: dict[int, Path] = {}
     new = path / result_folder.NEW
@@ -333,7 +333,7 @@ def unfinished(path: Path, inputs: str, planned: int | None = None) -> list[Path
 
 
 def _partial(path: Path) -> object:
-    """The inputs of a result with fewer runs than planned; none of any other."""
+    """Returns the inputs of a result with missing runs; `None` for other results."""
     file = path / "result.json"
     try:
         with file.open("rb") as text:
@@ -353,7 +353,7 @@ def _json(file: Path) -> object:
 
 
 def _is_whole(file: Path) -> bool:
-    """Returns true if a file has a run of the number in its name. A file of a machine that lost power may be empty."""
+    """Returns true if a file contains the run of its name. After a power loss it may be empty."""
     if not re.fullmatch(r"run-\d{1,10}\.json", file.name):
         return False
     try:
@@ -370,7 +370,7 @@ def _number(file: Path) -> int:
 
 
 def _same(file: Path, target: Path) -> None:
-    """Gives a file a second name, or copies it if the file system has no such names."""
+    """Creates a hard link, or a copy if the file system does not support links."""
     if file == target:
         return
     target.unlink(missing_ok=True)
@@ -385,19 +385,19 @@ def _unwritable(path: Path, error: OSError) -> RunError:
 
 
 def _runs(path: Path) -> list[str]:
-    """Our files of runs, by name; any other file there is somebody else's."""
+    """Run files by name; other files are not ours."""
     return [f"runs/{file.name}" for file in path.glob("runs/*") if re.fullmatch(r"run-\d+\.json", file.name)]
 
 
 def _remove(new: Path, but: Collection[str] = ()) -> None:
-    """Removes the folder of a new result with what this program writes there; an `OSError` if it holds more.
+    """Removes the folder of a new result with our files. Raises `OSError` if it contains others.
 
-    Runs whose names are in `but` stay, and the folder with them.
+    Keeps the runs named in `but`, and the folder with them.
     """
     for name in (*_runs(new), *_FILES, "result.json", _OLD, _INPUTS):
         if name.removeprefix("runs/") not in but:
             (new / name).unlink(missing_ok=True)
-    # What `output.whole` had begun when its process was killed.
+    # Temporary files of a killed process.
     for part in (*new.glob(".*.part"), *new.glob("runs/.*.part")):
         part.unlink()
     for empty in () if but else (new / "runs", new):
@@ -406,13 +406,13 @@ def _remove(new: Path, but: Collection[str] = ()) -> None:
 
 
 def refuse_others(path: Path) -> None:
-    """An `InputError` if files in a folder have our names and are not of a result of ours."""
+    """Raises `InputError` if a folder has files with our names that do not belong to a result."""
     new = path / result_folder.NEW
     if os.path.lexists(path / "result.json"):
         result_folder.recognise(path)
         return
-    # A whole result that was taking its place when it was cut off has moved some of its files already.
+    # A complete result that was interrupted while replacing the old one has already moved some files.
     if not (new / "result.json").exists():
         output.refuse_others(path, (*_FILES, *_runs(path)), "a result")
     if os.path.lexists(path / "runs") and not (path / "runs").is_dir():
-        raise InputError(f"{path / 'runs'}: is in the way, and no folder; give another folder with -o")
+        raise InputError(f"{path / 'runs'}: is in the way, and not a folder; give another folder with -o")

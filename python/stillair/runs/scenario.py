@@ -1,4 +1,4 @@
-"""A scenario: what is built, what it carries, and for how long."""
+"""Scenarios from files, text or dictionaries."""
 
 import json
 import os
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 
 BUNDLED = Path(__file__).resolve().parents[1] / "scenarios"
-"""Where the scenarios are that come with the package."""
+"""Folder of the bundled scenarios."""
 
 
 class Scenario:
-    """A scenario file, its text, or the same as a dictionary."""
+    """A scenario from a file, its text, or an equivalent dictionary."""
 
     def __init__(self, source: str | os.PathLike[str] | Mapping[str, object]) -> None:
-        """Takes a path, a text (anything with a line break in it) or a dictionary with the keys of the file.
+        """Takes a path, a text (anything with a line break) or a dictionary with the keys of the file.
 
-        A name that `stillair scenarios` lists is the path of that scenario, if there is no such file.
+        If there is no such file, a name from `stillair scenarios` selects the bundled scenario.
         """
         if isinstance(source, Mapping):
             self.file = "scenario"
@@ -52,18 +52,18 @@ class Scenario:
         keep: Callable[[str], object] | None = None,
         passed: Callable[[float], object] | None = None,
     ) -> "Result":
-        """Runs the scenario `runs` times, `jobs` at once (default: one for each processor).
+        """Runs the scenario `runs` times, `jobs` at once (default: one per processor).
 
-        `overrides` are dotted keys with their values: numbers, lists and tables, or text as `--set` takes it. `seed`
-        replaces the file's. Runs are numbered from `first_run` on. With `series` each run keeps what happened in each
-        step of time. With `keep` that function receives each run as JSON when it finishes, and the result has the
-        summaries only. `progress` is called with the number of finished runs, `passed` while runs are under way, with
-        the number of runs made so far, parts of unfinished ones included. A wrong scenario, or a number out of bounds,
-        is an `InputError`.
+        `overrides` are dotted keys with values: numbers, lists and tables, or text in the syntax of `--set`.
+        `seed` replaces the file's. Runs are numbered from `first_run`. With `series`, each run includes its
+        series. With `keep`, that function receives each finished run as JSON, and the result only has
+        summaries. `progress` is called with the number of finished runs, and `passed` with that number plus
+        the fractions of running ones. Raises `InputError` for a malformed scenario or an argument out of
+        bounds.
         """
         from stillair.results.result import Result  # noqa: PLC0415 - not needed to read a scenario, and slow to load
 
-        # Read twice, and it may be an iterator.
+        # Used twice, and may be an iterator.
         overrides = pairs(overrides)
         held: list[dict[str, Any]] = []
 
@@ -92,7 +92,7 @@ class Scenario:
         passed: Callable[[float], object] | None = None,
         kept: Sequence[int] = (),
     ) -> str:
-        """The result as JSON text; with `keep` it has no runs. The runs with the numbers in `kept` are left out."""
+        """The result as JSON; with `keep` it has no runs. Runs whose numbers are in `kept` are skipped."""
         check_runs(runs, seed, jobs, first_run)
         if self.kernels(overrides):
             numbers = [n for n in range(first_run, first_run + runs) if n not in set(kept)]
@@ -113,7 +113,7 @@ class Scenario:
         )
 
     def kernels(self, overrides: Overrides = ()) -> dict[str, str]:
-        """The real kernel of each node that has one."""
+        """The kernel of each node that runs a real one."""
         if not any("uml" in text for text in (self.text, *(str(value) for _, value in pairs(overrides)))):
             return {}
         hosts = {node["name"]: node.get("host") for node in json.loads(self.resolve(overrides))["nodes"]}
@@ -128,7 +128,7 @@ class Scenario:
         keep: Callable[[str], object] | None,
         series: bool,
     ) -> str:
-        """Runs with real kernels, one after the other. A program that makes a flow and fails is a `RunError`."""
+        """Runs with real kernels, one after the other. Raises `RunError` if a traffic program fails."""
         whole: dict[str, Any] = {}
         found: list[Any] = []
         asked = {"text": self.text, "file": self.file, "overrides": overrides, "seed": seed, "series": series}
@@ -146,20 +146,20 @@ class Scenario:
         return json.dumps(whole | {"runs": found})
 
     def resolve(self, overrides: Overrides = ()) -> str:
-        """The scenario with `inherits`, defaults and overrides put in, as JSON."""
+        """Resolved scenario as JSON, with `inherits`, defaults and overrides applied."""
         return _native.resolve(self.text, self.file, pairs(overrides))
 
     def describe(self, overrides: Overrides = ()) -> "Described":
-        """What `resolve` gives, and what of it a caller needs before the runs."""
+        """The output of `resolve`, and what callers need before the runs."""
         resolved, name, notes, (least, _) = _native.describe(self.text, self.file, pairs(overrides))
         return Described(resolved, name, notes, least)
 
     def notes(self, overrides: Overrides = ()) -> list[str]:
-        """What should be known of the scenario, such as a rate that its signal cannot carry."""
+        """Notes about the scenario, such as a rate that its signal cannot carry."""
         return self.describe(overrides).notes
 
     def sweep(self, overrides: Overrides = ()) -> list[list[tuple[str, str]]]:
-        """The override sets of its `[sweep]` table, one per combination; they follow `overrides`."""
+        """Overrides of each combination of the `[sweep]` table, to be applied after `overrides`."""
         return _native.sweep(self.text, self.file, pairs(overrides))
 
 
@@ -167,15 +167,16 @@ class Described(NamedTuple):
     """A scenario before it is run."""
 
     resolved: str
-    """The scenario with all defaults, as JSON. That of thousands of stations is too large to be read for a name."""
+    """Scenario with all defaults, as JSON. With thousands of stations it is too large to parse just for a
+    name."""
     name: str
     notes: list[str]
     least: int
-    """Bytes of memory that a run needs at least."""
+    """Least memory of a run in bytes."""
 
 
 def check_runs(runs: int, seed: int | None, jobs: int | None, first_run: int = 0) -> None:
-    """An `InputError` if a number is not one that the engine can be asked for."""
+    """Raises `InputError` if an argument is out of bounds."""
     check_number("runs", runs, 1, LARGEST_RUN + 1)
     check_number("first_run", first_run, 0, LARGEST_RUN + 1 - runs)
     if seed is not None:
@@ -185,23 +186,23 @@ def check_runs(runs: int, seed: int | None, jobs: int | None, first_run: int = 0
 
 
 def check_number(name: str, value: int, least: int, most: int) -> None:
-    """An `InputError` if a number is not within its bounds."""
+    """Raises `InputError` if a number is out of bounds."""
     if not least <= value <= most:
         raise mistake(name, f"found {value}, expected a whole number from {least} to {most}")
 
 
 def processors() -> int:
-    """Processors that this process may use."""
+    """Number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def _bundled(source: str | os.PathLike[str]) -> Path | None:
-    """The file of a scenario that comes with the package, if it is asked for by its name."""
+    """Returns the file of a bundled scenario by name, or `None`."""
     if not isinstance(source, str) or source.endswith(".toml") or Path(source).exists():
         return None
-    # A path that leads elsewhere is no name.
+    # Compare with known paths: a path could lead out of the folder.
     return next((path for path in BUNDLED.rglob("*.toml") if path == BUNDLED / f"{source}.toml"), None)
 
 

@@ -1,4 +1,7 @@
-"""All combinations of a scenario's `[sweep]` table, with what is finished kept for the next time."""
+"""All combinations of a scenario's `[sweep]` table.
+
+Finished combinations are stored, so that a sweep can be resumed.
+"""
 
 import hashlib
 import itertools
@@ -25,26 +28,26 @@ from stillair.runs.work import Failure, Hear
 from stillair.text import output, signals, source
 
 Over = Mapping[str, Sequence[Value] | str] | Sequence[Mapping[str, Value]]
-"""Values by key, of which all combinations are run, or the combinations themselves, all of the same keys."""
+"""Values by key, all combinations of which are run, or a list of combinations with the same keys."""
 
 
 _MOST_STARVED = 3
-"""Combinations whose starved stations are explained."""
+"""Combinations for which starved stations are explained."""
 
 _MOST = 100_000
-"""Combinations of a sweep; more are a slip of the pen."""
+"""Largest number of combinations; more are a mistake."""
 
 
 @dataclass(frozen=True)
 class Shard:
-    """One of several parts of a sweep that different processes run into one folder; `number` counts from 1."""
+    """One part of a sweep that several processes run into one folder; `number` counts from 1."""
 
     number: int
     of: int
 
     @classmethod
     def read(cls, text: str, key: str = "shard") -> "Shard":
-        """`2/16`; an `InputError` that names `key` if it is none."""
+        """Parses `2/16`. Raises `InputError` naming `key` for other text."""
         number, _, of = text.partition("/")
         if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of) <= 1_000_000):
             raise mistake(key, f'found "{text}", expected I/N such as 2/16, I from 1 to N')
@@ -52,14 +55,14 @@ class Shard:
 
 
 class Outcome(NamedTuple):
-    """What came of the combinations, in their order: none for one that failed, or is of another shard."""
+    """Results of the combinations in order; `None` for failed combinations and those of other shards."""
 
     results: list[Result | None]
     failures: list[Failure]
 
 
 class Sweep:
-    """The combinations of a scenario, each to be run `runs` times."""
+    """The combinations of a scenario, each with `runs` runs."""
 
     def __init__(
         self,
@@ -69,10 +72,10 @@ class Sweep:
         seed: int | None = None,
         over: Over | None = None,
     ) -> None:
-        """Reads every combination; a mistake in any is found here. `overrides` act below those of the table.
+        """Reads and checks every combination. The table's values take precedence over `overrides`.
 
-        `over` takes the place of the file's table, `seed` that of its seed; an `InputError` if the table has seeds of
-        its own.
+        `over` replaces the file's table, `seed` its seed. Raises `InputError` if the table sweeps seeds as
+        well.
         """
         check_runs(runs, seed, jobs=None)
         self.scenario = scenario
@@ -92,12 +95,12 @@ class Sweep:
         except InputError as error:
             if not sets:
                 raise
-            # The reader knows a value of the table only as one that was set.
+            # To the scenario reader, a table value is just an override, so name the combination in the error.
             values = ", ".join(f"{key} = {value}" for key, value in sets)
             named = InputError(f"{self.scenario.file}: [sweep] with {values}: {error}")
             named.file, named.key = self.scenario.file, error.key
             raise named from None
-        # The resolved scenario holds all that decides a run, but for the seed given beside it.
+        # The resolved scenario determines a run, except for the seed argument.
         what = json.dumps([__version__, described.resolved, self.runs, self.seed])
         return Combination(tuple(sets), hashlib.sha256(what.encode()).hexdigest()[:20], described.least)
 
@@ -110,14 +113,14 @@ class Sweep:
         shard: Shard | None = None,
         parquet: bool = False,
     ) -> Outcome:
-        """Runs what `folder` does not have yet, and keeps each run and each combination as it is finished.
+        """Runs what is missing in `folder`, and stores each run and combination there when it finishes.
 
-        `jobs` runs at once on threads of this process, or a combination a task on `executor`. Results do not depend on
-        either. One that fails keeps no other from being run.
+        Uses `jobs` threads of this process, or `executor` with a task per combination; results do not depend
+        on either. A failed combination does not stop the others.
         """
         check_runs(self.runs, self.seed, jobs)
         if executor is not None and jobs is not None:
-            raise mistake("jobs", f"found {jobs}, which has no effect beside an executor: leave out one of the two")
+            raise mistake("jobs", f"found {jobs}, which has no effect with an executor: leave out one of the two")
         asked = [cell for chunk in self._chunks(shard) for cell in chunk]
         results: list[Result | None] = [None] * len(self.combinations)
         if folder is not None:
@@ -175,11 +178,11 @@ class Sweep:
         return Outcome(results, sorted(failures, key=lambda failure: failure.cell))
 
     def resolve(self, cell: int) -> str:
-        """The resolved scenario of a combination, as JSON."""
+        """Resolved scenario of a combination, as JSON."""
         return self.scenario.resolve([*self.base, *self.combinations[cell].sets])
 
     def starved(self, results: Sequence[Result | None]) -> list[str]:
-        """Sentences about stations that starve, each with its combination; of a few combinations."""
+        """Explains starved stations, for a limited number of combinations."""
         found = []
         for cell, result in enumerate(results):
             if result is not None and (
@@ -191,17 +194,17 @@ class Sweep:
         return [*lines, f"The same holds for {more} more combinations."] if more > 0 else lines
 
     def _runs_of(self, folder: Path | None, cell: int) -> dict[int, dict[str, Any]]:
-        """The runs of a combination that is not complete, by number."""
+        """Finished runs of an incomplete combination, by number."""
         if folder is None or self.runs == 1:
             return {}
         found = cache.read_runs(folder / cache.FOLDER, self.combinations[cell].fingerprint, self.runs)
         if len(found) == self.runs:
-            # The engine completes a combination with its last run.
+            # The engine completes a combination with its last run, so leave one to run.
             found.pop(max(found))
         return found
 
     def _chunks(self, shard: Shard | None) -> list[range]:
-        """The combinations by file of the data set; those of a shard are every so manieth."""
+        """Combinations by file of the data set. A shard has every `of`-th file."""
         chunks = dataset.chunks(len(self.combinations))
         return chunks if shard is None else chunks[shard.number - 1 :: shard.of]
 
@@ -209,29 +212,29 @@ class Sweep:
         if not parquet:
             return None
         if folder is None:
-            raise mistake("parquet", "found no folder, and a data set is written into that of the sweep")
+            raise mistake("parquet", "found no folder, expected that of the sweep for the data set")
         made = dataset.DataSet(folder, self.combinations)
         output.prepare(folder / dataset.FOLDER)
         return made
 
     def kept(self, folder: Path, shard: Shard | None = None) -> int:
-        """How many combinations the folder has, of all or of a shard."""
+        """Number of stored combinations, of all or of a shard."""
         cells = (cell for chunk in self._chunks(shard) for cell in chunk)
         return sum(cache.read(folder, self.combinations[cell], self.runs) is not None for cell in cells)
 
     def kept_runs(self, folder: Path, shard: Shard | None = None) -> int:
-        """How many runs of incomplete combinations the folder has, of all or of a shard."""
+        """Number of stored runs of incomplete combinations, of all or of a shard."""
         cells = [cell for chunk in self._chunks(shard) for cell in chunk]
         open_ = [cell for cell in cells if cache.read(folder, self.combinations[cell], self.runs) is None]
         names = (self.combinations[cell].fingerprint for cell in open_)
         return sum(len(cache.read_runs(folder / cache.FOLDER, name, self.runs)) for name in names)
 
     def share(self, shard: Shard | None) -> int:
-        """How many combinations there are, of all or of a shard."""
+        """Number of combinations, of all or of a shard."""
         return sum(map(len, self._chunks(shard)))
 
     def prepare(self, folder: Path) -> None:
-        """An `InputError` if files in the folder have the names of a sweep's and are not a sweep's of ours."""
+        """Raises `InputError` if the folder has files with a sweep's names that are not a sweep's."""
         try:
             data = source.parsed(source.data(folder / "sweep.json", source.most_json()))
             ours = isinstance(data, dict) and {"version", "scenario", "combinations"} <= data.keys()
@@ -241,7 +244,7 @@ class Sweep:
             output.refuse_others(folder, ("sweep.json", "sweep.csv"), "a sweep")
 
     def grows(self, folder: Path) -> bool:
-        """Whether all that the folder's `sweep.json` tells of is told of by this sweep too, so that nothing is lost."""
+        """Returns true if this sweep includes everything in the folder's `sweep.json`, so that nothing is lost."""
         try:
             rows = source.parsed(source.data(folder / "sweep.json", source.most_json()))["combinations"]
             told = {row["file"] for row in rows}
@@ -252,11 +255,14 @@ class Sweep:
         return told <= {name_of(combination) for combination in self.combinations}
 
     def told(self, results: Sequence[Result | None], failures: Sequence[Failure] = ()) -> SweepText:
-        """What came of it as text."""
+        """The outcome as text."""
         return SweepText(self.combinations, results, self.runs, self.seed, failures)
 
     def write(self, folder: Path, outcome: Outcome, parquet: bool = False) -> None:
-        """Writes `sweep.json` and `sweep.csv`, and removes what is of no use; for who is alone there."""
+        """Writes `sweep.json` and `sweep.csv`, and removes obsolete files.
+
+        The caller must hold the folder exclusively.
+        """
         told = self.told(*outcome)
         output.write_files(folder, {"sweep.json": told.to_json(indent=1) + "\n", "sweep.csv": told.to_csv()})
         cache.tidy(folder, (cache.FOLDER, dataset.FOLDER))
@@ -265,7 +271,7 @@ class Sweep:
 
 
 def _values(key: str, values: Sequence[Value] | str) -> Sequence[Value]:
-    """The values of an axis; of numbers one after the other a range will do, as in a file."""
+    """Values of an axis. As in a file, a range stands for consecutive integers."""
     if isinstance(values, str):
         ends = re.fullmatch(r"(-?\d{1,18})\.\.(-?\d{1,18})", values)
         values = range(int(ends[1]), min(int(ends[2]), int(ends[1]) + _MOST) + 1) if ends else ()
@@ -275,7 +281,7 @@ def _values(key: str, values: Sequence[Value] | str) -> Sequence[Value]:
 
 
 def _table(scenario: Scenario, base: list[tuple[str, str]], over: Over | None) -> list[list[tuple[str, str]]]:
-    """The override sets of all combinations."""
+    """Overrides of all combinations."""
     if over is None:
         return scenario.sweep(base)
     if isinstance(over, Mapping):
@@ -283,7 +289,7 @@ def _table(scenario: Scenario, base: list[tuple[str, str]], over: Over | None) -
         if math.prod(map(len, axes)) > _MOST:
             raise mistake("over", f"found {math.prod(map(len, axes))} combinations, expected at most {_MOST}")
         return [list(sets) for sets in itertools.product(*axes)]
-    # A value is one of its key, whatever its form, as in a table of values.
+    # Interpret each value by its key, as in a table of values.
     cells = [{key: as_set(key, value) for key, value in cell.items()} for cell in over]
     if not cells:
         raise mistake("over", "found no combination, expected at least one")

@@ -1,4 +1,4 @@
-"""`run_sweep`: a sweep from Python, on this machine or on many, and what came of it as one table."""
+"""`run_sweep`: runs a sweep from Python, on one or many machines, and returns its results as a table."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -20,7 +20,7 @@ from stillair.text import lock, markup, output
 
 
 class Cell(NamedTuple):
-    """A combination that was run: its number from 0, its overrides, and its result."""
+    """A finished combination: its number from 0, its overrides, and its result."""
 
     number: int
     overrides: Mapping[str, str]
@@ -28,20 +28,20 @@ class Cell(NamedTuple):
 
 
 class SweepResult(Tabular):
-    """What came of a sweep: its cells, and a table with a row for each number of each run.
+    """The result of a sweep: its cells, and a table with a row for each figure of each run.
 
-    The table has `cell`, the cell's overrides by key, `run`, `seed`, `group`, `subject`, `metric` and `value`. pyarrow,
-    polars, pandas and DuckDB read it as it stands.
+    Columns: `cell`, the cell's overrides by key, `run`, `seed`, `group`, `subject`, `metric` and `value`.
+    pyarrow, polars, pandas and DuckDB read it directly.
     """
 
     def __init__(self, sweep: Sweep, outcome: Outcome) -> None:
-        """Holds what came of the combinations of a sweep."""
+        """Wraps the outcome of a sweep."""
         self._sweep, self._outcome = sweep, outcome
         self._rows = dataset.Rows(sweep.combinations)
 
     @property
     def cells(self) -> list[Cell]:
-        """The combinations that were run, in their order."""
+        """Finished combinations, in order."""
         both = zip(self._sweep.combinations, self._outcome.results, strict=True)
         return [
             Cell(number, dict(combination.sets), result)
@@ -51,19 +51,19 @@ class SweepResult(Tabular):
 
     @property
     def failures(self) -> list[Failure]:
-        """The combinations that failed, with their errors."""
+        """Failed combinations with their errors."""
         return self._outcome.failures
 
     def overrides(self, cell: int) -> Mapping[str, str]:
-        """The values of the swept keys in a combination, by its number."""
+        """Values of the swept keys in a combination, by its number."""
         return dict(self._sweep.combinations[cell].sets)
 
     def __len__(self) -> int:
-        """How many combinations were run."""
+        """Number of finished combinations."""
         return sum(result is not None for result in self._outcome.results)
 
     def __iter__(self) -> Iterator[Cell]:
-        """The combinations that were run."""
+        """Iterates over the finished combinations."""
         return iter(self.cells)
 
     def kinds(self) -> Mapping[str, Kind]:
@@ -71,31 +71,31 @@ class SweepResult(Tabular):
         return self._rows.kinds
 
     def batches(self) -> Iterator[Columns]:
-        """The rows of the table, a combination at a time."""
+        """Rows of the table, one combination per batch."""
         return dataset.joined(self._rows, self._outcome.results)
 
     def to_csv(self) -> str:
-        """A row for each combination: what it sets and its means over the runs, as `sweep.csv` has it."""
+        """A row for each combination, with its overrides and means over the runs, as in `sweep.csv`."""
         return self._told.to_csv()
 
     def to_json(self, indent: int | None = None) -> str:
-        """Every combination with its means over the runs, as `sweep.json` has it."""
+        """All combinations with their means over the runs, as in `sweep.json`."""
         return self._told.to_json(indent)
 
     def __repr__(self) -> str:
-        """The table at the terminal."""
+        """The terminal table."""
         failed = f"\n\n{self.failed()}" if self.failures else ""
         return "\n\n".join([self._told.to_text(), *self._sweep.starved(self._outcome.results)]) + failed
 
     def _repr_html_(self) -> str:
-        """The table, as a notebook shows it."""
+        """The table, for notebooks."""
         heading, rows, notes = self._told.grid()
         failed = f"<pre>{escape(self.failed())}</pre>" if self.failures else ""
         notes = [*notes, *self._sweep.starved(self._outcome.results)]
         return markup.grid(heading, map(markup.row, rows)) + markup.lines("\n".join(notes)) + failed
 
     def failed(self) -> str:
-        """The combinations that failed, as a table of what they set and the error."""
+        """Failed combinations, as a table of overrides and errors."""
         return self._told.failed()
 
     @property
@@ -104,10 +104,10 @@ class SweepResult(Tabular):
 
 
 class SweepError(RunError):
-    """Some combinations of a sweep failed; `result` has the others, and which failed and why."""
+    """Some combinations of a sweep failed; `result` has the others, and the errors."""
 
     def __init__(self, says: str, result: SweepResult) -> None:
-        """`says` has a line for each that failed."""
+        """`says` has a line for each failed combination."""
         super().__init__(says)
         self.result = result
 
@@ -128,16 +128,16 @@ def run_sweep(
 ) -> SweepResult:
     """Runs all combinations of a scenario's `[sweep]` table, or of `over`, each `runs` times.
 
-    `over` is a table of values by key, of which all combinations are run, or a list of the combinations themselves.
-    Runs share `jobs` threads of this process (as many as there are processors unless said), or each combination is a
-    task of `executor`: a pool of processes, Dask's, or any other of `concurrent.futures`. Results do
-    not depend on who runs them.
+    `over` is a table of values by key, all combinations of which are run, or a list of combinations. Runs
+    share `jobs` threads of this process (default: one per processor), or each combination is a task of
+    `executor`: a process pool, Dask's, or any other executor of `concurrent.futures`. Results do not depend
+    on the choice.
 
-    With `folder` each combination is kept as soon as it is finished, and what is kept there already is not run again;
-    `parquet` adds the table as a Parquet data set in `table/`. `shard`, such as "2/16", runs one part of the
-    combinations: several processes may run theirs into the same folder, and a call without `shard` gathers them.
+    With `folder`, finished combinations are stored there and not run again; `parquet` adds the table as a
+    Parquet data set in `table/`. `shard`, such as "2/16", runs one part of the combinations: several
+    processes can run their shards into the same folder, and a call without `shard` collects them.
 
-    A `SweepError` if any combination fails: the others have been run, and are in its `result`.
+    Raises `SweepError` if any combination fails. The others have been run and are in its `result`.
     """
     sweep = Sweep(scenario if isinstance(scenario, Scenario) else Scenario(scenario), overrides, runs, seed, over)
     part = None if shard is None else Shard.read(shard)

@@ -1,4 +1,4 @@
-"""Cells of a sweep run: by threads of the engine, or by any executor of `concurrent.futures` on whatever machines."""
+"""Runs a sweep's cells: on threads of the engine, or on any executor of `concurrent.futures`, on any machine."""
 
 import json
 import signal
@@ -21,11 +21,11 @@ from stillair.runs.scenario import Scenario, processors
 from stillair.text import signals
 
 IN_FLIGHT = 1_000
-"""Cells that an executor has at a time; their results wait in memory until they are kept."""
+"""Cells submitted to an executor at a time; results wait in memory until they are stored."""
 
 
 class Cell(NamedTuple):
-    """All that a worker needs to run a combination: text and numbers, which travel anywhere."""
+    """Everything that a worker needs to run a combination, as picklable text and numbers."""
 
     text: str
     file: str
@@ -36,39 +36,42 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Failure:
-    """A combination, by its number, that failed, and why."""
+    """A failed combination, by number, with its error."""
 
     cell: int
     error: str
 
 
 class Hear(NamedTuple):
-    """Who is told of what."""
+    """Callbacks."""
 
     runs: Callable[[int], object]
-    """So many runs are finished."""
+    """Called with the number of finished runs."""
     made: Callable[[int, dict[str, Any]], object]
-    """A run of the cell at this position is finished. Executors report whole cells only."""
+    """Called with the position of a cell and its finished run. Executors report whole cells only."""
     done: Callable[[int, dict[str, Any]], object]
-    """The cell at this position is finished; its result."""
+    """Called with the position of a finished cell and its result."""
     failed: Callable[[int, str], object]
-    """The cell at this position failed, and why."""
+    """Called with the position of a failed cell and the error."""
 
 
 def run_cell(cell: Cell) -> str:
-    """Runs one cell where it is called, one run at a time, and gives its result as JSON."""
+    """Runs a cell in this process, one run at a time, and returns its result as JSON."""
     return _native.run(cell.text, cell.file, list(cell.sets), cell.seed, cell.runs, 0, 1, None)
 
 
 def cells(scenario: Scenario, variants: Sequence[Sequence[tuple[str, str]]], seed: int | None, runs: int) -> list[Cell]:
-    """The cells of a scenario; what it names is looked for beside its file from wherever they run."""
+    """Returns a scenario's cells.
+
+    Paths in the scenario are resolved relative to its file, wherever a cell runs.
+    """
     path = Path(scenario.file)
     file = str(path.absolute()) if path.exists() else scenario.file
     return [Cell(scenario.text, file, tuple(sets), seed, runs) for sets in variants]
 
 
 _SPREAD = 20
-"""A run takes up to so many times the memory that it needs at least."""
+"""Largest memory use of a run, as a multiple of its least memory."""
 
 
 def by_threads(
@@ -78,11 +81,11 @@ def by_threads(
     jobs: int | None,
     hear: Hear,
 ) -> None:
-    """Runs cells of one scenario on this machine, `jobs` runs at once, but for the runs in `kept`, by cell and number.
+    """Runs cells of one scenario on this machine, `jobs` runs at once. Skips the runs in `kept`, by cell and number.
 
-    `least` has the bytes of memory that a run of each cell needs at least. Cells share threads of this process, unless
-    memory could run out, which would end the process: such a cell has a process of its own, one cell after the other.
-    A cell that cannot fit has failed.
+    `least` is the least memory in bytes of a run of each cell. Cells share threads of this process. If memory
+    could run out, which would kill this process, a cell runs in a separate process, one cell at a time. A
+    cell that cannot fit fails.
     """
     made = [dict(runs) for runs in kept]
     counts = [len(runs) for runs in kept]
@@ -104,7 +107,7 @@ def by_threads(
     apart: list[int] = []
     for position, need in enumerate(least):
         if need > room:
-            there = f"there are {limits.size(room)}"
+            there = f"{limits.size(room)} are available"
             hear.failed(position, f"a run needs at least {limits.size(need)} of memory, and {there}")
         else:
             (apart if is_risky(need, jobs) else together).append(position)
@@ -135,7 +138,7 @@ def by_threads(
 
 
 def is_risky(least: int, jobs: int | None) -> bool:
-    """Returns true if so many runs at once, of so many bytes at least, could run out of memory."""
+    """Returns true if concurrent runs with this least memory could exhaust memory."""
     return least * _SPREAD * (jobs or processors()) > limits.memory() // 2
 
 
@@ -148,7 +151,7 @@ def alone(
     failed: Callable[[str], object],
     series: bool = False,
 ) -> None:
-    """Runs a cell in a process of its own, whose death is the failure of this cell only."""
+    """Runs a cell in a separate process. If that process dies, only this cell fails."""
     command = [sys.executable, "-m", "stillair.runs.work"]
     with (
         tempfile.TemporaryFile() as errors,
@@ -170,7 +173,7 @@ def alone(
                 worker.stdin.flush()
             is_over = False
             for line in worker.stdout:
-                # A line may be cut off by the death of its writer.
+                # The process may have died while writing a line.
                 with suppress(ValueError):
                     kind, text = json.loads(line)
                     is_over = kind != "run"
@@ -187,20 +190,20 @@ def alone(
 
 
 def _death(status: int, errors: str) -> str:
-    """Why a process died."""
+    """Describes why a process died."""
     if "memory allocation of" in errors or "MemoryError" in errors or status == -signal.SIGKILL:
-        return f"ran out of memory; there are {limits.size(limits.memory())}"
+        return f"ran out of memory; {limits.size(limits.memory())} are available"
     if status < 0:
         return f"its process was ended by {signal.Signals(-status).name}"
     return f"its process ended with status {status}: {(errors.strip().splitlines() or ['no message'])[-1]}"
 
 
 def _work() -> None:
-    """Such a process: one cell from standard input, its runs to standard output."""
+    """Main function of that process: reads one cell from standard input, writes its runs to standard output."""
     fields, kept, jobs, series = json.loads(sys.stdin.readline())
     signals.with_parent()
     with suppress(OSError):
-        # If the machine runs out of memory, the kernel ends this process and not the sweep.
+        # If memory runs out, let the kernel kill this process instead of the sweep.
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
     text, file, sets, seed, runs = fields
     out = sys.stdout
@@ -229,11 +232,11 @@ def _work() -> None:
 
 
 def by_executor(work: Sequence[Cell], executor: Executor, hear: Hear) -> None:
-    """Runs cells on an executor, a task each. A cell whose worker dies has failed like one whose run fails.
+    """Runs cells on an executor, one task each. A cell whose worker dies fails like a cell whose run fails.
 
-    If the worker that has a result dies while it is fetched, Dask's executor takes the result for an error and says
-    ValueError (distributed 2026.8, `_cascade_future`). Such a cell is handed over once more; no run ends with a
-    ValueError that is not ours.
+    If the worker that holds a result dies while it is fetched, Dask's executor mistakes the result for an
+    error and raises ValueError (distributed 2026.8, `_cascade_future`). Such a cell is submitted once more;
+    no run raises a ValueError of its own.
     """
     ended: SimpleQueue[tuple[int, Future[str]]] = SimpleQueue()
     waiting = iter(enumerate(work))
@@ -242,7 +245,7 @@ def by_executor(work: Sequence[Cell], executor: Executor, hear: Hear) -> None:
     finished = 0
 
     def submit() -> None:
-        """Hands over the next cell that the executor takes."""
+        """Submits the next cell that the executor accepts."""
         hand_over(waiting)
 
     def hand_over(cells: Iterable[tuple[int, Cell]]) -> None:
@@ -250,7 +253,7 @@ def by_executor(work: Sequence[Cell], executor: Executor, hear: Hear) -> None:
             try:
                 future = executor.submit(run_cell, cell)
             except RuntimeError as error:
-                # It has shut down or is broken, as a pool is of which a process was killed.
+                # The executor is shut down or broken, like a pool with a killed process.
                 hear.failed(position, said(error))
                 continue
             under_way[position] = future
@@ -265,7 +268,7 @@ def by_executor(work: Sequence[Cell], executor: Executor, hear: Hear) -> None:
             del under_way[position]
             try:
                 text = future.result()
-            except Exception as error:  # noqa: BLE001 - whatever a worker or its executor raises, it is this cell's
+            except Exception as error:  # noqa: BLE001 - any error of a worker or executor fails this cell
                 is_ours = isinstance(error, InputError | RunError)
                 if isinstance(error, ValueError) and not is_ours and position not in repeated:
                     repeated.add(position)
@@ -288,7 +291,7 @@ def _put(ended: SimpleQueue[tuple[int, Future[str]]], position: int, future: Fut
 
 
 def said(error: BaseException) -> str:
-    """An error in one line; ours say enough by themselves."""
+    """An error on one line, without the type for our own errors."""
     text = " ".join(str(error).split())
     kind = type(error).__name__
     if isinstance(error, InputError | RunError):

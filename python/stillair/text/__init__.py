@@ -1,19 +1,19 @@
-"""Text by itself: files written whole, JSON read by its shape, tables, TOML, HTML, what `tc` prints.
+"""Utilities: complete file writes, JSON validation, tables, TOML, HTML, `tc` output.
 
-Nothing here knows a run.
+Independent of runs.
 
     signals   signals, and processes that end with their parent
-    extras    packages that only some commands need
+    extras    optional packages
     lock      one writer at a time in a folder
-    markup    HTML that needs no other file
-    nearest   the name that was probably meant
-    output    files written whole
+    markup    self-contained HTML
+    nearest   suggestions for misspelt names
+    output    writes files completely or not at all
     rc_stats  `rc_stats`
-    source    files read within a limit
-    memory    how much there is
-    shape     what JSON has to look like
+    source    reads files with a size limit
+    memory    available memory
+    shape     validates JSON
     table     tables
     tc        `tc -s qdisc`
-    terminal  how wide it is, colours
-    toml      TOML written
+    terminal  width and colours
+    toml      writes TOML
 """

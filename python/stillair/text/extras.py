@@ -1,4 +1,4 @@
-"""Packages that only some commands need."""
+"""Optional packages, which only some commands need."""
 
 import importlib
 from importlib.util import find_spec
@@ -8,12 +8,12 @@ from stillair._native import InputError
 
 
 def there(module: str) -> bool:
-    """Whether a package is installed."""
+    """Returns true if a package is installed."""
     return find_spec(module) is not None
 
 
 def need(module: str, extra: str) -> Any:  # noqa: ANN401 - modules without types of their own
-    """The module, or an error that says how to get it."""
+    """Returns the module, or raises an error that says how to install it."""
     try:
         return importlib.import_module(module)
     except ImportError:

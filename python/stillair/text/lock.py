@@ -1,4 +1,4 @@
-"""One at a time in a folder: who writes a result there keeps everybody else out until it is done."""
+"""Folder locks: only one process writes a result to a folder at a time."""
 
 import os
 from collections.abc import Iterator
@@ -15,18 +15,18 @@ except ImportError:  # not a Unix
 
 @contextmanager
 def held(folder: Path, *, shared: bool = False) -> Iterator[None]:
-    """Holds a folder that exists; an `InputError` if another process, or this one, holds it already.
+    """Locks an existing folder. Raises `InputError` if another process, or this one, holds it already.
 
-    Those that hold it `shared` do so side by side, and keep out who wants it alone.
+    Several `shared` holders may coexist, and exclude an exclusive one.
 
-    The folder itself is locked, so nothing is left behind in it, and the lock ends with its process however that ends.
+    The lock is on the folder itself, so no lock file remains, and it ends with the process.
     """
     if fcntl is None:
         yield
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
-        # Some file systems know no locks: there it is as if nobody else were at work.
+        # Some file systems have no locks: continue as if the folder were free.
         with suppress(OSError):
             try:
                 fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""Pages that need no other file: their frame, their look, tables, and what is opened by a click."""
+"""Self-contained HTML pages: document, style, tables, and collapsible sections."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
@@ -6,7 +6,7 @@ from importlib import resources
 
 
 def document(title: str, header: str, main: str, footer: str) -> str:
-    """A whole page. `title` is plain text, the rest is HTML."""
+    """Returns a whole page. `title` is plain text, the other arguments are HTML."""
     style = (resources.files("stillair.text") / "page.css").read_text(encoding="utf-8")
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -18,12 +18,15 @@ def document(title: str, header: str, main: str, footer: str) -> str:
 
 
 def scroll(name: str, inside: str) -> str:
-    """What scrolls by itself where it is too wide, with keys too. `name` is plain text, `inside` is HTML."""
+    """A container that scrolls if its content is too wide, also by keyboard.
+
+    `name` is plain text, `inside` is HTML.
+    """
     return f'<div class="scroll" role="group" aria-label="{escape(name)}" tabindex="0">{inside}</div>'
 
 
 def grid(heading: Sequence[str], rows: Iterable[str], kind: str = "", name: str = "table") -> str:
-    """A table that scrolls by itself. `heading` and `name`, which is read out, are plain text, `rows` are HTML."""
+    """A scrollable table. `heading` and the accessible `name` are plain text, `rows` are HTML."""
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heading)
     opened = f'<table class="{kind}">' if kind else "<table>"
     head = f"<thead><tr>{head}</tr></thead>" if heading else ""
@@ -31,26 +34,26 @@ def grid(heading: Sequence[str], rows: Iterable[str], kind: str = "", name: str 
 
 
 def row(cells: Sequence[str]) -> str:
-    """A row of plain texts. The first says whose row it is."""
+    """A row of plain text cells. The first is the row header."""
     first, *rest = cells
     return f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in rest)}</tr>\n'
 
 
 def pairs(values: Mapping[str, str], name: str = "table") -> str:
-    """A table of two columns without a heading."""
+    """A table with two columns and no heading."""
     return grid((), (row([key, value]) for key, value in values.items()), "pairs", name)
 
 
 def pre(text: str, name: str = "text") -> str:
-    """Plain text as it stands, which scrolls by itself, with keys too."""
+    """Preformatted plain text, scrollable also by keyboard."""
     return f'<pre role="group" aria-label="{escape(name)}" tabindex="0">{escape(text)}</pre>\n'
 
 
 def details(summary: str, inside: str) -> str:
-    """What is closed until somebody opens it. `summary` is plain text, `inside` is HTML."""
+    """A collapsed section. `summary` is plain text, `inside` is HTML."""
     return f"<details><summary>{escape(summary)}</summary>\n{inside}</details>\n"
 
 
 def lines(text: str) -> str:
-    """Plain text, line by line."""
+    """Plain text with line breaks."""
     return "<br>\n".join(escape(line) for line in text.splitlines())

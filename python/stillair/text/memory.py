@@ -1,4 +1,4 @@
-"""The memory that this process may have, and numbers of bytes in words."""
+"""Memory available to this process, and sizes in words."""
 
 import os
 from contextlib import suppress
@@ -8,7 +8,7 @@ _GROUPS = Path("/sys/fs/cgroup")
 
 
 def available() -> int:
-    """Bytes of memory that this process may have: of the machine, of its container, and by ulimit."""
+    """Memory available to this process in bytes, limited by the machine, the container, and ulimit."""
     found = [1 << 63]
     with suppress(ValueError, OSError, AttributeError):
         found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
@@ -22,19 +22,19 @@ def available() -> int:
 
 
 def _of_groups() -> list[int]:
-    """Limits of the control groups that this process is in, as a container or a batch system sets them (cgroup v2)."""
+    """Limits of this process's control groups, as set by a container or batch system (cgroup v2)."""
     found = []
     with suppress(OSError):
         for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
             if line.startswith("0::/"):
                 own = _GROUPS / line.removeprefix("0::/")
                 for group in (own, *own.parents[: len(own.parts) - len(_GROUPS.parts)]):
-                    # "max" without a limit; no file outside a container's own part of the tree.
+                    # "max" means no limit; the file is missing outside of a container's subtree.
                     with suppress(OSError, ValueError):
                         found.append(int((group / "memory.max").read_text(encoding="ascii")))
     return found
 
 
 def size(count: int) -> str:
-    """A number of bytes in words."""
+    """Formats a size."""
     return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.1f} MB"

@@ -1,4 +1,4 @@
-"""Writing files so that none is ever half there."""
+"""Writes files so that none is ever incomplete."""
 
 import errno
 import os
@@ -13,7 +13,7 @@ from stillair._native import InputError, RunError
 
 
 def prepare(folder: Path) -> None:
-    """Makes the folder and proves that it can be written, before time is spent on runs."""
+    """Creates the folder and checks that it is writable, before any run."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -25,9 +25,10 @@ def prepare(folder: Path) -> None:
 
 
 def refuse_present(paths: Iterable[Path], force: bool, option: str = "-o") -> None:
-    """An `InputError` if one of the files is there already, unless `force`: nothing is replaced unasked.
+    """Raises `InputError` if one of the files exists, unless `force` is set.
 
-    `option` is what names the file. Devices and pipes are written to, and lose nothing.
+    `option` is the option that names the file. Devices and pipes may exist, as writing to them replaces
+    nothing.
     """
     for path in () if force else paths:
         if path.is_file():
@@ -39,7 +40,7 @@ def _by(option: str) -> str:
 
 
 def check(path: Path) -> None:
-    """Proves that a file can be written there, before time is spent on what it is to hold."""
+    """Checks that a file can be written, before its content is computed."""
     try:
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
@@ -51,15 +52,15 @@ def check(path: Path) -> None:
 
 
 def check_kind(path: Path, suffix: str, what: str) -> None:
-    """Proves that a file can be written, and refuses a name of another kind: more likely a slip that costs a file."""
+    """Checks that a file can be written, and rejects other suffixes, which are probably a mistake."""
     check(path)
-    # A device or a link has the name that it has.
+    # Devices and links may have any name.
     if not path.name.lower().endswith(suffix) and not in_place(path):
-        raise InputError(f"{path}: the name of {what} has to end in {suffix}")
+        raise InputError(f"{path}: the name of {what} must end in {suffix}")
 
 
 def refuse_others(folder: Path, names: Iterable[str], whose: str) -> None:
-    """An `InputError` if a folder has files of these names, which are none of ours and would be written over."""
+    """Raises `InputError` if a folder has foreign files with these names, which would be overwritten."""
     for name in names:
         if os.path.lexists(folder / name):
             raise InputError(
@@ -68,16 +69,16 @@ def refuse_others(folder: Path, names: Iterable[str], whose: str) -> None:
 
 
 def in_place(path: Path) -> bool:
-    """Whether a path is a device, a pipe or a link, which is written to and not replaced."""
+    """Returns true if a path is a device, pipe or link, which is written to instead of replaced."""
     return path.is_symlink() or path.is_char_device() or path.is_block_device() or path.is_fifo()
 
 
 @contextmanager
 def whole(path: Path, *, shared: bool = False) -> Iterator[Path]:
-    """Gives a temporary path beside `path`, which takes its name at the end and is removed on an error.
+    """Yields a temporary path next to `path`, which is renamed at the end, or removed on an error.
 
-    A device, a pipe or a link that is there already is written to, not replaced: who names `/dev/stdout` wants it to
-    stay. `shared`, several may write the same file at once, and each has a temporary path of its own.
+    An existing device, pipe or link is written to instead: `/dev/stdout` must not be replaced. With `shared`,
+    several processes may write the same file at once, each to its own temporary path.
     """
     there = in_place(path)
     own = f".{secrets.token_hex(4)}" if shared else ""
@@ -87,10 +88,10 @@ def whole(path: Path, *, shared: bool = False) -> Iterator[Path]:
         if not there:
             part.replace(path)
     except OSError as error:
-        # By number: a library's own text for the same is longer and says no more.
+        # Use the error number: a library's own text is longer and adds nothing.
         raise RunError(f"{path}: cannot be written: {os.strerror(error.errno) if error.errno else error}") from None
     finally:
-        # The error that led here says more than one of this.
+        # The original error is more useful than one about the clean-up.
         if not there:
             with suppress(OSError):
                 part.unlink(missing_ok=True)
@@ -98,18 +99,18 @@ def whole(path: Path, *, shared: bool = False) -> Iterator[Path]:
 
 @contextmanager
 def text_file(path: Path) -> Iterator[IO[str]]:
-    """A text file in UTF-8 with the same line ends on every machine."""
+    """Opens a UTF-8 text file with the same line ends on every machine."""
     with whole(path) as part, part.open("w", encoding="utf-8", newline="") as file:
         yield file
 
 
 def write_files(folder: Path, files: Mapping[str, str]) -> None:
-    """Writes each text under its name."""
+    """Writes texts by file name."""
     write_bytes(folder, {name: text.encode() for name, text in files.items()})
 
 
 def write_bytes(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Writes each file under its name."""
+    """Writes files by name."""
     for name, data in files.items():
         with whole(folder / name) as part:
             part.write_bytes(data)

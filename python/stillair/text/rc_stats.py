@@ -1,7 +1,7 @@
-"""What rate control knows at the end of a run, by columns of mac80211's `rc_stats`.
+"""Rate control at the end of a run, in the columns of mac80211's `rc_stats`.
 
-The report of a run has neither its `idx`, `airtime`, `max_tp` and deviation nor its totals over all rates. Its
-`mode` is the beginning of a rate's name, and stands in the report alone.
+A run's report lacks `idx`, `airtime`, `max_tp`, the deviation, and the totals over all rates. `mode`, the
+prefix of a rate's name, is only in the report.
 """
 
 from collections.abc import Mapping
@@ -9,12 +9,12 @@ from typing import Any
 
 from stillair.text.table import table
 
-# linux: net/mac80211/rc80211_minstrel_ht_debugfs.c (4.4) - columns; rates never tried are left out here.
+# linux: net/mac80211/rc80211_minstrel_ht_debugfs.c (4.4) - columns. Rates never tried are left out here.
 _HEAD = ("rate", "best", "tp (avg)", "prob (avg)", "retry", "last suc/att", "sum suc/att")
 
 
 def rc_stats_text(run: Mapping[str, Any], width: int = 80) -> str:
-    """All links of a run's report whose rates are not fixed; no wider than `width`."""
+    """Tables of all links of a run's report whose rates are not fixed, no wider than `width`."""
     links: Mapping[str, list[Mapping[str, Any]]] = run.get("rc_stats", {})
     return "\n\n".join(_link(*link, width) for link in links.items()) or "all rates are fixed"
 

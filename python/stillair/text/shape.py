@@ -1,6 +1,6 @@
-"""What a value read from JSON has to look like, said once and checked before anything is made of it.
+"""Validates values read from JSON before they are used.
 
-A shape is a function that takes a value and raises `Misfit` if it is not as it should be.
+A shape is a function that takes a value and raises `Misfit` if it is not valid.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -11,7 +11,7 @@ from stillair._native import InputError
 Shape = Callable[[Any], None]
 
 LARGEST = 2**64 - 1
-"""The engine's times and counts are at most this."""
+"""Upper bound of the engine's times and counts."""
 
 _KINDS = {
     dict: "an object",
@@ -27,18 +27,18 @@ _KINDS = {
 _MISSING = "nothing"
 
 
-class Misfit(Exception):  # noqa: N818 - it never leaves this module but as an InputError
-    """A value does not have its shape; it learns its key on the way out."""
+class Misfit(Exception):  # noqa: N818 - converted to InputError inside this module
+    """A value does not have its shape. Callers add its key as the exception propagates."""
 
     def __init__(self, found: str, expected: str, *keys: object) -> None:
-        """`keys` lead to it from the value that is looked at, which does not know where it stands itself."""
+        """`keys` lead to the value from the value being checked, whose own key is unknown here."""
         super().__init__(found, expected)
         self.keys = [str(key) for key in reversed(keys)]
         self.found, self.expected = found, expected
 
 
 def check(value: object, shape: Shape, where: object, key: str = "") -> None:
-    """An `InputError` that names `where`, such as a file, and the key within it, if a value does not have its shape."""
+    """Raises `InputError` with `where`, such as a file, and the key, if a value does not have its shape."""
     try:
         shape(value)
     except Misfit as misfit:
@@ -52,30 +52,30 @@ def check(value: object, shape: Shape, where: object, key: str = "") -> None:
 
 
 def kind(value: object) -> str:
-    """What a value of JSON is, in words."""
+    """Names a JSON type."""
     return _KINDS[type(value)]
 
 
 def shown(value: object) -> str:
-    """A value as messages show it: numbers as they are, all else by its kind."""
+    """A value for messages: numbers as they are, anything else by its type."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return kind(value)
     return repr(value) if isinstance(value, float) or abs(value) <= 2**64 else "a larger number"
 
 
 def whole(least: int = 0, most: int = LARGEST) -> Shape:
-    """A whole number within its bounds."""
+    """An integer within bounds."""
 
     def fits(value: object) -> None:
-        # A truth is a whole number to Python, and none to us.
+        # In Python, a boolean is an integer; reject it here.
         if type(value) is not int or not least <= value <= most:
             raise Misfit(shown(value), f"a whole number from {least} to {most}")
 
     return fits
 
 
-def number(value: Any) -> None:  # noqa: ANN401 - of JSON
-    """A number that is finite."""
+def number(value: Any) -> None:  # noqa: ANN401 - a JSON value
+    """A finite number."""
     if type(value) not in (int, float) or not abs(value) <= LARGEST:
         raise Misfit(shown(value), "a number")
 
@@ -88,7 +88,7 @@ def text(value: object) -> None:
         try:
             value.encode()
         except UnicodeEncodeError:
-            raise Misfit("text with half of a letter", "text") from None
+            raise Misfit("text with an unpaired surrogate", "text") from None
 
 
 def truth(value: object) -> None:
@@ -98,7 +98,10 @@ def truth(value: object) -> None:
 
 
 def anything(value: object) -> None:
-    """Whatever it is: nobody reads it by name, but it is written and averaged, so its numbers and texts are proper."""
+    """Any value.
+
+    No reader uses it by name, but it is written and averaged, so its numbers and texts must be valid.
+    """
     if isinstance(value, dict):
         table(anything)(value)
     elif isinstance(value, list):
@@ -110,14 +113,14 @@ def anything(value: object) -> None:
 
 
 def single(value: object) -> None:
-    """Anything but an object: what is averaged over runs, and told by its key."""
+    """Any value except an object, for values that are averaged over runs by key."""
     if isinstance(value, dict):
         raise Misfit(kind(value), "a value")
     anything(value)
 
 
 def maybe(shape: Shape) -> Shape:
-    """That, or null."""
+    """The given shape, or null."""
 
     def fits(value: object) -> None:
         if value is not None:
@@ -127,14 +130,14 @@ def maybe(shape: Shape) -> Shape:
 
 
 def each(shape: Shape, least: int = 0) -> Shape:
-    """A list of things of one shape."""
+    """A list whose elements have one shape."""
 
     def fits(value: object) -> None:
         if not isinstance(value, list):
             raise Misfit(shown(value), "a list")
         if len(value) < least:
             raise Misfit("none", "at least one")
-        # Lists are long: one call for each element, and no more.
+        # Lists are long: a single call for each element.
         position = 0
         try:
             for position, element in enumerate(value):  # noqa: B007 - it is where the fault is
@@ -147,7 +150,7 @@ def each(shape: Shape, least: int = 0) -> Shape:
 
 
 def row(*shapes: Shape) -> Shape:
-    """A list of as many things as there are shapes, each of its own."""
+    """A list with one element for each shape."""
 
     def fits(value: object) -> None:
         if not isinstance(value, list):
@@ -161,7 +164,7 @@ def row(*shapes: Shape) -> Shape:
 
 
 def table(shape: Shape) -> Shape:
-    """An object with whatever keys, and things of one shape."""
+    """An object with any keys, whose values have one shape."""
 
     def fits(value: object) -> None:
         if not isinstance(value, dict):
@@ -174,7 +177,7 @@ def table(shape: Shape) -> Shape:
 
 
 def record(keys: Mapping[str, Shape], optional: Mapping[str, Shape] | None = None, rest: Shape = anything) -> Shape:
-    """An object with these keys; others may be there."""
+    """An object with these keys; others are allowed."""
     known = {**keys, **(optional or {})}
 
     def fits(value: object) -> None:
@@ -191,7 +194,7 @@ def record(keys: Mapping[str, Shape], optional: Mapping[str, Shape] | None = Non
 
 
 def columns(keys: Mapping[str, Shape], rest: Shape = anything) -> Shape:
-    """An object in which these keys are lists, all as long as the first; others may be there."""
+    """An object in which these keys are lists of equal length; others are allowed."""
     lists = record({key: each(shape) for key, shape in keys.items()}, rest=rest)
 
     def fits(value: Any) -> None:  # noqa: ANN401 - a mapping of lists once `lists` has seen it
@@ -206,7 +209,7 @@ def columns(keys: Mapping[str, Shape], rest: Shape = anything) -> Shape:
 
 
 def both(*shapes: Shape) -> Shape:
-    """What has each of these shapes."""
+    """A value with all of these shapes."""
 
     def fits(value: object) -> None:
         for shape in shapes:
@@ -216,11 +219,11 @@ def both(*shapes: Shape) -> Shape:
 
 
 def unread(value: object) -> None:
-    """Whatever it is: it is not read, or not here."""
+    """Any value: it is not used here."""
 
 
 def repeated(values: Iterable[Hashable]) -> int | None:
-    """The position of the first value that was there before; none if each is there once."""
+    """Returns the position of the first repeated value, or `None`."""
     seen = set()
     for position, value in enumerate(values):
         if value in seen:

@@ -1,4 +1,4 @@
-"""Ends of a process: signals end every command in the same way, and a helper process ends with its parent."""
+"""Process termination: every command handles signals alike, and helper processes end with their parent."""
 
 import os
 import select
@@ -17,31 +17,34 @@ _OTHERS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasat
 
 
 class Ended(KeyboardInterrupt):
-    """SIGTERM or SIGHUP: whatever catches Ctrl-C to keep finished work catches these as well."""
+    """Raised on SIGTERM or SIGHUP.
+
+    A subclass, so that code that catches Ctrl-C to keep finished work catches it too.
+    """
 
     def __init__(self, number: int) -> None:
-        """`number` is the signal's."""
+        """`number` is the signal number."""
         super().__init__()
         self.number = number
 
 
 class Status(int):
-    """The exit status of a command that a signal ended; no other status is of this type."""
+    """Exit status of a command that was ended by a signal, as a distinct type."""
 
 
 def status(error: KeyboardInterrupt) -> Status:
-    """The exit status after a signal: 128 plus its number, as in shells."""
+    """Returns the exit status for a signal: 128 plus its number, as in shells."""
     return Status(128 + error.number if isinstance(error, Ended) else INTERRUPTED)
 
 
 def said(code: int) -> str:
-    """The words for such a status."""
+    """Describes such a status."""
     names = {128 + number: f"ended by {signal.Signals(number).name}" for number in _OTHERS}
     return names.get(code, "interrupted")
 
 
 class _Handler:
-    """Raises the exception of a signal, or holds it back until a block has ended."""
+    """Raises the exception of a signal, or defers it to the end of a block."""
 
     def __init__(self) -> None:
         self.depth = 0
@@ -54,7 +57,7 @@ class _Handler:
         elif number == signal.SIGINT:
             raise KeyboardInterrupt
         elif not self._ending:
-            # Once: a second one does not cut off the clean-up after the first.
+            # Only once: a second signal must not interrupt the clean-up after the first.
             self._ending = True
             raise Ended(number)
 
@@ -64,9 +67,9 @@ _handler: _Handler | None = None
 
 @contextmanager
 def by_signals() -> Iterator[None]:
-    """Makes SIGTERM and SIGHUP raise `Ended` in this block, and all signals wait for the end of `held_back`.
+    """Makes SIGTERM and SIGHUP raise `Ended` in this block, and lets `held_back` defer all signals.
 
-    Signals that the process was started to ignore, as under nohup, stay ignored. Only the main thread can do this.
+    Signals that were ignored at the start, as under nohup, stay ignored. Only works in the main thread.
     """
     global _handler  # noqa: PLW0603 - signals are the process's
     if _handler is not None or threading.current_thread() is not threading.main_thread():
@@ -87,7 +90,7 @@ def by_signals() -> Iterator[None]:
 
 @contextmanager
 def held_back() -> Iterator[None]:
-    """Lets no signal end this block in the middle, such as between the files of one run."""
+    """Defers signals to the end of this block, for instance while the files of a run are written."""
     handler = _handler
     if handler is None:
         yield
@@ -97,22 +100,23 @@ def held_back() -> Iterator[None]:
         yield
     finally:
         handler.depth -= 1
-        # Also if the block fails: its error stays the context of the signal's exception.
+        # Also if the block fails; its error becomes the context of the signal's exception.
         if handler.depth == 0 and handler.pending is not None:
             number, handler.pending = handler.pending, None
             handler(number, None)
 
 
 def with_parent() -> None:
-    """Ends this process as soon as the other end of its standard input is closed, even in the middle of work.
+    """Ends this process as soon as the other end of its standard input is closed, even during work.
 
-    The kernel closes the parent's end however the parent dies, so nothing survives `kill -9` of the parent.
+    The kernel closes the parent's end however the parent dies, so this process does not survive `kill -9` of
+    its parent.
     """
     if not hasattr(select, "poll"):
-        # Windows. The process still ends when it next reads its input.
+        # On Windows, the process ends when it next reads its input.
         return
     hangs_up = select.poll()
-    # No events: a hang-up is reported anyway, and requests are not.
+    # Without events, poll still reports a hang-up, but ignores requests.
     hangs_up.register(sys.stdin.fileno(), 0)
 
     def wait() -> None:

@@ -1,7 +1,7 @@
-"""Files read within a limit. Every reader of a file that a user names takes it from here.
+"""Reads files with a size limit. All readers of files named by a user use this module.
 
-A file is refused by what it is (a device, a pipe by name) or by its length before it is read. What a compressed file
-holds counts, not its own length, so a small file that unpacks to gigabytes costs no more than the limit.
+Devices, named pipes and oversized files are rejected before they are read. For a compressed file, the
+unpacked size counts, so that a small file that unpacks to gigabytes costs no more than the limit.
 """
 
 import io
@@ -20,29 +20,29 @@ from stillair.text import memory
 MIB = 1 << 20
 
 TEXT = 16 * MIB
-"""Limit in bytes for files that people write or paste. The engine has the same for files that a scenario names."""
+"""Limit in bytes for files that people write or paste, as in the engine for files that a scenario names."""
 
 _JSON_COST = 8
-"""Bytes of memory for a byte of JSON, values of Python included: 6 to 8 for lists of numbers."""
+"""Memory per byte of JSON, including Python's values: 6 to 8 for lists of numbers."""
 
 _PIECE = MIB
 _GIVEN = "/proc/self/fd", "/dev/fd"
 
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\x00": "xz"}
-"""By the first bytes."""
+"""Compression by first bytes."""
 _UNPACKS = {"zstd": "zstd -d", "xz": "xz -d"}
 
 
 class Stream:
-    """The bytes of a file, one piece after the other; those of gzip and bzip2 are unpacked on the way."""
+    """Bytes of a file in pieces; gzip and bzip2 are unpacked."""
 
     def __init__(self, file: object, raw: BinaryIO) -> None:
         """Reads `raw` from its beginning; `file` is its name in messages."""
         self.file = str(file)
         self.at = 0
-        """Bytes that were read, unpacked."""
+        """Number of unpacked bytes read."""
         self.damage = ""
-        """Why unpacking ended before the end; the bytes before that are given."""
+        """Why unpacking failed; the bytes before the damage are returned."""
         head = raw.read(6)
         self.form = _form(head)
         if self.form in _UNPACKS:
@@ -66,28 +66,28 @@ class Stream:
         self._ahead, self._from = b"", 0
 
     def peek(self, count: int) -> bytes:
-        """The next bytes, which stay; fewer at the end. The caller bounds `count`."""
+        """Returns the next bytes without consuming them; fewer at the end. The caller bounds `count`."""
         if len(self._ahead) - self._from < count:
             kept = self._ahead[self._from :]
             self._ahead, self._from = kept + self._more(max(count - len(kept), _PIECE)), 0
         return self._ahead[self._from : self._from + count]
 
     def read(self, count: int) -> bytes:
-        """The next bytes; fewer at the end. The caller bounds `count`."""
+        """Returns the next bytes; fewer at the end. The caller bounds `count`."""
         taken = self.peek(count)
         self._from += len(taken)
         self.at += len(taken)
         return taken
 
     def skip(self, count: int) -> int:
-        """Passes over bytes, a piece at a time; how many there were."""
+        """Skips bytes in pieces and returns their number."""
         left = count
         while left and (got := len(self.read(min(left, _PIECE)))):
             left -= got
         return count - left
 
     def whole(self, most: int, what: str) -> bytes:
-        """All bytes from here on; an `InputError` if there are more than `most`."""
+        """Returns all remaining bytes. Raises `InputError` if there are more than `most`."""
         made = bytearray()
         while piece := self.read(min(_PIECE, most + 1 - len(made))):
             made += piece
@@ -98,16 +98,16 @@ class Stream:
         return bytes(made)
 
     def _more(self, count: int) -> bytes:
-        """So many bytes of the file, fewer at its end or where it is damaged."""
+        """Returns the next `count` bytes; fewer at the end or at damage."""
         made = b""
         try:
-            # Of a pipe a piece may be short before the end.
+            # A pipe may return fewer bytes before its end.
             while len(made) < count and (piece := self._raw.read(count - len(made))):
                 made += piece
         except (EOFError, zlib.error) as error:
             self.damage = str(error)
         except OSError as error:
-            # Both tell damage by an error without a number.
+            # gzip and bzip2 report damage with an error without a number.
             if self.form is None or error.errno:
                 raise
             self.damage = str(error)
@@ -115,7 +115,7 @@ class Stream:
 
 
 class _Again(io.RawIOBase):
-    """A pipe whose first bytes were looked at, from its beginning."""
+    """A pipe from its beginning, after its first bytes were peeked at."""
 
     def __init__(self, head: bytes, rest: BinaryIO) -> None:
         self._head, self._rest = head, rest
@@ -132,9 +132,9 @@ class _Again(io.RawIOBase):
 
 @contextmanager
 def opened(path: str | os.PathLike[str], most: int | None = None, what: str = "") -> Iterator[Stream]:
-    """The bytes of a file; an `OSError` if it cannot be opened, an `InputError` if it is no file or too large.
+    """Opens a file. Raises `OSError` if it cannot be opened, `InputError` if it is not a file or too large.
 
-    `most` is for files that are not compressed, and checked before a byte is read.
+    `most` applies to uncompressed files, and is checked before the file is read.
     """
     with _file(path) as raw:
         if most is not None:
@@ -143,7 +143,7 @@ def opened(path: str | os.PathLike[str], most: int | None = None, what: str = ""
 
 
 def data(path: str | os.PathLike[str], most: int = TEXT, what: str = "") -> bytes:
-    """The content of a file, as it is; `what` completes "expected at most 16 MiB of ..."."""
+    """Returns the raw content of a file; `what` completes "expected at most 16 MiB of ..."."""
     with _file(path) as raw:
         _check_length(raw, path, most, what)
         made = raw.read(most + 1)
@@ -153,46 +153,49 @@ def data(path: str | os.PathLike[str], most: int = TEXT, what: str = "") -> byte
 
 
 def text(path: str | os.PathLike[str], what: str = "", most: int = TEXT, errors: str = "strict") -> str:
-    """The content of a text file in UTF-8, with the line ends of this program; a `UnicodeDecodeError` for others."""
+    """Returns the content of a UTF-8 text file with line ends normalised.
+
+    Raises `UnicodeDecodeError` for others.
+    """
     return data(path, most, what).decode("utf-8", errors).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def json_text(path: str | os.PathLike[str], what: str = "a result of this program") -> str:
-    """The text of a JSON file that fits into memory once it is parsed."""
+    """Returns the text of a JSON file that fits into memory when parsed."""
     return data(path, most_json(), what).decode()
 
 
 def most_json() -> int:
-    """The longest text of JSON whose values fit into this machine's memory."""
+    """Largest JSON text in bytes whose values fit into this machine's memory."""
     return memory.available() // _JSON_COST
 
 
 def unpacked(file: object, content: bytes, most: int, what: str) -> bytes:
-    """Bytes that may be compressed; an `InputError` if they are damaged, or more than `most` when unpacked."""
+    """Unpacks bytes if they are compressed. Raises `InputError` if they are damaged or larger than `most`."""
     return Stream(file, io.BytesIO(content)).whole(most, what)
 
 
 def parsed(content: str | bytes) -> Any:  # noqa: ANN401 - JSON
-    """A value of JSON; a `ValueError` for every text that is none, also for NaN, deep nesting and long numbers."""
+    """Parses JSON. Raises `ValueError` for malformed text, NaN, deep nesting and long numbers."""
     try:
         value = json.loads(content, parse_constant=_no_number)
         check_letters(value, content)
     except RecursionError:
-        raise ValueError("objects within objects without end") from None
+        raise ValueError("objects nested too deep") from None
     return value
 
 
 def check_letters(value: object, content: str | bytes) -> None:
-    """A `ValueError` if a text in a value of JSON, read from `content`, has half of a letter: no file can hold it."""
+    """Raises `ValueError` if a JSON string has an unpaired surrogate, which no file can represent."""
     if (b"\\u" if isinstance(content, bytes) else "\\u") in content:  # type: ignore[operator]
         try:
             json.dumps(value, ensure_ascii=False).encode()
         except UnicodeEncodeError:
-            raise ValueError("text with half of a letter") from None
+            raise ValueError("text with an unpaired surrogate") from None
 
 
 def _no_number(word: str) -> float:
-    raise ValueError(f"{word} is no number of JSON")
+    raise ValueError(f"{word} is not a JSON number")
 
 
 def _form(head: bytes) -> str | None:
@@ -201,9 +204,9 @@ def _form(head: bytes) -> str | None:
 
 @contextmanager
 def _file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A file that is open for reading. Opening does not wait for the other end of a pipe."""
+    """Opens a file for reading, without waiting for the other end of a pipe."""
     try:
-        # Without waiting: a pipe that has a name is refused below, whether somebody writes to it or not.
+        # Without blocking: a named pipe is rejected below, with or without a writer.
         number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except ValueError as error:
         raise InputError(f"{path!s}: cannot be read: {error}") from None
@@ -213,13 +216,13 @@ def _file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             raise IsADirectoryError(21, os.strerror(21))
         if not stat.S_ISREG(mode):
             if not _is_given(path) or stat.S_ISCHR(mode):
-                raise InputError(f"{path}: is no regular file, expected one: write the output to a file first")
+                raise InputError(f"{path}: is not a regular file, expected one: write the output to a file first")
             os.set_blocking(number, True)
         yield file
 
 
 def _is_given(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is a descriptor that this process was started with, such as /dev/stdin."""
+    """Returns true if a path is an inherited descriptor, such as /dev/stdin."""
     try:
         link = Path(path)
         return str(link) == "/dev/stdin" or str(link.parent) in _GIVEN
@@ -228,21 +231,21 @@ def _is_given(path: str | os.PathLike[str]) -> bool:
 
 
 def _check_length(raw: BinaryIO, path: object, most: int, what: str) -> None:
-    """An `InputError` for a file that is too long, before a byte of it is read."""
+    """Raises `InputError` for an oversized file before it is read."""
     found = os.fstat(raw.fileno())
     if stat.S_ISREG(found.st_mode) and found.st_size > most:
         raise _too_large(path, found.st_size, most, what)
 
 
 def _too_large(path: object, found: int, most: int, what: str, how: str = "") -> InputError:
-    """The error of a file with `found` bytes; 0 if nobody knows, since reading ended at the limit."""
+    """Error for a file with `found` bytes; 0 if unknown because reading stopped at the limit."""
     size, limit = _size(found), _size(most)
     told = f"more than {limit}" if not found or size == limit else size
     return InputError(f"{path}: found {told}{how}, expected at most {limit}{f' of {what}' if what else ''}")
 
 
 def _size(count: int) -> str:
-    """A number of bytes in binary units: limits are powers of two."""
+    """Formats a size in binary units, because limits are powers of two."""
     for unit, name in ((1 << 40, "TiB"), (1 << 30, "GiB"), (MIB, "MiB"), (1 << 10, "KiB")):
         if count >= unit:
             return f"{count / unit:.4g} {name}"

@@ -1,4 +1,4 @@
-"""Plain text tables: a header, rows, columns in line."""
+"""Plain text tables with aligned columns."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,7 +16,7 @@ Paint = Callable[[str], str]
 
 @contextmanager
 def fitting(width: int | None) -> Iterator[None]:
-    """Tables that are laid out meanwhile are no wider than this, where nobody says how wide they may be."""
+    """Limits the width of tables that are laid out in this block without a width of their own."""
     before = _room.set(width)
     try:
         yield
@@ -25,7 +25,7 @@ def fitting(width: int | None) -> Iterator[None]:
 
 
 def room() -> int | None:
-    """How wide a table may be; none if there is no bound."""
+    """Width limit of tables, or `None`."""
     return _room.get()
 
 
@@ -38,18 +38,17 @@ def table(
     paint: Paint | None = None,
     labels: int = 1,
 ) -> str:
-    """Lays out a table. The first columns, so many as there are `words`, stand left; the others are figures, right.
+    """Lays out a table. The first `words` columns are left-aligned text, the others right-aligned figures.
 
-    One that is wider than `width` has its headings broken into lines, and then its columns put below each other in
-    parts, each beginning with the first column, or with as many as there are `labels`. `paint` makes the lines of the
-    heading look like one.
+    If a table exceeds `width`, headings are wrapped first. Then the columns are split into parts below each
+    other, each starting with the first `labels` columns. `paint` styles heading lines.
     """
     width = room() if width is None else width
     lines = [list(header), *map(list, rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
     if width is None or _whole(widths, indent) <= width:
         return _laid_out([lines[0]], lines[1:], widths, indent, words, paint)
-    # As wide as what stands below the heading, or as its longest word.
+    # As wide as the cells below the heading, or as its longest word.
     least = [max([len(line[column]) for line in lines[1:]], default=0) for column in range(len(header))]
     most = [max(own, *(len(word) for word in header[column].split() or [""])) for column, own in enumerate(least)]
     parts = _parts(most, width - len(indent), labels)
@@ -67,7 +66,7 @@ def _whole(widths: Sequence[int], indent: str) -> int:
 
 
 def _parts(widths: Sequence[int], width: int, labels: int) -> list[list[int]]:
-    """Columns of each part: the labels of all, and as many of the others as fit beside them; at least one."""
+    """Columns of each part: the labels, and as many others as fit, at least one."""
     first = list(range(min(labels, len(widths))))
     least = sum(widths[column] for column in first) + len(_GAP) * (len(first) - 1)
     parts, used = [first[:]], least
@@ -82,7 +81,7 @@ def _parts(widths: Sequence[int], width: int, labels: int) -> list[list[int]]:
 
 
 def _broken(header: Sequence[str], widths: Sequence[int]) -> list[list[str]]:
-    """The lines of a heading whose words go below each other where they do not fit; the last line is full."""
+    """Lines of a heading whose words are wrapped to the column widths; the last line is always full."""
     columns = []
     for text, width in zip(header, widths, strict=True):
         lines = [""]
@@ -117,8 +116,8 @@ def _cell(text: str, width: int, is_word: bool) -> str:
 
 
 def pairs(rows: Sequence[tuple[str, str]], header: tuple[str, str] | None, width: int) -> str:
-    """A table of a name and a text each, whose texts are broken into lines where they do not fit."""
-    import textwrap  # noqa: PLC0415 - here alone
+    """A table of names and texts; texts are wrapped to the width."""
+    import textwrap  # noqa: PLC0415 - only used here
 
     every = [header, *rows] if header else rows
     names = max(len(name) for name, _ in every)
@@ -130,7 +129,7 @@ def pairs(rows: Sequence[tuple[str, str]], header: tuple[str, str] | None, width
 
 
 def figure(value: float | None) -> str:
-    """A number with three digits, or all before the point; a dash for none."""
+    """A number with three digits, or all integer digits; a dash for `None`."""
     if value is None:
         return "-"
     digits = max(0, 3 - len(str(int(abs(value)))))
@@ -138,6 +137,6 @@ def figure(value: float | None) -> str:
 
 
 def natural(names: Iterable[str]) -> list[str]:
-    """Names in the order in which people count: `sta2` before `sta10`."""
-    # Of the parts every other one is a number, the first is none.
+    """Sorts names in natural order: `sta2` before `sta10`."""
+    # The split alternates text and numbers, starting with text.
     return sorted(names, key=lambda name: [int(part) if at % 2 else part for at, part in enumerate(_PARTS.split(name))])

@@ -1,7 +1,7 @@
-"""Queueing disciplines of a run in the words of `tc -s qdisc`."""
+"""Queueing disciplines of a run in the format of `tc -s qdisc`."""
 
-# spec: tc(8), tc-cake(8), tc-codel(8), tc-fq(8), tc-fq_codel(8), tc-netem(8), tc-pie(8), tc-tbf(8) of iproute2
-# 6.1, and what it prints.
+# spec: tc(8), tc-cake(8), tc-codel(8), tc-fq(8), tc-fq_codel(8), tc-netem(8), tc-pie(8), tc-tbf(8) of
+# iproute2 6.1, and its output.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 Fields = Mapping[str, Any]
 
 _CATEGORIES = ("VO", "VI", "BE", "BK")
-"""In the kernel's order: under mq the first is the parent `:1`."""
+"""In the kernel's order: under mq, the first has the parent `:1`."""
 
 # linux: drivers/net/ifb.c TX_Q_LIMIT (6.1) - packets.
 _IFB_QUEUE = 32
@@ -18,12 +18,12 @@ _PRIOMAP = "bands 3 priomap 1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1"
 
 
 def tc_text(run: Fields, resolved: Fields) -> str:
-    """All disciplines of a run's report, with the options that the resolved scenario has for them."""
+    """All disciplines of a run's report, with their options from the resolved scenario."""
     return "\n".join(_block(*one) for one in _all(run, resolved))
 
 
 def tc_list(run: Fields, resolved: Fields) -> list[Fields]:
-    """The same as a list of objects: where it stands in `tc`'s words, counters, options."""
+    """The disciplines as objects: place in `tc`'s terms, counters, options."""
     found: list[Fields] = []
     for counters, where, config, _ in _all(run, resolved):
         _, device, *place = where.split()
@@ -35,7 +35,7 @@ def tc_list(run: Fields, resolved: Fields) -> list[Fields]:
 
 
 def _all(run: Fields, resolved: Fields) -> Iterable[tuple[Fields, str, Fields, int]]:
-    """Of each discipline its counters, where it stands, its options and the queue length of its device."""
+    """Counters, place and options of each discipline, and the queue length of its device."""
     for node in resolved["nodes"]:
         for interface in node["interfaces"]:
             name = f"{node['name']}.{interface['name']}"
@@ -48,7 +48,7 @@ def _all(run: Fields, resolved: Fields) -> Iterable[tuple[Fields, str, Fields, i
 
 
 def _found(counted: Mapping[str, Fields], interface: str, qdisc: Fields) -> Iterable[tuple[Fields, str, Fields]]:
-    """Of each discipline of an interface its counters, where it stands and its options; each before those inside it."""
+    """Counters, place and options of each discipline of an interface; parents before children."""
     if not qdisc["mq"]:
         yield from _down(counted, interface, f"dev {interface} root", qdisc["config"])
         return
@@ -76,7 +76,7 @@ def _block(counters: Fields, where: str, config: Fields, txqueuelen: int) -> str
 
 
 def _common(counters: Fields, drops: int | None = None) -> Sequence[str]:
-    """What all have; a class has dropped less than its discipline."""
+    """Counters of every discipline. A class has fewer drops than its discipline."""
     dropped = counters["drops"] if drops is None else drops
     return (
         f" Sent {counters['bytes']} bytes {counters['packets']} pkt "
@@ -86,7 +86,7 @@ def _common(counters: Fields, drops: int | None = None) -> Sequence[str]:
 
 
 def _htb_and_class(counters: Fields, where: str, config: Fields, txqueuelen: int) -> str:
-    """An htb as `tc -s qdisc` prints it, then its one class as `tc -s class` does."""
+    """An htb in the format of `tc -s qdisc`, and its single class in that of `tc -s class`."""
     one = (
         f"class htb {where} prio 0 rate {rate(config['rate_bps'])} ceil {rate(config['ceil_bps'])} "
         f"burst {size(config['burst_bytes'])} cburst {size(config['cburst_bytes'])}"
@@ -103,9 +103,9 @@ def _htb_and_class(counters: Fields, where: str, config: Fields, txqueuelen: int
     )
 
 
-# linux: iproute2 lib/utils.c print_color_rate (6.1) - three digits more where the unit would round.
+# linux: iproute2 lib/utils.c print_color_rate (6.1) - uses the smaller unit if the larger one would round.
 def rate(bps: int) -> str:
-    """A rate as tc writes it."""
+    """A rate in tc's format."""
     units = ["", "K", "M", "G", "T"]
     while len(units) > 1 and bps >= 1000 and (bps % 1000 == 0 or bps >= 1_000_000):
         bps //= 1000
@@ -113,9 +113,9 @@ def rate(bps: int) -> str:
     return f"{bps}{units[0]}bit"
 
 
-# linux: iproute2 lib/utils.c print_color_size (6.1) - a unit where what it rounds is little.
+# linux: iproute2 lib/utils.c print_color_size (6.1) - uses a unit if the rounding error is small.
 def size(count: int) -> str:
-    """A number of bytes as tc writes it."""
+    """A size in tc's format."""
     for unit, scale, slack in (("Mb", 1 << 20, 1024), ("Kb", 1024, 16)):
         if count >= scale and abs(scale * round(count / scale) - count) < slack:
             return f"{round(count / scale)}{unit}"
@@ -124,14 +124,14 @@ def size(count: int) -> str:
 
 # linux: iproute2 lib/utils.c sprint_time, sprint_time64 (6.1) - three digits.
 def time(us: int) -> str:
-    """A time in microseconds as tc writes it."""
+    """A time in microseconds in tc's format."""
     if us >= 1_000_000:
         return f"{us / 1_000_000:.3g}s"
     return f"{us / 1000:.3g}ms" if us >= 1000 else f"{us}us"
 
 
 def fine_time(ns: int) -> str:
-    """A time that tc has in nanoseconds."""
+    """A time in nanoseconds in tc's format."""
     if ns < 1000:
         return f"{ns}ns"
     return f"{ns / 1000:.3g}us" if ns < 1_000_000 else time(ns // 1000)
@@ -191,7 +191,7 @@ def _netem(config: Fields) -> str:
     if config["delay_ns"] or config["jitter_ns"]:
         words.append(f"delay {_ns(config['delay_ns'])}")
         if config["jitter_ns"]:
-            # With two blanks before it.
+            # tc prints two spaces before it.
             words.append(f" {_ns(config['jitter_ns'])}")
             words += [percent(config["delay_correlation"])] if config["delay_correlation"] else []
     for name in ("loss", "duplicate", "reorder"):
@@ -219,7 +219,7 @@ def _pie(config: Fields) -> str:
 
 
 _NEVER = 2**32 - 1
-"""Microseconds that stand for no threshold."""
+"""Value in microseconds that means no threshold."""
 
 
 def _fq(config: Fields) -> str:
@@ -256,7 +256,7 @@ _OPTIONS: Mapping[str, Callable[[Fields], str]] = {
 
 
 def _codel_own(c: Fields) -> Sequence[str]:
-    # What is overdue is told without its sign by the function for times, and with one before it.
+    # tc prints an overdue time as its absolute value after a minus sign.
     next_us = c["drop_next_us"] or 0
     acting = "" if c["drop_next_us"] is None else " dropping"
     drop_next = f"{'-' if next_us < 0 else ''}{time(abs(next_us))}"
@@ -292,7 +292,7 @@ def _fq_own(c: Fields) -> Sequence[str]:
     second = f"  gc {c['gc']} highprio {c['highprio']} throttled {c['throttled']}"
     second += f" latency {fine_time(c['latency_ns'])}" if c["latency_ns"] else ""
     second += "".join(f" {key} {c[key]}" for key in ("ce_mark", "flows_plimit") if c[key])
-    # Lines that are there when they have something to say; some begin with one blank, some with two.
+    # Lines that tc prints only for non-zero counters, with one or two leading spaces.
     rare = ((" ", "pkts_too_long"), (" ", "horizon_drops"), ("  ", "horizon_caps"))
     return [first, second, *(f"{blank}{key} {c[key]}" for blank, key in rare if c[key])]
 
@@ -325,7 +325,7 @@ def _cake_own(c: Fields) -> Sequence[str]:
     def span(words: str, least: int | None, most: int, width: int) -> str:
         return f" {words}:{least or 0:>{width}} /{most:8}"
 
-    # A report's keys stand in order of the alphabet; tins in that of their class.
+    # Report keys are sorted alphabetically, tins by class.
     classes = ("Bulk", "Best Effort", "Video", "Voice")
     place = {name: at for at, name in enumerate(classes)}
     tins: Mapping[str, Fields] = dict(sorted(c["tins"].items(), key=lambda tin: place.get(tin[0], 0)))

@@ -1,4 +1,4 @@
-"""What a terminal can show: how wide it is, colours where they are wanted, and no letters that would command it."""
+"""Terminal capabilities: width, colours, and removal of control characters."""
 
 import os
 import re
@@ -6,23 +6,23 @@ import shutil
 from typing import IO
 
 WIDTH = 80
-"""Columns where no terminal tells of its own."""
+"""Default width in columns."""
 
 BOLD, RED, YELLOW, GREEN = "1", "31", "33", "32"
 
 _LEAST = 40
-# Control characters of C0 and C1 and DEL, but for line break and tab; and marks that turn the direction of text.
+# C0 and C1 control characters and DEL, except line break and tab, and bidirectional control characters.
 _COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def width() -> int:
-    """Columns that a table may have."""
+    """Columns available for a table."""
     return max(shutil.get_terminal_size((WIDTH, 24)).columns, _LEAST)
 
 
 def folded(text: str) -> str:
-    """The text with its long sentences broken into lines; what has columns stays as it is."""
-    import textwrap  # noqa: PLC0415 - here alone
+    """Wraps long sentences; lines with columns stay unchanged."""
+    import textwrap  # noqa: PLC0415 - only used here
 
     lines = []
     for line in text.split("\n"):
@@ -37,19 +37,19 @@ def folded(text: str) -> str:
 
 
 def coloured(stream: IO[str]) -> bool:
-    """Whether colours may be written to a stream: to a terminal that has them, unless NO_COLOR says no."""
-    # spec: https://no-color.org - any value but none at all.
+    """Returns true if a stream may receive colours: a terminal that supports them, without NO_COLOR."""
+    # spec: https://no-color.org - any non-empty value.
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
     return stream.isatty()
 
 
 def painted(text: str, colour: str, stream: IO[str]) -> str:
-    """The text in a colour, where that may be."""
-    # spec: ECMA-48 8.3.117 - select graphic rendition, and back to what is usual.
+    """Colours the text, if the stream may receive colours."""
+    # spec: ECMA-48 8.3.117 - select graphic rendition, then reset.
     return f"\x1b[{colour}m{text}\x1b[0m" if text and coloured(stream) else text
 
 
 def harmless(text: str) -> str:
-    """The text with a question mark for each letter that would command a terminal, as a name may hold them."""
+    """Replaces control characters, which names may contain, by question marks."""
     return _COMMANDS.sub("?", text)

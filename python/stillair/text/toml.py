@@ -1,4 +1,4 @@
-"""Writing TOML, so that a scenario built in Python takes the same way as a file."""
+"""Writes TOML, so that a scenario built in Python is read like a file."""
 
 import json
 import math
@@ -10,17 +10,17 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def to_toml(table: Mapping[str, Any]) -> str:
-    """The dictionary as TOML text, one line per key of the top."""
+    """Formats a dictionary as TOML with one line per top-level key."""
     return "".join(f"{_key(key)} = {_value(value, _key(key))}\n" for key, value in table.items())
 
 
-def to_value(value: Any, where: str) -> str:  # noqa: ANN401 - whatever the caller put in
-    """A value as TOML on one line; `where` names it if it is none."""
+def to_value(value: Any, where: str) -> str:  # noqa: ANN401 - any value of the caller
+    """Formats a value as TOML on one line. `where` names it in errors."""
     return _value(value, where)
 
 
 def dotted(key: str) -> str:
-    """A key as a part of a dotted one."""
+    """Formats a key as part of a dotted key."""
     return _key(key)
 
 
@@ -30,7 +30,7 @@ def _key(key: object) -> str:
     return key if _BARE_KEY.fullmatch(key) else _string(key)
 
 
-def _value(value: Any, where: str) -> str:  # noqa: ANN401 - whatever the caller put in
+def _value(value: Any, where: str) -> str:  # noqa: ANN401 - any value of the caller
     match value:
         case bool():
             return "true" if value else "false"
@@ -50,5 +50,5 @@ def _value(value: Any, where: str) -> str:  # noqa: ANN401 - whatever the caller
 
 
 def _string(text: str) -> str:
-    # JSON's escapes are TOML's, but for DEL, which TOML wants escaped too, and surrogates, which it forbids.
+    # JSON escapes are valid TOML, except that TOML also escapes DEL and forbids surrogates.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,1 +1,1 @@
-"""References that are made of the code: the command line, Python and Rust."""
+"""References generated from code: command line, Python and Rust."""

@@ -1,4 +1,4 @@
-"""Every command with its options, as the program describes itself."""
+"""Every command with its options, from the program's own help."""
 
 import inspect
 import re
@@ -10,7 +10,7 @@ from stillair.cli.app import app
 
 def _says(text: str | None) -> str:
     said = inspect.cleandoc(text or "").replace("\b\n", "").replace("\b", "").replace("\f", "")
-    # An angle is no tag.
+    # Not an HTML tag.
     return re.sub(r"<(?=[a-zA-Z])", "&lt;", said)
 
 
@@ -32,7 +32,7 @@ def _command(name: str, command: click.Command, parent: click.Context, depth: in
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
     parts = [f"{'#' * depth} {context.command_path}", f"```text\n{usage}\n```"]
     for block in inspect.cleandoc(command.help or "").split("\n\n"):
-        # Click keeps the lines of such a block as they are.
+        # Click keeps the lines of such a block unchanged.
         if block.startswith("\b"):
             parts.append("```text\n" + block.replace("\b\n", "").strip("\n") + "\n```")
         elif block.strip():

@@ -1,4 +1,4 @@
-"""What `stillair` and `stillair.link` offer to Python, by their own docstrings."""
+"""The public Python API of `stillair` and `stillair.link`, from docstrings."""
 
 import inspect
 import re

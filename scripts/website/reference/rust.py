@@ -1,4 +1,4 @@
-"""The crates that others use: what each is for and what it exports, by the words of its own root."""
+"""The public crates: purpose and exports, from each crate's root documentation."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ CRATES = {
 
 
 def _root(source: str) -> str:
-    """A crate's own words: the `//!` lines, without links that only rustdoc follows and lines of code that it hides."""
+    """A crate's root documentation: its `//!` lines, without rustdoc-only links and hidden code lines."""
     said = []
     fenced = False
     for line in (line[3:].removeprefix(" ") for line in source.splitlines() if line.startswith("//!")):

@@ -252,7 +252,7 @@ function metadataOf(version: string, scenario: string, run: Run, resolved: Resol
   return {
     NAME: names.test,
     TITLE: title || scenario,
-    NOTE: `Made by Stillair in virtual time; the date stands for none. ${stations ? `Stations: ${stations}.` : ""}`,
+    NOTE: `Made by Stillair in virtual time; the date has no meaning. ${stations ? `Stations: ${stations}.` : ""}`,
     HOST: hosts[0],
     HOSTS: hosts,
     LOCAL_HOST: local,

@@ -1,4 +1,4 @@
-"""`stillair paper`: the papers' experiments run and judged, and why a claim is not reproduced."""
+"""`stillair paper`: runs and judges the papers' experiments, and shows why a claim is not reproduced."""
 
 import sys
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from stillair.text.table import fitting
     "name",
     metavar="[PAPER[/EXPERIMENT]]",
     required=False,
-    help="An experiment, or the beginning of its name; with --why also a claim.",
+    help="An experiment, or a prefix of its name; with --why also a claim.",
 )
 @click.option(
     "--runs",
@@ -63,7 +63,7 @@ def paper(
     if why_:
         _why(name, runs, jobs, overrides(set_), folder, as_json)
         return
-    from stillair.cli.common import output_folder  # noqa: PLC0415 - all of the papers takes its time to load
+    from stillair.cli.common import output_folder  # noqa: PLC0415 - the papers are slow to load
     from stillair_lab.papers.pages import export, registry, report  # noqa: PLC0415
 
     if name is None:
@@ -87,10 +87,10 @@ def paper(
                     wanted, prepared, runs, jobs, extra, watched.progress, _finished(len(wanted), as_json), runs_folder
                 )
         except (KeyboardInterrupt, RunError) as error:
-            # Claims are judged over all runs: there is no report of some.
+            # Claims are judged over all runs, so there is no report of a part.
             where = "nothing is kept; -o names a folder for finished runs"
             if folder is not None:
-                where = f"finished runs are kept in {folder}; the same command goes on from there"
+                where = f"finished runs are kept in {folder}; run the same command again to continue"
             if folder is not None or isinstance(error, KeyboardInterrupt):
                 print(f"stillair: {terminal.harmless(where)}", file=sys.stderr)
             raise
@@ -119,7 +119,7 @@ def _why(
         raise InputError("paper: --why asks about a claim: give its name, or that of an experiment or a paper, or all")
     if folder is not None:
         raise InputError("-o: --why keeps nothing; it prints text, or with --json one value")
-    from stillair_lab.papers.pages import why  # noqa: PLC0415 - all of the papers takes its time to load
+    from stillair_lab.papers.pages import why  # noqa: PLC0415 - the papers are slow to load
 
     asked = why.questions(name, change)
     found = []
@@ -134,6 +134,6 @@ def _why(
         print(why.as_json(found))
     elif len(asked) > 1:
         print(terminal.folded(why.summary(found)))
-    # With other runs or another change nothing is kept that could be contradicted.
+    # With other runs or another change, there is no recorded cause to contradict.
     if len(asked) > 1 and runs is None and not change and not all(one.agrees for one in found):
         click.get_current_context().exit(1)

@@ -1,4 +1,4 @@
-"""`stillair validate`: the model beside measurements of the real kernel and of the real mac80211."""
+"""`stillair validate`: compares the model with measurements of the real kernel and of the real mac80211."""
 
 import sys
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from stillair.cli.common.progress import runs_progress
 
 
 def _measured(whose: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """The argument of what somebody was measured at."""
+    """The argument for a folder of measurements."""
     about = f"A folder of {whose} measurements, or one file."
     return click.argument("folder", metavar="[DIR]", type=options.PATH, required=False, help=about)
 
@@ -49,7 +49,7 @@ def linux(folder: Path | None, jobs: int | None, as_json: bool) -> None:
 
 @validate.command()
 @_measured("mac80211's")
-@click.option("--only", metavar="NAMES", help="Configurations of these names, as tcp_up*.")
+@click.option("--only", metavar="NAMES", help="Configurations with these names, such as tcp_up*.")
 @options.jobs
 @options.as_json
 @options.replace
@@ -105,7 +105,7 @@ def wifi(
 @validate.command()
 @_measured("the kernel's")
 @click.option(
-    "--kernel", metavar="NAME", default="6.12", help="Kernel of the guests, of 'stillair kernel list' (6.12)."
+    "--kernel", metavar="NAME", default="6.12", help="Kernel of the guests, from 'stillair kernel list' (6.12)."
 )
 @options.jobs
 @options.as_json
@@ -125,7 +125,7 @@ def guests(folder: Path | None, kernel: str, jobs: int | None, as_json: bool) ->
 
 
 def _tell(fault: tuple[list[str], InputError | RunError] | None) -> None:
-    """Says all that could not be done, a line each; the last is raised."""
+    """Prints all faults but the last, one per line, and raises the last."""
     if fault is not None:
         before, last = fault
         for line in before:

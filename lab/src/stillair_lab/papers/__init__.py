@@ -1,11 +1,11 @@
-"""Published experiments: what each paper claims, and what Stillair measures when it runs the same.
+"""Published experiments: the claims of each paper, and Stillair's measurements of the same experiments.
 
-The rule (`claims`) knows no runs, and the runs (`runs`) know no rule.
+The judging rule (`claims`) is independent of runs, and the runs (`runs`) of the rule.
 
-    pages       the report: as text, as a page, as a folder; why a claim is not reproduced
+    pages       the report as text, page and folder; why a claim is not reproduced
     artefacts   figures and tables
     robustness  limits of a verdict: claims that can hardly fail, calibration
     measure     from a claim to its numbers
-    runs        how an experiment is run, and its runs
-    claims      what the papers say, and the rule
+    runs        plans of experiments, and their runs
+    claims      the papers' claims, and the judging rule
 """

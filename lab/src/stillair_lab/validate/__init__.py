@@ -1,18 +1,19 @@
-"""`stillair validate`: the model held against measurements of the real thing.
+"""`stillair validate`: compares the model with measurements of the real kernel.
 
-The measurements are in `linux/` and `mac80211/`. What is compared and tolerated stands in `docs/validation.md`.
+The measurements are in `linux/` and `mac80211/`. `docs/validation.md` documents the quantities and
+tolerances.
 
     command      the runs and their report
     guests       the same runs with real kernels at both ends
     wifi         the same for the real mac80211
     compare      a row for each quantity
-    bounds       how far is too far
-    quantities   the same statistics from both
-    outcome      what a run of ours reports
-    scenario     from a kernel's settings to ours
+    bounds       allowed differences
+    quantities   the same statistics for both sides
+    outcome      results of a simulated run
+    scenario     scenario of a measured run
     kernel_file  a file of the kernel's measurements
-    settings     what a `sysctl` changes
-    tc           `tc` commands read
-    batch        runs side by side
+    settings     effects of `sysctl` settings
+    tc           parses `tc` commands
+    batch        parallel runs
     json_file    measurements as JSON
 """

@@ -1,4 +1,4 @@
-"""Many runs side by side, and what is to be said of those that cannot be."""
+"""Parallel runs, and reports of those that fail."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -18,7 +18,10 @@ def run(
     jobs: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> tuple[dict[Key, Ran], dict[Key, Fault]]:
-    """Does all work, `jobs` at a time: what came of it, and the faults, which say whose they are by `called`."""
+    """Runs all work, `jobs` at a time.
+
+    Returns results and faults; `called` gives the name of a job in faults.
+    """
     done: dict[Key, Ran] = {}
     failed: dict[Key, Fault] = {}
     pool = ThreadPoolExecutor(max_workers=jobs or processors())
@@ -33,13 +36,13 @@ def run(
             if progress is not None:
                 progress(count)
     finally:
-        # After an interrupt those under way are waited for: a run takes seconds.
+        # After an interrupt, wait for running jobs; each takes seconds.
         pool.shutdown(wait=True, cancel_futures=True)
     return done, failed
 
 
 def fault(faults: Sequence[Fault]) -> tuple[list[str], Fault] | None:
-    """All that is to be said before the last fault, a line each, and that one; its kind is the first's."""
+    """Returns the lines for all faults but the last, and the last one, whose type is that of the first."""
     if not faults:
         return None
     lines = [" ".join(str(one).split()) for one in faults]

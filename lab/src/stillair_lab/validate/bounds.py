@@ -1,4 +1,4 @@
-"""How far the model may be from the kernel. `docs/validation.md` says why each is what it is."""
+"""Allowed differences between model and kernel. `docs/validation.md` gives the reasons."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,21 +6,21 @@ from dataclasses import dataclass
 from stillair_lab.validate.kernel_file import Config
 from stillair_lab.validate.quantities import QUANTITIES, Measured, Trees
 
-# Disciplines that give each flow a queue of its own.
+# Disciplines with a queue for each flow.
 _FAIR = frozenset({"fq", "fq_codel", "sfq", "cake"})
 
 
 @dataclass(frozen=True)
 class Bound:
-    """A distance from the kernel's value: the larger of a share of it and a number."""
+    """Allowed difference from the kernel's value: the larger of a share of it and an absolute number."""
 
     share: float = 0.0
     number: float = 0.0
     factor: bool = False
-    """The share is a factor, in both directions: 1 is from half to twice."""
+    """Treat the share as a factor in both directions: 1 allows half to twice the value."""
 
     def ends(self, value: float) -> tuple[float, float]:
-        """The bound's ends around a value, none below zero."""
+        """Ends of the range around a value, not below zero."""
         low = value / (1 + self.share) if self.factor else value * (1 - self.share)
         high = value * (1 + self.share)
         return max(0.0, min(low, value - self.number)), max(high, value + self.number)
@@ -44,16 +44,16 @@ _OF_QDISCS: Mapping[str, Bound] = {
     "ping_p95_ms": Bound(0.20, 1.0),
     "drops": Bound(0.25, 5.0),
 }
-# Several flows of BBR share as their starts fell out; medians are steady.
+# How several BBR flows share depends on their starts; medians are stable.
 _STEADY = ("goodput_mbps", "srtt_median_ms", "ping_median_ms")
 
 
 def bounds(config: Config, trees: Trees) -> dict[str, Bound]:
-    """The quantities that are compared in a file with these settings, in their order, each with its bound."""
+    """Quantities to compare for a file with these settings, in order, with their bounds."""
     held = {**_GENERAL, **(_OF_QDISCS if config.set == "qdisc" else {})}
     if config.flows > 1 and config.cc == "bbr":
         held = {name: held[name] for name in _STEADY}
-    # Who got how much of a common queue is settled by the first packets, and stays so.
+    # The first packets decide how flows share a common queue, and the shares stay so.
     fair = config.set == "qdisc" or any(root.leaf().kind in _FAIR for root in trees.values())
     if config.flows == 1 or not fair:
         held.pop("jain", None)
@@ -61,5 +61,5 @@ def bounds(config: Config, trees: Trees) -> dict[str, Bound]:
 
 
 def spread(one: Measured, other: Measured) -> Measured:
-    """How far the kernel is from itself in two runs that differ in when the flows start."""
+    """Difference between two kernel runs that differ in the flows' start times."""
     return {name: abs(one[name] - other[name]) for name in one if name in other}

@@ -1,4 +1,4 @@
-"""`stillair validate linux`: every file's run in the model, and what came of it."""
+"""`stillair validate linux`: simulates every file's run and compares the results."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -18,13 +18,13 @@ from stillair_lab.validate.quantities import QUANTITIES
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be run, and what cannot be."""
+    """What to run, and what cannot be run."""
 
     subjects: list[Subject]
     faults: list[InputError | RunError]
-    """Why files are left out, in their order."""
+    """Reasons for skipped files, in order."""
     notes: list[str]
-    """What a person should know all the same."""
+    """Notes for the user."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,12 @@ class Report:
     faults: list[InputError | RunError]
 
     def fault(self) -> tuple[list[str], InputError | RunError] | None:
-        """All that is to be said before the last fault, a line each, and that one; its kind is the first's."""
+        """Lines for all faults but the last, and the last one, whose type is that of the first."""
         return batch.fault(self.faults)
 
 
 def plan(folder: Path | None) -> Plan:
-    """Reads the files of a folder, those of the package if there is none, and their scenarios."""
+    """Reads the files of a folder, by default the bundled ones, and their scenarios."""
     made = Plan([], [], [])
     for path in json_file.paths(folder or kernel_file.bundled()):
         try:
@@ -54,10 +54,10 @@ def plan(folder: Path | None) -> Plan:
 
 
 def _notes(config: Config) -> Iterator[str]:
-    """What was taken otherwise than the file has it."""
+    """Notes about settings that differ from the file's."""
     if not profiles.is_exact(config.kernel):
         version = ".".join(str(number) for number in config.kernel)
-        yield f"kernel: Linux {version} has no profile; {profiles.profile(config.kernel)} stands for it"
+        yield f"kernel: Linux {version} has no profile; {profiles.profile(config.kernel)} is used instead"
     _, idle = settings.split(config.sysctl)
     keys = [*config.idle, *(f"sysctl.{name}" for name in idle)]
     if keys:
@@ -66,7 +66,7 @@ def _notes(config: Config) -> Iterator[str]:
 
 
 def _subject(path: Path) -> Subject:
-    """A file whose scenario the engine understands."""
+    """Reads a file and checks its scenario."""
     file = kernel_file.read(path)
     subject = compare.subject(file, scenario.disciplines(file))
     try:
@@ -81,7 +81,7 @@ def _subject(path: Path) -> Subject:
 
 
 def run(of: Plan, jobs: int | None = None, progress: Callable[[int], object] | None = None) -> Report:
-    """Runs every file once, `jobs` at a time, and compares. A run that fails leaves out its file alone."""
+    """Runs every file once, `jobs` at a time, and compares. A failing run only skips its own file."""
     work = {subject.file.path: partial(_run, subject) for subject in of.subjects}
     outcomes, failed = batch.run(work, str, jobs, progress)
     rows = [
@@ -100,12 +100,12 @@ def _run(subject: Subject) -> Outcome:
 
 
 def as_json(rows: Sequence[Row]) -> str:
-    """The list that `stillair validate --json` prints."""
+    """JSON of `stillair validate --json`."""
     return json.dumps([row.as_dict() for row in rows], ensure_ascii=False, allow_nan=False)
 
 
 def text(rows: Sequence[Row]) -> str:
-    """Every comparison by file, then how many hold by quantity and by file."""
+    """Comparisons by file, then counts by quantity and by file."""
     files = list(dict.fromkeys(row.file for row in rows))
     parts = []
     for file in files:

@@ -1,4 +1,4 @@
-"""Comparing a run of ours with a kernel's file: a row for each quantity."""
+"""Compares a simulated run with a kernel's file: a row for each quantity."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -15,19 +15,19 @@ OUTSIDE = "outside"
 
 @dataclass(frozen=True)
 class Row:
-    """One comparison. The fields are the contract of `stillair validate --json`."""
+    """A comparison. The fields are the interface of `stillair validate --json`."""
 
     file: str
     quantity: str
     kernel: float
     model: float | None
-    """None if our run shows no such thing, as a saw that is not there."""
+    """`None` if the simulated run lacks the quantity, such as a missing sawtooth."""
     low: float
     high: float
     verdict: str
 
     def as_dict(self) -> dict[str, Any]:
-        """The row as JSON has it; six digits are more than any of the numbers holds."""
+        """The row for JSON, with six digits."""
         return {
             key: float(f"{value:.6g}") if isinstance(value, float) else value for key, value in asdict(self).items()
         }
@@ -35,7 +35,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Subject:
-    """A file with what it is held against by: its disciplines, and the kernel's numbers."""
+    """A file with its disciplines and the kernel's figures."""
 
     file: KernelFile
     trees: Trees
@@ -43,12 +43,12 @@ class Subject:
 
 
 def subject(file: KernelFile, trees: Trees) -> Subject:
-    """A file, read as far as a comparison needs it."""
+    """Reads the parts of a file that a comparison needs."""
     return Subject(file, trees, of_kernel(file, trees))
 
 
 def rows(of: Subject, ran: Outcome, others: Sequence[Subject]) -> list[Row]:
-    """The comparison of a file with our run; `others` are the files that may hold the same run, otherwise staggered."""
+    """Compares a file with a simulated run. `others` may include the same run with other start times."""
     model = of_model(ran, of.file)
     own = _spread(of, others)
     made = []
@@ -66,7 +66,7 @@ def rows(of: Subject, ran: Outcome, others: Sequence[Subject]) -> list[Row]:
 
 
 def _spread(of: Subject, others: Sequence[Subject]) -> Measured:
-    """The widest spread between the file and its siblings, which differ in nothing but when the flows start."""
+    """Largest spread between the file and files that only differ in the flows' start times."""
     widest: Measured = {}
     for other in others:
         if other is not of and _alike(of.file.config, other.file.config):

@@ -1,4 +1,4 @@
-"""The files' runs with a real kernel at both ends: the router and what waits at interfaces are the model's."""
+"""The files' runs with real kernels at both ends; the router and the interfaces' queues are modelled."""
 
 import json
 import re
@@ -14,46 +14,49 @@ from stillair_lab.validate import scenario
 from stillair_lab.validate.kernel_file import WARM_UP_S, KernelFile
 
 GOODPUT = 0.01
-"""Part by which goodput may differ."""
+"""Allowed relative difference of goodput."""
 DELAY = 0.10
-"""Part by which mean srtt and median ping may differ, or the time of one packet at the bottleneck if that is more."""
+"""Allowed relative difference of mean srtt and median ping, or a packet's time at the bottleneck if that is
+more."""
 
 _ENDS = ("C", "S")
 _PACKET_BYTES = 1514
 _FIRST = 'start = "20 ms"'
 _ONE = "ip link set dev eth0 gso_max_segs 1"
-# Ticks in a second of the kernels that `stillair kernel build` makes.
+# HZ of kernels built by `stillair kernel build`.
 _HZ = 250
 
 
 @dataclass(frozen=True)
 class Row:
-    """One figure of a file, and that of a run with guests."""
+    """A figure of a file, and of a run with guests."""
 
     file: str
     quantity: str
     kernel: float
     guests: float
     bound: float
-    """How far apart the two may be."""
+    """Allowed difference."""
 
     @property
     def within(self) -> bool:
-        """Whether they are no further apart."""
+        """Returns true if the difference is within the bound."""
         return abs(self.guests - self.kernel) <= self.bound
 
 
 def lacks(file: KernelFile) -> str:
-    """What of a file's set-up guests cannot have; nothing if they can."""
+    """Part of a file's set-up that guests cannot reproduce; empty if they can reproduce all."""
     if file.config.hz not in (None, _HZ):
         return f"HZ is {file.config.hz}: a guest has {_HZ}"
     return ""
 
 
 def guests(file: KernelFile) -> Scenario:
-    """A file's scenario without what has no effect at a guest. Flows begin after the guest's orders have been done.
+    """A file's scenario without keys that have no effect on a guest.
 
-    The room for headers (`max_header`) is that of the profile: 6.12 charges other sizes of memory than the files' 6.1.
+    Flows start after the guest has executed its orders.
+
+    The header room (`max_header`) is the profile's: 6.12 charges other memory sizes than the files' 6.1.
     """
     text = re.sub(r"(?m)^(max_header|tso) = .*\n", "", scenario.text(file))
     made = Scenario(text.replace('start = "0 ms"', _FIRST).replace('start = "0 s"', _FIRST))
@@ -62,7 +65,7 @@ def guests(file: KernelFile) -> Scenario:
 
 
 def hosts(file: KernelFile, kernel: str) -> list[tuple[str, str]]:
-    """Settings that make both ends guests. A file with one segment a packet has TCP make no larger ones."""
+    """Overrides that make both ends guests. If a file has one segment per packet, TCP is limited to that."""
     offload, run = ("tso", "") if file.config.gso else ("none", f', run = [{{ at = "0 s", command = "{_ONE}" }}]')
     host = f'{{ kind = "uml", kernel = "{kernel}", offload = "{offload}"{run} }}'
     return [(f"node.{name}.host", host) for name in _ENDS]
@@ -70,21 +73,21 @@ def hosts(file: KernelFile, kernel: str) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class Ran:
-    """What came of a file."""
+    """Results of a file."""
 
     rows: list[Row]
     trace_hash: str
 
 
 def run(file: KernelFile, kernel: str) -> Ran:
-    """The figures of a file beside those of a run with guests."""
+    """Figures of a file, compared with those of a run with guests."""
     result = json.loads(guests(file).run_text(1, None, None, hosts(file, kernel)))
     one = result["runs"][0]
     return Ran(rows(file, one), one["trace_hash"])
 
 
 def rows(file: KernelFile, ran: Mapping[str, Any]) -> list[Row]:
-    """The figures that the file has, each with its bound. Those of the guests are from the same second on."""
+    """Figures of the file with their bounds; the guests' are from the same second on."""
     delays = [
         srtt
         for socket in ran["sockets"].values()
@@ -102,7 +105,7 @@ def rows(file: KernelFile, ran: Mapping[str, Any]) -> list[Row]:
         ),
     }
     goodput = file.number("summary", "from_2s", "goodput_mbps")
-    # The bottleneck is full in all files, so that its packets leave at the rate of the goodput.
+    # The bottleneck is saturated in all files, so its packets leave at the rate of the goodput.
     packet = 0.0 if not goodput else _PACKET_BYTES * 8 / (goodput * 1000)
     made = []
     for name, (keys, value) in found.items():
@@ -115,7 +118,7 @@ def rows(file: KernelFile, ran: Mapping[str, Any]) -> list[Row]:
 
 
 def text(ran: Mapping[str, Ran], left_out: Mapping[str, str], kernel: str) -> str:
-    """A table of all figures, the trace hash of each run, and the files that were not run, with the reason."""
+    """A table of all figures, the trace hash of each run, and the files not run, with the reason."""
     found = [row for one in ran.values() for row in one.rows]
     lines = [
         [row.file, row.quantity, figure(row.kernel), figure(row.guests), figure(row.bound), _word(row)] for row in found
@@ -129,7 +132,7 @@ def text(ran: Mapping[str, Ran], left_out: Mapping[str, str], kernel: str) -> st
 
 
 def as_json(ran: Mapping[str, Ran], left_out: Mapping[str, str], kernel: str) -> str:
-    """The same as one object."""
+    """The same as a JSON object."""
     figures = [asdict(row) | {"within": row.within} for one in ran.values() for row in one.rows]
     hashes = {name: one.trace_hash for name, one in ran.items()}
     return json.dumps({"kernel": kernel, "figures": figures, "trace_hashes": hashes, "not_run": dict(left_out)})

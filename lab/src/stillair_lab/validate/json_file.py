@@ -1,4 +1,4 @@
-"""A file of measurements as JSON, and the errors that say what is wrong in one."""
+"""Measurement files in JSON, and errors about them."""
 
 import json
 import re
@@ -13,7 +13,7 @@ _LEAST_HZ, _MOST_HZ = 100, 1000
 
 
 def paths(folder: Path) -> list[Path]:
-    """The files of a folder in the order of their names; a file is its own."""
+    """Files of a folder by name; for a file, the file itself."""
     if folder.is_file():
         return [folder]
     if not folder.is_dir():
@@ -25,7 +25,7 @@ def paths(folder: Path) -> list[Path]:
 
 
 def load(path: Path, holds: str) -> Mapping[str, Any]:
-    """The object in a file, which `holds` describes."""
+    """Reads the object in a file; `holds` describes its content."""
     try:
         measured = json.loads(source.text(path, "measurements", source.most_json()))
     except OSError as error:
@@ -37,14 +37,14 @@ def load(path: Path, holds: str) -> Mapping[str, Any]:
     except ValueError as error:  # a number of thousands of digits
         raise InputError(f"{path}: found JSON that cannot be read: {error}") from None
     except RecursionError:
-        raise InputError(f"{path}: found objects within objects without end") from None
+        raise InputError(f"{path}: found objects nested too deep") from None
     if not isinstance(measured, Mapping):
         raise wrong(path, "the file", measured, f"an object with {holds}")
     return measured
 
 
 def wrong(path: Path, key: str, found: object, expected: str) -> InputError:
-    """The error that says what stands at a key and what should."""
+    """Error for a key: found and expected values."""
     what = "nothing" if found is None else json.dumps(found, ensure_ascii=False)
     if len(what) > 60:
         what = f"{what[:57]}..."
@@ -52,7 +52,7 @@ def wrong(path: Path, key: str, found: object, expected: str) -> InputError:
 
 
 def version(path: Path, kernel: object) -> tuple[int, int]:
-    """The version in the words about a kernel."""
+    """Parses the version in a description of a kernel."""
     found = re.match(r"Linux (\d{1,3})\.(\d{1,3})\b", kernel) if isinstance(kernel, str) else None
     if found is None:
         raise wrong(path, "kernel", kernel, 'a version such as "Linux 6.1.192"')
@@ -60,7 +60,7 @@ def version(path: Path, kernel: object) -> tuple[int, int]:
 
 
 def ticks(path: Path, kernel: object) -> int | None:
-    """The ticks in a second that the words about a kernel tell of, if they do."""
+    """Parses HZ in a description of a kernel; `None` if missing."""
     found = re.search(r"\bHZ=(\d{1,9})\b", kernel) if isinstance(kernel, str) else None
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""A file of the kernel's measurements: how a run was set up, and what came out. See `linux/README.md`."""
+"""A file of the kernel's measurements: set-up and results of a run. See `linux/README.md`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,20 +11,20 @@ from stillair_lab.validate import json_file
 from stillair_lab.validate.json_file import wrong
 
 WARM_UP_S = 2
-"""The kernel's summaries are of what came from this second on."""
+"""The kernel's summaries start at this second."""
 
 _MOST_FLOWS = 1000
 _LONGEST_S = 1_000_000
 _MOST = 1e18
-# Settings of ours that only some shifts of the period reach: 1 to 64 ms.
+# Scenario settings can only express some shifts of the period: 1 to 64 ms.
 _LARGEST_SHIFT = 6
 _KNOWN = {
-    "set", "name", "bottleneck", "qdisc", "rate", "base_rtt_ms", "ss",  # words for people; the commands say it all
+    "set", "name", "bottleneck", "qdisc", "rate", "base_rtt_ms", "ss",  # descriptions; the commands are complete
     "cc", "flows", "seconds", "sample_ms", "gso", "notsq", "tsq_shift", "sysctl", "stagger_ms", "ping", "tc",
 }  # fmt: skip
 
 
-# What people write down beside, and nothing depends on.
+# Informative keys without any effect.
 _HARMLESS = {
     "about", "author", "command", "comment", "cpu", "date", "description", "host", "hostname", "iperf", "machine",
     "note", "notes", "repeat", "run", "start", "time", "tool", "uname", "user", "version",
@@ -33,46 +33,46 @@ _HARMLESS = {
 
 @dataclass(frozen=True)
 class Config:
-    """How a run was set up: all that decides it."""
+    """Everything that determines a run."""
 
     cc: str
     flows: int
     seconds: float
     sample_ms: float
-    """Time between two samples of each socket."""
+    """Sampling interval of each socket."""
     tc: tuple[str, ...]
-    """The commands that set up the disciplines."""
+    """Commands that set up the disciplines."""
     kernel: tuple[int, int]
-    """The kernel's version."""
+    """Kernel version."""
     hz: int | None = None
-    """Ticks of its clock in a second, if the file says."""
+    """HZ, if the file states it."""
     gso: bool = True
-    """Segmentation is left to the device; without, each buffer in a queue is one segment."""
+    """True with segmentation offload; without it, each buffer in a queue is one segment."""
     small_queues: bool = True
     tsq_shift: int = 0
-    """The period of TCP small queues is 1 ms times two to the power of this."""
+    """Period of TCP small queues: 1 ms times two to the power of this."""
     stagger_ms: float = 0.0
-    """The flows start so far apart."""
+    """Time between the flows' starts."""
     sysctl: Mapping[str, int | str] = field(default_factory=dict)
     ping: bool = True
     set: str = ""
-    """The series of measurements that it belongs to."""
+    """Series of measurements that it belongs to."""
     idle: tuple[str, ...] = ()
-    """Keys that say something nothing depends on."""
+    """Keys without any effect."""
 
 
 @dataclass(frozen=True)
 class KernelFile:
-    """One file."""
+    """A measurement file."""
 
     name: str
     config: Config
     measured: Mapping[str, Any]
-    """The whole of the file."""
+    """Whole content of the file."""
     path: Path
 
     def number(self, *keys: str) -> float | None:
-        """The number at these keys; none if there is none."""
+        """Returns the number at these keys, or `None`."""
         value: Any = self.measured
         for depth, key in enumerate(keys):
             if value is None:
@@ -83,7 +83,7 @@ class KernelFile:
         return None if value is None else self._checked(".".join(keys), value)
 
     def numbers(self, *keys: str) -> list[float] | None:
-        """The list of numbers at these keys; none if there is none, or an empty one."""
+        """Returns the list of numbers at these keys; `None` if missing or empty."""
         value: Any = self.measured
         for key in keys:
             value = value.get(key) if isinstance(value, Mapping) else None
@@ -95,7 +95,7 @@ class KernelFile:
         return [self._checked(f"{where}[{index}]", item) for index, item in enumerate(value)]
 
     def queues(self) -> dict[str, list[Mapping[str, Any]]]:
-        """What `tc -s` said at the end, by device; a row for each discipline without children."""
+        """Output of `tc -s` at the end, by device; a row for each discipline without children."""
         stats = self.measured.get("qdisc_stats") or {}
         if not isinstance(stats, Mapping):
             raise self.wrong("qdisc_stats", stats, "an object")
@@ -108,25 +108,25 @@ class KernelFile:
         return dict(stats)
 
     def wrong(self, key: str, found: object, expected: str) -> InputError:
-        """The error that says what stands at a key and what should."""
+        """Error for a key: found and expected values."""
         return wrong(self.path, key, found, expected)
 
     def _checked(self, where: str, value: object) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.wrong(where, value, "a number")
-        # No quantity is negative, and none so large that it would not fit a float.
+        # No quantity is negative or too large for a float.
         if not 0 <= value <= _MOST:
             raise self.wrong(where, value, "a number of zero or more")
         return float(value)
 
 
 def bundled() -> Path:
-    """The folder of files that come with the package."""
+    """Folder of the bundled files."""
     return Path(str(resources.files("stillair_lab.validate") / "linux"))
 
 
 def read(path: Path) -> KernelFile:
-    """Reads a file. What was not measured may be missing or empty; what is there has to be of the format."""
+    """Reads a file. Measurements may be missing or empty; existing ones must be well-formed."""
     measured = json_file.load(path, "config and summary")
     config = _config(path, measured)
     return KernelFile(path.name, config, measured, path)
@@ -137,8 +137,8 @@ def _config(path: Path, measured: Mapping[str, Any]) -> Config:
     if not isinstance(config, Mapping):
         raise wrong(path, "config", config, "an object with the settings of the run")
 
-    def get(key: str, default: object, good: bool | None, expected: str) -> Any:  # noqa: ANN401 - as the file has it
-        """The value of a key if it is there and `good`."""
+    def get(key: str, default: object, good: bool | None, expected: str) -> Any:  # noqa: ANN401 - any value of the file
+        """Returns the value of a key if it is present and `good`."""
         if config.get(key) is None and default is not None:
             return default
         if not good:
@@ -172,7 +172,7 @@ def _config(path: Path, measured: Mapping[str, Any]) -> Config:
         set=get("set", "", isinstance(config.get("set"), str), "a name"),
         idle=tuple(key for key in config if key in _HARMLESS),
     )
-    # What was acknowledged counts between two samples.
+    # Acknowledged bytes are counted between two samples.
     least = WARM_UP_S + 2 * made.sample_ms / 1000
     if made.seconds < least:
         raise wrong(path, "config.seconds", made.seconds, f"{least:g} or more: quantities count from {WARM_UP_S} s on")
@@ -184,7 +184,7 @@ def _sysctl(path: Path, table: Mapping[str, Any]) -> dict[str, int | str]:
     for name, value in table.items():
         if isinstance(value, bool) or not isinstance(value, int | str):
             raise wrong(path, f"config.sysctl.{name}", value, "a whole number or text")
-        # Several numbers were handed to a shell, with its quotes around them.
+        # Several numbers were passed to a shell, including their quotes.
         text = value.strip("'\" ") if isinstance(value, str) else value
         values[name] = int(text) if isinstance(text, str) and text.isascii() and text.isdigit() else text
     return values

@@ -1,4 +1,4 @@
-"""What a run of ours gave, in the shape of the kernel's measurements: the only place that knows our report's names."""
+"""Results of a simulated run in the form of the kernel's measurements; the only module that uses the report's keys."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,22 +20,22 @@ class Socket:
     cwnd: Sequence[float]
     bytes_acked: Sequence[float]
     retransmissions: int
-    """Segments sent again in the whole run."""
+    """Retransmitted segments in the whole run."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One run."""
+    """Results of a run."""
 
     sockets: Sequence[Socket]
     pings: Sequence[tuple[float, float]]
-    """Of each answered request when it was sent, in seconds, and how long the answer took, in ms."""
+    """Send time of each answered request in seconds, and its round-trip time in ms."""
     drops: Mapping[str, int]
-    """Packets that the leaf of each device dropped, by the device's name."""
+    """Packets dropped by the leaf of each device, by device name."""
 
 
 def outcome(result: Result, config: Config, trees: Mapping[tc.Device, tc.Qdisc]) -> Outcome:
-    """The only run of a result that has series."""
+    """Reads the only run of a result with series."""
     run: Mapping[str, Any] = result.runs[0]
     try:
         sockets = [_socket(run["sockets"][reported(upload(number))]) for number in range(config.flows)]
@@ -53,7 +53,7 @@ def outcome(result: Result, config: Config, trees: Mapping[tc.Device, tc.Qdisc])
 
 
 def _socket(columns: Mapping[str, Any]) -> Socket:
-    # Before its first measurement a socket has no round-trip time.
+    # A socket has no round-trip time before its first measurement.
     kept = [place for place, srtt in enumerate(columns["srtt_ms"]) if srtt]
     t_s, srtt_ms, cwnd, acked = (
         [columns[name][place] for place in kept] for name in ("t_s", "srtt_ms", "cwnd", "bytes_acked")
@@ -63,7 +63,7 @@ def _socket(columns: Mapping[str, Any]) -> Socket:
 
 
 def _drops(qdiscs: Mapping[str, Mapping[str, int]], node: str, device: str, root: tc.Qdisc) -> int:
-    """What the leaf dropped: the kernel's rows are of leaves."""
+    """Drops of the leaf discipline, which the kernel's rows describe."""
     name, at = f"{node}.{device}", root
     while at is not root.leaf():
         name, at = f"{name}/child", _below(at)

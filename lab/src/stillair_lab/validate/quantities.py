@@ -1,4 +1,4 @@
-"""The quantities that are compared: each from a kernel's file and from a run of ours, by the same statistics."""
+"""The compared quantities, computed from a kernel's file and from a simulated run with the same statistics."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -8,7 +8,7 @@ from stillair_lab.validate.kernel_file import WARM_UP_S, KernelFile
 from stillair_lab.validate.outcome import Outcome, Socket
 from stillair_lab.validate.tc import tree as tc
 
-# The files have the window every tenth of a second, from 0.1 s on.
+# The files have the window every 0.1 s, starting at 0.1 s.
 _WINDOW_STEP_S = 0.1
 # Times are sums of decimal fractions.
 _SLACK_S = 1e-6
@@ -20,11 +20,11 @@ QUANTITIES = (
 
 Trees = Mapping[tc.Device, tc.Qdisc]
 Measured = dict[str, float]
-"""By quantity; what was not measured is not there."""
+"""Values by quantity; unmeasured ones are missing."""
 
 
 def of_kernel(file: KernelFile, trees: Trees) -> Measured:
-    """What a file has."""
+    """Quantities of a file."""
     summary = ("summary", "from_2s")
     sent_again = file.numbers("retransmissions")
     found = {
@@ -41,7 +41,7 @@ def of_kernel(file: KernelFile, trees: Trees) -> Measured:
     }
     measured = {name: value for name, value in found.items() if value is not None}
     windows = file.numbers("series", "cwnd")
-    # The pooled series of several flows shows no one's saw.
+    # The combined series of several flows shows no single sawtooth.
     if windows is not None and file.config.flows == 1:
         first = round(WARM_UP_S / _WINDOW_STEP_S) - 1
         measured |= _saw(windows[first:])
@@ -49,7 +49,7 @@ def of_kernel(file: KernelFile, trees: Trees) -> Measured:
 
 
 def of_model(ran: Outcome, file: KernelFile) -> Measured:
-    """The same from a run of ours."""
+    """Quantities of a simulated run."""
     sockets = [_from_warm_up(socket) for socket in ran.sockets]
     pings = [rtt for sent, rtt in ran.pings if sent >= WARM_UP_S - _SLACK_S]
     srtt = [value for socket in sockets for value in socket.srtt_ms]
@@ -78,7 +78,7 @@ def mean(values: Sequence[float]) -> float:
 
 
 def _dropped(file: KernelFile, trees: Trees) -> float | None:
-    """Drops of the leaves over the whole run; none if the file does not say."""
+    """Drops of the leaves over the whole run; `None` if the file lacks them."""
     kinds = {device: root.leaf().kind for (_, device), root in trees.items()}
     counts = [
         float(row["dropped"])
@@ -97,7 +97,7 @@ def _from_warm_up(socket: Socket) -> Socket:
 
 
 def _goodputs(sockets: Sequence[Socket]) -> list[float]:
-    """Of each flow what was acknowledged between the first sample of all and the last, over that time, in Mbit/s."""
+    """Goodput of each flow in Mbit/s, from the bytes acknowledged between the first and last sample of all flows."""
     first = min((socket.t_s[0] for socket in sockets if socket.t_s), default=0.0)
     last = max((socket.t_s[-1] for socket in sockets if socket.t_s), default=0.0)
     if last <= first:
@@ -106,7 +106,7 @@ def _goodputs(sockets: Sequence[Socket]) -> list[float]:
 
 
 def _acked(socket: Socket, since_s: float) -> float:
-    """Bytes acknowledged from the first sample of all on; a flow that began later had none then."""
+    """Bytes acknowledged since the first sample of all flows; a flow that started later had none then."""
     if not socket.t_s:
         return 0.0
     before = socket.bytes_acked[0] if socket.t_s[0] <= since_s + _SLACK_S else 0.0
@@ -114,7 +114,7 @@ def _acked(socket: Socket, since_s: float) -> float:
 
 
 def _every_step(socket: Socket) -> list[float]:
-    """The window at each multiple of the files' step; nothing if it was sampled at other times."""
+    """The window at each multiple of the files' step; empty if it was sampled at other times."""
     if not socket.t_s:
         return []
     by_time = {round(t / _SLACK_S): window for t, window in zip(socket.t_s, socket.cwnd, strict=True)}

@@ -1,4 +1,4 @@
-"""A scenario of ours from the settings of a kernel's run: client C, router R and server S in a row."""
+"""Scenario of a measured kernel run: client C, router R and server S in a row."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -13,7 +13,7 @@ from stillair_lab.validate.tc import scenario_values as units
 from stillair_lab.validate.tc import tree as tc
 from stillair_lab.validate.tc.options import Bits, Nanoseconds, Value
 
-# By node: its interfaces with the link and the address of each.
+# Interfaces of each node, with their link and address.
 _NODES = {
     "C": {"cr": ("cr", "10.0.1.1")},
     "R": {"rc": ("cr", "10.0.1.2"), "rs": ("rs", "10.0.2.2")},
@@ -22,29 +22,29 @@ _NODES = {
 
 PING = "ping"
 
-# Ticks in a second of every profile.
+# HZ of every profile.
 _PROFILES_HZ = 250
 
 
 def upload(number: int) -> str:
-    """The name of the flow of this number, from 0 on."""
+    """Name of a flow by its number, from 0."""
     return f"upload{number + 1}"
 
 
 def reported(flow: str) -> str:
-    """The name of a flow in the report of a run: with that of the node that it goes to."""
+    """Name of a flow in a run's report, which includes the destination node."""
     return f"{flow}.S"
 
 
 def scenario(file: KernelFile) -> Scenario:
-    """The run of a file as a scenario."""
+    """Returns a file's run as a scenario."""
     made = Scenario(text(file))
-    # Messages say whose scenario it is; the line is that of the text, which `text` gives.
+    # Messages name the file; the line is that of the text returned by `text`.
     made.file = f"{file.path} {_AS_SCENARIO}"
     return made
 
 
-# From a key of the scenario to that of the file which it was made of.
+# Scenario keys, with the file's key that they derive from.
 _AS_SCENARIO = "(as a scenario)"
 _KEYS = (
     (r"node\.\w+\.profile", "kernel"),
@@ -61,7 +61,7 @@ _KEYS = (
 
 
 def in_terms_of_the_file(message: str) -> str:
-    """A message about a scenario that was made of a file, with the file's own key where it has one."""
+    """Rewrites a message about such a scenario in terms of the file's own key, if it has one."""
     found = re.fullmatch(rf"(?s)(.*) {re.escape(_AS_SCENARIO)}:\d+: ([^\s:]+): (.*)", message)
     if found:
         for pattern, key in _KEYS:
@@ -72,7 +72,7 @@ def in_terms_of_the_file(message: str) -> str:
 
 
 def disciplines(file: KernelFile) -> dict[tc.Device, tc.Qdisc]:
-    """The tree of each device that the commands of the file set up."""
+    """The tree of disciplines that the file's commands set up on each device."""
     try:
         trees = tc.tree(file.config.tc)
     except tc.TcError as error:
@@ -85,7 +85,7 @@ def disciplines(file: KernelFile) -> dict[tc.Device, tc.Qdisc]:
 
 
 def text(file: KernelFile) -> str:
-    """The scenario as TOML, for people to read too."""
+    """The scenario as readable TOML."""
     config, trees = file.config, disciplines(file)
     times = {"duration": units.of_seconds(config.seconds), "warm_up": units.of_seconds(WARM_UP_S)}
     parts = [to_toml({"name": file.path.stem} | times)]
@@ -111,13 +111,13 @@ def _node(config: Config, node: str) -> Iterable[str]:
         yield _table(f"node.{node}", keys | {"forward": True})
         return
     yield _table(f"node.{node}", keys)
-    # Settings hold on both ends: what the receiver may buffer is one of them.
+    # Settings apply to both ends; receive buffers are among them.
     sysctl, _ = settings.split(config.sysctl)
     if node == "C":
         sysctl["net.ipv4.tcp_congestion_control"] = config.cc
     if sysctl:
         yield _table(f"node.{node}.sysctl", sysctl)
-    # The kernels that were measured had neither Wi-Fi nor tunnels.
+    # The measured kernels had neither Wi-Fi nor tunnels.
     tcp: dict[str, object] = {"max_header": 256}
     if config.hz not in (None, _PROFILES_HZ):
         tcp["hz"] = config.hz
@@ -137,13 +137,13 @@ def _flows(config: Config) -> Iterable[dict[str, object]]:
 
 
 def _qdisc(of: tc.Qdisc) -> dict[str, object]:
-    """A discipline as a scenario has it; an HTB is one with its only class."""
+    """A discipline as a scenario table; an HTB is merged with its only class."""
     table: dict[str, object] = {"kind": of.kind}
     options, child = of.options, of.child
     for one in of.classes.values():
         options, child = options | one.options, one.child
     if of.kind == "tbf" and child is not None:
-        # tc wants one of them in any case; with a child neither does anything.
+        # tc requires one of them in any case; with a child neither has an effect.
         options = {key: value for key, value in options.items() if key not in ("limit", "latency")}
     table |= {key: _value(value) for key, value in options.items()}
     return table | {"child": _qdisc(child)} if child else table

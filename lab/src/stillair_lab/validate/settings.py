@@ -1,8 +1,8 @@
-"""What `sysctl` settings of a kernel's run mean for ours: some change nothing there."""
+"""Effects of the `sysctl` settings of a kernel's run; some have none in the compared runs."""
 
 from collections.abc import Mapping
 
-# Neither bulk transfers over a few seconds nor a ping depend on these. Where a value is named, on no other.
+# Neither bulk transfers of a few seconds nor pings depend on these settings, or on the listed values of them.
 # linux: Documentation/networking/ip-sysctl.rst, Documentation/admin-guide/sysctl/net.rst (6.1).
 _IDLE: dict[str, tuple[int, ...] | None] = {
     "net.core.message_burst": None,
@@ -17,7 +17,7 @@ _IDLE: dict[str, tuple[int, ...] | None] = {
     "net.ipv4.conf.default.rp_filter": None,
     "net.ipv4.ip_forward": None,
     "net.ipv4.ip_local_port_range": None,
-    # Written in full segments, data is not held back for more.
+    # Data written in full segments is not held back for more.
     "net.ipv4.tcp_autocorking": None,
     "net.ipv4.tcp_fastopen": None,
     "net.ipv4.tcp_fin_timeout": None,
@@ -43,7 +43,7 @@ _IDLE: dict[str, tuple[int, ...] | None] = {
 
 
 def idle(name: str, value: int | str) -> bool:
-    """Whether a setting changes nothing in the runs that are compared."""
+    """Returns true if a setting has no effect in the compared runs."""
     if name not in _IDLE:
         return False
     values = _IDLE[name]
@@ -51,6 +51,6 @@ def idle(name: str, value: int | str) -> bool:
 
 
 def split(sysctl: Mapping[str, int | str]) -> tuple[dict[str, int | str], list[str]]:
-    """The settings that a scenario is given, and the names of those that change nothing."""
+    """Settings for the scenario, and the names of those without effect."""
     given = {name: value for name, value in sysctl.items() if not idle(name, value)}
     return given, [name for name in sysctl if name not in given]

@@ -1,6 +1,6 @@
-"""What is wrong with a network, and what would be better: all that is said has been run.
+"""Diagnosis and tuning. Every suggested change has been simulated.
 
 explain  `stillair explain`: why packets are late
 tune     `stillair tune`: which settings are best
-faq      `stillair faq`: questions that people ask, answered by runs
+faq      `stillair faq`: frequent questions, answered by runs
 """

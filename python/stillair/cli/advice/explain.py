@@ -46,7 +46,7 @@ def explain(
     A scenario is run three times (--runs), and as often with each of up to two changes. For a result folder its
     scenario is run again.
     """
-    from stillair.explain import access, changes, evaluation, findings, outages, page  # noqa: PLC0415 - loaded when there is something to explain
+    from stillair.explain import access, changes, evaluation, findings, outages, page  # noqa: PLC0415 - loaded on use
     from stillair.explain import user_hosts as owned  # noqa: PLC0415
 
     scenario, overrides = _read(what, options.overrides(set_))
@@ -64,7 +64,7 @@ def explain(
     with runs_progress(seeds if no_try else seeds * (1 + changes.MOST - 1), quiet=False) as watched:
         made = seeds
 
-        def told(base: int) -> Any:  # noqa: ANN401 - what a bar is told by
+        def told(base: int) -> Any:  # noqa: ANN401 - the arguments of the progress bar
             return (lambda n: watched.progress(base + n)) if watched.progress else None
 
         made_runs = scenario.run(seeds, seed, None, [*overrides, ("record.sojourn", "true")], progress=told(0)).runs
@@ -108,5 +108,5 @@ def _read(text: str, overrides: list[tuple[str, str]]) -> "tuple[Scenario, list[
         return options.scenario(text), overrides
     file = what / "scenario.toml"
     if not file.is_file():
-        raise InputError(f"{what}: is no result folder: it has no scenario.toml")
+        raise InputError(f"{what}: is not a result folder: it has no scenario.toml")
     return Scenario(file), [*result_folder.overrides(what), *overrides]

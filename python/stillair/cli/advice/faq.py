@@ -11,13 +11,13 @@ from stillair.text import terminal
 
 
 def _known(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
-    from stillair.explain.faq import questions  # noqa: PLC0415 - for completion alone
+    from stillair.explain.faq import questions  # noqa: PLC0415 - only for completion
 
     return [name for name in questions.names() if name.startswith(incomplete)]
 
 
 @click.command()
-@click.argument("name", required=False, metavar="[NAME]", help="One of those that are listed.", shell_complete=_known)
+@click.argument("name", required=False, metavar="[NAME]", help="A question from the list.", shell_complete=_known)
 @click.option(
     "--runs", type=options.whole(2, 1000), metavar="N", show_default="the question's", help="Runs of each case."
 )
@@ -32,7 +32,7 @@ def faq(name: str | None, runs: int | None, jobs: int | None, folder: Path | Non
     People asked these questions in public. An answer has the verdict, the numbers with their intervals, and what was
     assumed.
     """
-    from stillair.explain.faq import questions  # noqa: PLC0415 - loaded when there is something to answer
+    from stillair.explain.faq import questions  # noqa: PLC0415 - loaded on use
 
     if force and folder is None:
         raise InputError("--force: has no effect without -o, which names the folder to write into")

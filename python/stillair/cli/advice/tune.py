@@ -25,7 +25,7 @@ _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
     "goal",
     type=click.Choice(["latency", "goodput", "balance"]),
     default="balance",
-    help="The least delay, the most goodput, or the most goodput over delay.",
+    help="Lowest delay, highest goodput, or highest ratio of goodput to delay.",
 )
 @options.set_
 @options.seed
@@ -50,7 +50,7 @@ _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
     "folder",
     metavar="DIR",
     type=options.PATH,
-    help="Keep runs, page, picture and commands in this folder; a later call goes on from there.",
+    help="Keep runs, page, picture and commands in this folder; a later call continues.",
 )
 @options.as_json
 def tune(
@@ -76,7 +76,7 @@ def tune(
     The best settings are confirmed with several runs. Each change is removed again to measure its gain, and the network
     is varied by 20 %. Prints the commands for these settings. With -o an interrupted search continues.
     """
-    from stillair.text import extras  # noqa: PLC0415 - loaded when there is something to search
+    from stillair.text import extras  # noqa: PLC0415 - loaded on use
 
     extras.need("optuna", "tune")
     from stillair.explain.tune import page  # noqa: PLC0415
@@ -88,7 +88,8 @@ def tune(
         if folder is not None:
             from stillair.cli.common import output_folder  # noqa: PLC0415 - not needed without -o
 
-            # What is kept goes by all that a run depends on: another scenario's is no harm.
+            # Kept trials are keyed by all inputs of a run, so trials of another scenario in the folder do no
+            # harm.
             output_folder.check(folder, output_folder.TUNE, replace=False, grows=True)
         try:
             with runs_progress(limit.runs if limit.cpu_s is None else 1000, quiet=as_json) as watched:
@@ -107,7 +108,7 @@ def tune(
         except KeyboardInterrupt:
             where = "nothing is kept; -o names a folder for finished runs"
             if folder is not None:
-                where = f"runs are kept in {folder}; the same command goes on from there"
+                where = f"runs are kept in {folder}; run the same command again to continue"
             print(f"stillair: {terminal.harmless(where)}", file=sys.stderr)
             raise
         name = Path(file).stem
@@ -139,7 +140,7 @@ def _write(folder: Path, name: str, found: "Tuned", said: str) -> None:
 
 
 def _budget(text: str) -> "Budget":
-    """A number of runs, or a time with its unit."""
+    """Parses a number of runs, or a time with its unit."""
     from stillair.explain.tune.tune import Budget  # noqa: PLC0415
 
     found = re.fullmatch(r"(\d+(?:\.\d+)?) *(s|min|h)?", text.strip())

@@ -1,7 +1,7 @@
-"""What several commands need: their options, progress, and which folder may take a result.
+"""Shared by several commands.
 
-options        options that several commands have
-output_folder  whether a folder may take a new result
-progress       how far a command is, for people
-completion     what a shell is told to complete names
+options        command-line options
+output_folder  checks whether a folder may take a new result
+progress       progress bars and lines
+completion     shell completion
 """

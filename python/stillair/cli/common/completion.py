@@ -1,6 +1,6 @@
-"""What a shell is told to complete commands, options and scenarios: click's scripts, shown or put where a shell reads.
+"""Shell completion: prints or installs click's completion scripts.
 
-A shell that completes calls the program with `_STILLAIR_COMPLETE` set, which click answers.
+While completing, the shell calls the program with `_STILLAIR_COMPLETE` set, and click answers.
 """
 
 import os
@@ -15,15 +15,15 @@ _SHELLS = ("bash", "zsh", "fish")
 
 
 def _shell() -> str:
-    """The user's shell, by its environment."""
+    """Returns the user's shell, from the environment."""
     found = Path(os.environ.get("SHELL", "")).name
     if found not in _SHELLS:
-        raise InputError(f'SHELL: found "{found}", expected one of {", ".join(_SHELLS)}, for which there is completion')
+        raise InputError(f'SHELL: found "{found}", expected one of {", ".join(_SHELLS)}')
     return found
 
 
 def _script(shell: str, command: click.Command) -> str:
-    from click.shell_completion import get_completion_class  # noqa: PLC0415 - for this alone
+    from click.shell_completion import get_completion_class  # noqa: PLC0415 - only used here
 
     made = get_completion_class(shell)
     assert made is not None  # noqa: S101 - one of click's own
@@ -46,14 +46,14 @@ def _install(context: click.Context, _parameter: click.Parameter, wanted: bool) 
     else:
         file = Path.home() / f".{shell}rc"
         text = f'eval "$({_VARIABLE}={shell}_source stillair)"\n'
-    from stillair.text import source  # noqa: PLC0415 - here alone
+    from stillair.text import source  # noqa: PLC0415 - only used here
 
     there = source.text(file) if file.is_file() else ""
     if text not in there:
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("a", encoding="utf-8") as to:
             to.write(text if there.endswith("\n") or not there else f"\n{text}")
-    print(f"{file}: has the line for completion; a new {shell} knows it")
+    print(f"{file}: completion is installed; start a new {shell} to use it")
     context.exit()
 
 
@@ -63,7 +63,7 @@ install = click.option(
     is_eager=True,
     expose_value=False,
     callback=_install,
-    help="Let the current shell complete commands, options and scenarios.",
+    help="Install completion for the current shell.",
 )
 show = click.option(
     "--show-completion",
@@ -71,5 +71,5 @@ show = click.option(
     is_eager=True,
     expose_value=False,
     callback=_show,
-    help="Print the script for completion in the current shell.",
+    help="Print the completion script of the current shell.",
 )

@@ -1,6 +1,6 @@
-"""Options that several commands have, and what they mean.
+"""Options shared by several commands.
 
-A command is a function with decorators of click, which name the function's arguments.
+Each command is a function with click decorators, which name the function's arguments.
 """
 
 import math
@@ -26,16 +26,16 @@ Decorator = Callable[[_F], _F]
 
 
 def _shown(value: object) -> str:
-    """A value as a message quotes it."""
+    """Shortens a value for an error message."""
     text = str(value)
     return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."
 
 
 class _Whole(click.IntRange):
-    """A whole number within bounds, whose mistakes are told as those of a scenario are."""
+    """An integer within bounds, with errors in the style of scenario errors."""
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """The number; a mistake at the option if there is none."""
+        """Returns the integer, or fails with the option's name."""
         try:
             number = int(str(value))
         except ValueError:
@@ -47,7 +47,7 @@ class _Whole(click.IntRange):
 
 
 def whole(least: int, most: int | None = None) -> click.IntRange:
-    """A whole number within bounds."""
+    """An integer within bounds."""
     return _Whole(least, most)
 
 
@@ -55,7 +55,7 @@ class Number(click.FloatRange):
     """A number within bounds."""
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The number; a mistake at the option if there is none."""
+        """Returns the number, or fails with the option's name."""
         try:
             number = float(str(value))
         except ValueError:
@@ -67,18 +67,21 @@ class Number(click.FloatRange):
 
 
 class FilePath(click.ParamType[Path]):
-    """A path as it was given; `Path` alone takes an empty one, as of a variable that is not set, for this folder."""
+    """A path as given.
+
+    `Path` would read an empty string, as from an unset variable, as the current folder.
+    """
 
     name = "path"
 
     def convert(self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        """The path; a mistake at the option if there is none."""
+        """Returns the path, or fails with the option's name."""
         if not str(value):
             self.fail("found nothing, expected a path", param, ctx)
         return Path(value)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Files, as the shell knows them."""
+        """Completes file names."""
         return click.Path().shell_complete(ctx, param, incomplete)
 
 
@@ -86,8 +89,8 @@ PATH = FilePath()
 
 
 def known_scenarios(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Scenarios of the package for a shell that completes, and files by their names."""
-    from stillair.runs import bundled  # noqa: PLC0415 - for completion alone
+    """Completes bundled scenarios and scenario files."""
+    from stillair.runs import bundled  # noqa: PLC0415 - only for completion
 
     files = (found.as_posix() for found in Path().glob(f"{incomplete}*") if found.suffix == ".toml" or found.is_dir())
     return [name for name in bundled.names() if name.startswith(incomplete)] + sorted(files)
@@ -142,8 +145,11 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON v
 
 
 def scenario(text: str) -> "Scenario":
-    """The scenario of a path, or of a name that the package has; a file of that name is taken first."""
-    from stillair.runs import bundled  # noqa: PLC0415 - loaded when there is something to run
+    """Returns the scenario at a path, or the bundled scenario of that name.
+
+    A file of that name has precedence.
+    """
+    from stillair.runs import bundled  # noqa: PLC0415 - loaded on use
     from stillair.runs.scenario import Scenario  # noqa: PLC0415
     from stillair.text.nearest import hint  # noqa: PLC0415
 
@@ -160,7 +166,7 @@ def scenario(text: str) -> "Scenario":
 
 @contextmanager
 def writing(folder: Path | None, *, shared: bool = False) -> Iterator[None]:
-    """Makes the folder of a result, and holds it while one is made: alone, or beside others who make parts of it."""
+    """Creates a result folder and locks it while it is written: exclusively, or `shared` with other writers."""
     if folder is None:
         yield
         return
@@ -172,7 +178,7 @@ def writing(folder: Path | None, *, shared: bool = False) -> Iterator[None]:
 
 
 def overrides(texts: Iterable[str]) -> list[tuple[str, str]]:
-    """What `--set` gave, as keys and values in order."""
+    """Parses `--set` arguments into keys and values, in order."""
     found = []
     for text in texts:
         key, equals, value = text.partition("=")

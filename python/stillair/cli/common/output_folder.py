@@ -1,4 +1,4 @@
-"""Whether a folder may take a new result: it is empty, or holds one of the same kind that is to be replaced."""
+"""Checks whether a folder may take a new result: empty, or a result of the same kind to be replaced."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,13 +15,13 @@ _HOLDS: Mapping[str, Sequence[str]] = {
     COMPARE: ("sides",),
     REPORT: ("report.html", "runs.json"),
 }
-"""What each kind has in its folder, by the command that makes it."""
+"""Files that each kind of result has in its folder, by command."""
 
 
 def check(folder: Path, kind: str, *, replace: bool, grows: bool = False) -> None:
-    """An `InputError` if a new result there would be mixed with what the folder holds, or take its place unasked.
+    """Raises `InputError` if a new result would be mixed with other files or replace a result without `replace`.
 
-    One that `grows` takes up what is there already: it replaces nothing. Hidden files are not looked at.
+    A result that `grows` continues the existing one and replaces nothing. Hidden files are ignored.
     """
     if not folder.is_dir():
         return
@@ -29,18 +29,18 @@ def check(folder: Path, kind: str, *, replace: bool, grows: bool = False) -> Non
     for other, names in _HOLDS.items():
         if other != kind and not found.isdisjoint(names) and found.isdisjoint(_HOLDS[kind]):
             raise InputError(
-                f"{folder}: holds a result of 'stillair {other}', which one of 'stillair {kind}' would be mixed with;"
+                f"{folder}: holds a result of 'stillair {other}', not to be mixed with one of 'stillair {kind}';"
                 " give another folder with -o"
             )
     if found.isdisjoint(_HOLDS[kind]):
         if strangers := sorted(name for name in found if not name.startswith(".")):
             raise InputError(
-                f"{folder}: is not empty and holds no result of 'stillair {kind}' (there is {strangers[0]});"
-                " give an empty folder, or a new one, with -o"
+                f"{folder}: is not empty and holds no result of 'stillair {kind}' (it has {strangers[0]});"
+                " give an empty or a new folder with -o"
             )
         return
     if not replace and not grows:
         raise InputError(
-            f"{folder}: holds a result of 'stillair {kind}' already; --force puts the new one in its place,"
+            f"{folder}: already holds a result of 'stillair {kind}'; replace it with --force,"
             " or give another folder with -o"
         )

@@ -1,4 +1,4 @@
-"""Progress on stderr, for people only: a bar at a terminal, and elsewhere a line now and then."""
+"""Progress on stderr: a bar at a terminal, elsewhere an occasional line."""
 
 import sys
 import time
@@ -7,21 +7,21 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 _QUIET_S = 20.0
-"""Without a terminal nothing is said of what takes less, nor more often."""
+"""Without a terminal: time before the first line, and between lines."""
 
 
 class Watched(NamedTuple):
-    """What is called while there is something to wait for; nothing if nobody is to hear."""
+    """Progress callbacks; `None` if progress is not shown."""
 
     progress: Callable[[int], object] | None = None
-    """With the number of runs finished."""
+    """Called with the number of finished runs."""
     passed: Callable[[float], object] | None = None
-    """With the number of runs made, and the parts of those under way."""
+    """Called with the number of finished runs plus the fractions of running ones."""
 
 
 @contextmanager
 def runs_progress(total: int, quiet: bool, clock: Callable[[], float] = time.monotonic) -> Iterator[Watched]:
-    """Tells how far `total` runs are; nothing if `quiet`."""
+    """Shows the progress of `total` runs, unless `quiet`."""
     if quiet:
         yield Watched()
     elif sys.stderr.isatty():
@@ -31,17 +31,17 @@ def runs_progress(total: int, quiet: bool, clock: Callable[[], float] = time.mon
 
 
 def _bar(total: int) -> Iterator[Watched]:
-    from rich.console import Console  # noqa: PLC0415 - it takes its time to load
+    from rich.console import Console  # noqa: PLC0415 - slow to load
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
 
-    # Of one run nobody wants to read 0/1.
+    # Show a percentage instead of 0/1 for a single run.
     count = TextColumn("{task.percentage:>3.0f} %") if total == 1 else MofNCompleteColumn()
     columns = (TextColumn("{task.description}"), BarColumn(), count, TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("run" if total == 1 else "runs", total=total)
 
         def move(made: float) -> None:
-            # Parts of runs come from many workers: what came late must not lead back.
+            # Workers report out of order; never move the bar backwards.
             progress.update(task, completed=max(made, progress.tasks[task].completed))
 
         yield Watched(move, move)
@@ -64,11 +64,11 @@ def _lines(total: int, clock: Callable[[], float]) -> Watched:
 def files_progress(
     total: int, quiet: bool, clock: Callable[[], float] = time.monotonic
 ) -> Iterator[Callable[[int], object]]:
-    """Tells how many files of about `total` are compiled; nothing if `quiet`."""
+    """Shows how many of about `total` files have been compiled, unless `quiet`."""
     if quiet:
         yield lambda _: None
     elif sys.stderr.isatty():
-        from rich.console import Console  # noqa: PLC0415 - it takes its time to load
+        from rich.console import Console  # noqa: PLC0415 - slow to load
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
 
         columns = (TextColumn("files {task.completed}"), BarColumn(), TimeElapsedColumn())

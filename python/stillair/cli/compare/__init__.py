@@ -1,10 +1,10 @@
-"""`stillair compare`: results, scenarios or settings side by side, with what is different and how sure that is.
+"""`stillair compare`: results, scenarios or settings side by side, with differences and their intervals.
 
 command    `stillair compare`
-bisect     `stillair bisect`: which version of a kernel moved a figure
+bisect     `stillair bisect`: finds the kernel version that changed a figure
 picture    bars with intervals
 rendering  text, Markdown, JSON
-versions   versions halved
+versions   bisection over versions
 rows       each quantity on every side
-sides      what is compared
+sides      the sides of a comparison
 """

@@ -1,4 +1,4 @@
-"""`stillair bisect`: which version of a kernel moved a figure."""
+"""`stillair bisect`: finds the kernel version that changed a figure."""
 
 import json
 import math
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _RUNS = 5
 _MOST_SETTINGS = 30
 _WHOLE = 1.2
-"""A step that is more than this of the whole change was taken back in part."""
+"""A step larger than this share of the whole change was partly reverted by other steps."""
 
 
 @click.command()
@@ -30,7 +30,7 @@ _WHOLE = 1.2
     "--figure",
     metavar="FLOW.FIGURE",
     required=True,
-    help="What 'stillair compare' calls it: upload.goodput, 'total goodput', 'client ping p95'.",
+    help="Name as in 'stillair compare': upload.goodput, 'total goodput', 'client ping p95'.",
 )
 @click.option(
     "--kernels", metavar="A,B[,...]", help="Real kernels that were built, in their order ('stillair kernel list')."
@@ -64,9 +64,9 @@ _WHOLE = 1.2
     type=options.Number(0, 1000),
     metavar="PERCENT",
     default=1.0,
-    help="A change of less does not count.",
+    help="Smallest change that counts.",
 )
-@click.option("--all", "every", is_flag=True, help="Measure every version, and tell every step.")
+@click.option("--all", "every", is_flag=True, help="Measure every version, and report every step.")
 @options.as_json
 def bisect(
     file: str,
@@ -88,15 +88,15 @@ def bisect(
     between are bisected until two neighbours are left. For modelled kernels the settings that differ between these two
     are printed.
     """
-    from stillair.cli.compare import versions  # noqa: PLC0415 - loaded when there is something to run
+    from stillair.cli.compare import versions  # noqa: PLC0415 - loaded on use
     from stillair.cli.compare.sides import Side  # noqa: PLC0415
 
     if kernels is not None and profiles is not None:
-        raise InputError("--kernels: found beside --profiles; give one of the two")
+        raise InputError("--kernels: found together with --profiles; give one of the two")
     scenario, overrides = options.scenario(file), options.overrides(set_)
     names = _kernels(kernels) if kernels is not None else _profiles(profiles)
     if len(names) < 2:
-        raise InputError(f"--{'profiles' if kernels is None else 'kernels'}: found one version, expected two at least")
+        raise InputError(f"--{'profiles' if kernels is None else 'kernels'}: found one version, expected at least two")
     changed = _nodes(scenario, overrides, nodes, real=kernels is not None)
 
     guests = _guests(scenario, overrides) if kernels is not None else set()
@@ -105,14 +105,14 @@ def bisect(
         text = json.dumps(version)
         if kernels is None:
             return [*overrides, *((f"node.{node}.profile", text) for node in changed)]
-        # A node that is a guest keeps what else is said of it.
+        # A guest node keeps its other host settings.
         of = {
             node: (("host.kernel", text) if node in guests else ("host", f'{{ kind = "uml", kernel = {text} }}'))
             for node in changed
         }
         return [*overrides, *((f"node.{node}.{key}", value) for node, (key, value) in of.items())]
 
-    # A version that the scenario does not take is told before the first is run.
+    # Reject unsupported versions before the first run.
     resolved = {version: scenario.resolve(under(version)) for version in names}
     rounds = len(names) if every else 2 + math.ceil(math.log2(max(len(names) - 1, 1)))
     done = 0
@@ -137,8 +137,8 @@ def bisect(
 
 
 def _kernels(text: str) -> list[str]:
-    """Kernels that were built, by name."""
-    from stillair.kernels import store  # noqa: PLC0415 - here alone
+    """Returns the built kernels of a comma-separated list."""
+    from stillair.kernels import store  # noqa: PLC0415 - only used here
 
     names = [name.strip() for name in text.split(",") if name.strip()]
     for name in names:
@@ -150,8 +150,8 @@ def _kernels(text: str) -> list[str]:
 
 
 def _profiles(text: str | None) -> list[str]:
-    """Modelled kernels: a list, or all of Linux between two."""
-    from stillair.kernels import profiles  # noqa: PLC0415 - here alone
+    """Returns modelled kernels: a list, or all Linux releases between two."""
+    from stillair.kernels import profiles  # noqa: PLC0415 - only used here
     from stillair.text.nearest import hint  # noqa: PLC0415
 
     known = list(profiles.known().values())
@@ -180,8 +180,8 @@ def _once(option: str, names: list[str]) -> list[str]:
 def _nodes(
     scenario: "Scenario", overrides: Sequence[tuple[str, str]], asked: Sequence[str], *, real: bool
 ) -> list[str]:
-    """The nodes whose kernel is changed."""
-    import tomllib  # noqa: PLC0415 - here alone
+    """Returns the nodes whose kernel is changed."""
+    import tomllib  # noqa: PLC0415 - only used here
 
     from stillair.text.nearest import hint  # noqa: PLC0415
 
@@ -209,7 +209,7 @@ def _nodes(
 
 
 def _guests(scenario: "Scenario", overrides: Sequence[tuple[str, str]]) -> set[str]:
-    """Nodes that are real kernels already."""
+    """Returns the nodes that run real kernels."""
     resolved: dict[str, Any] = json.loads(scenario.resolve(overrides))
     return {node["name"] for node in resolved["nodes"] if isinstance(node.get("host"), dict)}
 
@@ -218,8 +218,8 @@ def _profile(written: dict[str, Any], name: str) -> str:
     return str(_key(written, name, "profile") or "")
 
 
-def _key(written: dict[str, Any], name: str, key: str) -> Any:  # noqa: ANN401 - whatever the file holds
-    """A key of a node, or of the one that it is like."""
+def _key(written: dict[str, Any], name: str, key: str) -> Any:  # noqa: ANN401 - any value of the file
+    """Looks up a key of a node, or of the node that it inherits from."""
     seen = set[str]()
     while name in written and name not in seen:
         seen.add(name)
@@ -243,7 +243,7 @@ def _text(
     least: float,
     real: bool,
 ) -> str:
-    from stillair.cli.compare.rendering import relation, value  # noqa: PLC0415 - here alone
+    from stillair.cli.compare.rendering import relation, value  # noqa: PLC0415 - only used here
     from stillair.text.table import table  # noqa: PLC0415
 
     row = found.row
@@ -255,23 +255,25 @@ def _text(
     header = ("kernel" if real else "profile", f"{row.name}{unit}", f"against {found.measured[0].title}")
     shown = [[terminal.harmless(cell) for cell in line] for line in rows]
     parts = [table([terminal.harmless(cell) for cell in header], shown, width=terminal.width())]
-    parts.append(f"Of {', '.join(changed)}; {'one run' if runs == 1 else f'means over {runs} runs'} under each.")
+    parts.append(
+        f"Changed on {', '.join(changed)}; {'one run' if runs == 1 else f'means over {runs} runs'} under each."
+    )
     if not found.has_moved:
         old, new, _ = found.moved[0]
-        parts.append(f"{row.name} does not move by {least:g} % or more between {old.title} and {new.title}.")
+        parts.append(f"{row.name} does not change by {least:g} % or more between {old.title} and {new.title}.")
         if len(found.measured) < total:
-            parts.append("It may have gone and come back between them: --all measures every version.")
+            parts.append("It may have changed and changed back in between: --all measures every version.")
     for (old, new, step), settings in zip(found.moved if found.has_moved else [], apart, strict=True):
         share = _share(row, step)
         of_all = "" if share is None or every else f", {100 * share:.0f} % of the whole change"
-        said = f"{new.title} moved it: {_said(step, relation)} against {old.title}{of_all}."
+        said = f"{new.title} changed it: {_said(step, relation)} against {old.title}{of_all}."
         parts.append(terminal.painted(said, terminal.BOLD, sys.stdout))
         if share is not None and share < 0.5 and not every:
-            parts.append("Less than half: other versions moved it too, which --all tells.")
+            parts.append("Less than half: other versions changed it too; --all shows them.")
         if share is not None and share > _WHOLE and not every:
-            parts.append("More than the whole: it has moved back since, which --all tells.")
+            parts.append("More than the whole: a later version changed it back in part; --all shows which.")
         if settings:
-            parts.append("What differs between the two:")
+            parts.append("Settings that differ between the two:")
             parts += [f"  {key}: {json.dumps(a)} -> {json.dumps(b)}" for key, a, b in settings[:_MOST_SETTINGS]]
             if len(settings) > _MOST_SETTINGS:
                 parts.append(f"  ... and {len(settings) - _MOST_SETTINGS} more; --json has all")
@@ -287,7 +289,7 @@ def _said(step: "Row", relation: Any) -> str:  # noqa: ANN401 - a function of wh
 
 
 def _share(whole: "Row", step: "Row") -> float | None:
-    """The part of the whole change, from the oldest to the newest, that a step is."""
+    """Returns a step's share of the whole change from the oldest to the newest version."""
     first, last = whole.values[0], whole.values[-1]
     old, new = step.values
     if first is None or last is None or old is None or new is None or first.mean == last.mean:
@@ -296,7 +298,7 @@ def _share(whole: "Row", step: "Row") -> float | None:
 
 
 def _json(found: "Found", apart: Sequence[Apart], changed: Sequence[str]) -> str:
-    from stillair.cli.compare.rendering import ends, ratio_object  # noqa: PLC0415 - here alone
+    from stillair.cli.compare.rendering import ends, ratio_object  # noqa: PLC0415 - only used here
 
     row = found.row
     measured = [

@@ -11,7 +11,7 @@ from stillair.cli.common.progress import runs_progress
 from stillair.text import terminal
 
 _RUNS = 5
-"""Enough for an interval that means something."""
+"""Enough runs for a useful interval."""
 
 
 @click.command()
@@ -45,7 +45,7 @@ _RUNS = 5
     "--keep",
     metavar="DIR",
     type=options.PATH,
-    help="Keep each run in this folder as it finishes; after an interrupt the same command goes on from there.",
+    help="Keep each run in this folder as it finishes; after an interrupt run the same command again to continue.",
 )
 @click.option("-o", "target", metavar="FILE", type=options.PATH, help="Draw a picture: a .svg, .png or .pdf.")
 @options.replace
@@ -67,12 +67,12 @@ def compare(
     Each row shows the mean over the runs with its 95 % confidence interval, and the difference from the first side.
     Runs with the same number and seed are compared in pairs.
     """
-    from stillair.cli.compare import picture, rendering  # noqa: PLC0415 - loaded when there is something to compare
+    from stillair.cli.compare import picture, rendering  # noqa: PLC0415 - loaded on use
     from stillair.cli.compare import rows as quantities  # noqa: PLC0415
     from stillair.cli.compare import sides as plans  # noqa: PLC0415
 
     if markdown and as_json:
-        raise InputError("--markdown: found beside --json, expected one of the two")
+        raise InputError("--markdown: found together with --json, expected one of the two")
     if force and target is None:
         raise InputError("--force: has no effect without -o, which names the file to write")
     planned = plans.planned(sides, set_)
@@ -81,9 +81,9 @@ def compare(
     total = (runs or _RUNS) * sum(side.scenario is not None for side in planned)
     if total == 0 and (runs is not None or seed is not None):
         option = "--seed" if runs is None else "--runs"
-        raise InputError(f"{option}: has no effect on results that were kept; it is for scenarios")
+        raise InputError(f"{option}: has no effect on kept results; it applies to scenarios")
     if keep is not None and total == 0:
-        raise InputError("--keep: has no effect on results that were kept; it is for scenarios")
+        raise InputError("--keep: has no effect on kept results; it applies to scenarios")
     with options.writing(keep):
         folder = None if keep is None else _folder(keep)
         try:
@@ -92,14 +92,14 @@ def compare(
         except KeyboardInterrupt:
             where = "nothing is kept; --keep names a folder for finished runs"
             if folder is not None:
-                where = f"finished runs are kept in {keep}; the same command goes on from there"
+                where = f"finished runs are kept in {keep}; run the same command again to continue"
             if total:
                 print(f"stillair: {terminal.harmless(where)}", file=sys.stderr)
             raise
     found = quantities.rows(made, only)
     if not found:
         there = ", ".join(dict.fromkeys(row.quantity.words for row in quantities.rows(made, ())))
-        raise InputError(f"--only: found {', '.join(only)}, and no quantity has that in its name; there are {there}")
+        raise InputError(f"--only: found {', '.join(only)}, expected part of a quantity's name; there are {there}")
     if target is not None and (left := picture.write(target, made, found)):
         print(f"stillair: {target}: {left}", file=sys.stderr)
     if as_json or markdown:
@@ -109,11 +109,11 @@ def compare(
 
 
 def _folder(keep: Path) -> Path:
-    """The folder of runs within that of --keep."""
+    """Returns the folder of runs within that of --keep."""
     from stillair.cli.common import output_folder  # noqa: PLC0415 - only with --keep
     from stillair.text import output  # noqa: PLC0415
 
-    # Runs are found by everything that they depend on: those of another comparison do no harm.
+    # Runs are keyed by all of their inputs, so runs of another comparison in the folder do no harm.
     output_folder.check(keep, output_folder.COMPARE, replace=False, grows=True)
     folder = keep / "sides"
     output.prepare(folder)

@@ -1,4 +1,4 @@
-"""A comparison as a picture: for each quantity bars with their intervals, a colour for each side."""
+"""A comparison as a picture: bars with intervals for each quantity, a colour for each side."""
 
 import math
 from collections.abc import Sequence
@@ -17,16 +17,16 @@ _MOST_BARS = 16
 
 
 def check(path: Path, *, force: bool = False) -> None:
-    """Refuses what cannot be written or drawn, before work is done."""
+    """Rejects an unusable path before any run starts."""
     if path.suffix.lower() not in SUFFIXES:
-        raise InputError(f"{path}: the name has to end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
+        raise InputError(f"{path}: the name must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
     output.check(path)
     output.refuse_present([path], force)
     extras.need("matplotlib", "plot")
 
 
 def write(path: Path, sides: Sequence[Side], rows: Sequence[Row]) -> str:
-    """Writes the picture, and says what of the rows is not in it; nothing if all are."""
+    """Draws the picture. Returns a note about rows that were left out, or an empty string."""
     by_quantity: dict[Quantity, list[Row]] = {}
     for row in rows:
         by_quantity.setdefault(row.quantity, []).append(row)
@@ -84,7 +84,7 @@ def _drawn(kind: str, sides: Sequence[Side], panels: Sequence[tuple[Quantity, li
             for number in range(len(sides))
         ]
         figure.legend(keys, [side.title for side in sides], loc="outside upper center", ncols=min(4, len(sides)))
-        # Without a date the same picture is the same file.
+        # Without a date, the same picture gives the same file.
         dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
         held = BytesIO()
         figure.savefig(held, format=kind, metadata=dates[kind])

@@ -17,13 +17,13 @@ from stillair.text.table import table
 _MOST_ROWS = 60
 _NONE = "-"
 MAYBE = "~"
-"""Mark of a difference that may be chance."""
+"""Marks a difference that may be chance."""
 _LEAST_NAME = 24
-"""Letters of a row's name on one line."""
+"""Longest row name on one line, in characters."""
 
 
 def text(sides: Sequence[Side], rows: Sequence[Row], *, chosen: bool = False) -> str:
-    """A table as wide as the terminal, and what its signs mean. Rows that were `chosen` are all shown."""
+    """Returns a table as wide as the terminal, and a legend. Shows every row if they were `chosen`."""
     shown = rows if chosen else rows[:_MOST_ROWS]
     heading, cells = _grid(sides, shown)
     lettered = ["", *_with_letters(len(sides))]
@@ -43,7 +43,7 @@ def text(sides: Sequence[Side], rows: Sequence[Row], *, chosen: bool = False) ->
 
 
 def markdown(sides: Sequence[Side], rows: Sequence[Row]) -> str:
-    """A table for a page of text."""
+    """Returns a Markdown table."""
     heading, cells = _grid(sides, rows)
     rule = ["---", *("---:" for _ in heading[1:])]
     lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in [heading, rule, *cells]]
@@ -51,7 +51,10 @@ def markdown(sides: Sequence[Side], rows: Sequence[Row]) -> str:
 
 
 def as_json(sides: Sequence[Side], rows: Sequence[Row]) -> str:
-    """One object: the sides, and a row for each quantity. Ends of intervals are null of what one run has."""
+    """Returns a JSON object with the sides, and a row for each quantity.
+
+    Intervals of a single run are null.
+    """
     found = [
         {
             "of": row.of,
@@ -68,9 +71,9 @@ def as_json(sides: Sequence[Side], rows: Sequence[Row]) -> str:
 
 
 def ends(of: Interval | None, count: int, runs: int) -> dict[str, float | None] | None:
-    """A mean with its interval, whose ends are null if only one run has the quantity.
+    """Returns a mean with its interval; the ends are null if only one run has the quantity.
 
-    If only some runs have the quantity, `runs` is their number and `all_runs` that of all runs.
+    If only some runs have the quantity, `runs` counts these, and `all_runs` all.
     """
     if of is None:
         return None
@@ -80,7 +83,7 @@ def ends(of: Interval | None, count: int, runs: int) -> dict[str, float | None] 
 
 
 def ratio_object(ratio: Interval | None) -> dict[str, Any] | None:
-    """A ratio with its interval, and whether it is more than chance."""
+    """Returns a ratio with its interval, and whether it exceeds chance."""
     if ratio is None:
         return None
     is_known = math.isfinite(ratio.low)
@@ -89,7 +92,7 @@ def ratio_object(ratio: Interval | None) -> dict[str, Any] | None:
 
 
 def _grid(sides: Sequence[Side], rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
-    """Heading and cells; each further side has its relation to the first behind it."""
+    """Returns heading and cells. Each further side is followed by its difference from the first."""
     heading = ["", sides[0].title]
     for side in sides[1:]:
         heading += [side.title, f"vs {sides[0].title}" if len(sides) == 2 else "vs first"]
@@ -104,7 +107,7 @@ def _grid(sides: Sequence[Side], rows: Sequence[Row]) -> tuple[list[str], list[l
 
 
 def _broken(heading: Sequence[str], cells: Sequence[Sequence[str]]) -> list[list[str]] | None:
-    """The rows with long names on several lines, so that all columns have room; none if they have not even then."""
+    """Breaks long row names over several lines to make room for all columns; empty if that is not enough."""
     widths = [max(map(len, column)) for column in zip(heading, *cells, strict=True)][1:]
     room = terminal.width() - sum(widths) - 2 * len(widths)
     if room < _LEAST_NAME:
@@ -133,23 +136,23 @@ def _table(heading: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
 
 
 def _letters(sides: Sequence[Side]) -> list[str]:
-    """Lines that give each side a letter, where titles are too long for headings."""
+    """Lines that assign a letter to each side, for titles too long for headings."""
     return [terminal.harmless(f"{_letter(number)}  {side.title}") for number, side in enumerate(sides)]
 
 
 def _with_letters(count: int) -> list[str]:
-    """The heading of values with their differences, by letters."""
+    """Heading of values and differences, by letter."""
     first, *others = map(_letter, range(count))
     return [first, *(title for other in others for title in (other, f"{other} vs {first}"))]
 
 
 def _values(sides: Sequence[Side], cells: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:
-    """Values of each side under its letter."""
+    """Values of each side, by letter."""
     return ["", *map(_letter, range(len(sides)))], [[line[0], line[1], *line[2::2]] for line in cells]
 
 
 def _differences(sides: Sequence[Side], cells: Sequence[Sequence[str]]) -> tuple[list[str], list[list[str]]]:
-    """How far each side is from the first."""
+    """Difference of each side from the first."""
     heading = ["", *(f"{_letter(number)} vs {_letter(0)}" for number in range(1, len(sides)))]
     return heading, [[line[0], *line[3::2]] for line in cells]
 
@@ -160,7 +163,7 @@ def _letter(number: int) -> str:
 
 
 def value(row: Row, number: int) -> str:
-    """A mean with its interval, with the decimals of the quantity."""
+    """A mean with its interval, rounded to the quantity's decimals."""
     own, digits = row.values[number], row.quantity.digits
     if own is None:
         return _NONE
@@ -168,7 +171,7 @@ def value(row: Row, number: int) -> str:
 
 
 def relation(ratio: Interval | None) -> str:
-    """By how many per cent more or less; marked where chance may be the reason."""
+    """Difference in per cent, marked if it may be chance."""
     if ratio is None:
         return _NONE
     change = f"{100 * (ratio.mean - 1):+.1f}"

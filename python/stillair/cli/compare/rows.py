@@ -1,4 +1,4 @@
-"""Each quantity on every side, and by how much it differs from the first."""
+"""Each quantity on every side, and its difference from the first side."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,13 +11,13 @@ from stillair.runs.metrics.quantities import Columns, Quantity, every_of
 
 
 class Row(NamedTuple):
-    """One quantity of one thing."""
+    """One quantity of one station, flow or call."""
 
     of: str
-    """A station, a flow, a call; nothing for all together."""
+    """Name of the station, flow or call; empty for totals."""
     quantity: Quantity
     values: Sequence[Interval | None]
-    """On each side the mean over the runs that have it; the ends are the mean itself where one run has."""
+    """Mean on each side over the runs that have the quantity. With a single run, both ends equal the mean."""
     counts: Sequence[int]
     """Runs of each side that have the quantity."""
     runs: Sequence[int]
@@ -37,9 +37,9 @@ def differs(ratio: Interval) -> bool:
 
 
 def rows(sides: Sequence[Side], only: Sequence[str] = (), *, every: bool = False) -> list[Row]:
-    """All quantities that any side has, or those whose names match one of the patterns.
+    """Returns all quantities that any side has, or those whose names match one of the patterns.
 
-    Quantities that are compared only if they differ are left out if they do not, unless `every` is set.
+    Quantities marked `if_differs` are left out if all sides agree, unless `every` is set.
     """
     columns = [Columns(_loose(side)) for side in sides]
     found = (_row(one.of, one.quantity, [of.values(one) for of in columns], columns) for one in every_of(columns))
@@ -53,7 +53,7 @@ def _is_listed(row: Row) -> bool:
 
 
 def _loose(side: Side) -> Sequence[Mapping[str, Any]]:
-    """The runs by keys that are worked out."""
+    """Returns the runs as keyed values."""
     return side.result.runs
 
 
@@ -66,14 +66,14 @@ def _row(of: str, quantity: Quantity, values: Sequence[Sequence[float | None]], 
     first = columns[0].runs
     ratios = []
     for side, own, there in zip(columns[1:], scaled[1:], known[1:], strict=True):
-        # The same seeds and numbers, and no gap: what runs share cancels.
+        # With the same seeds and run numbers on both sides and no gaps, common variation cancels.
         paired = side.runs == first and len(known[0]) == len(scaled[0]) and len(there) == len(own)
         ratios.append(_ratio(there, known[0], paired))
     return Row(of, quantity, means, [len(own) for own in known], [len(own) for own in scaled], ratios)
 
 
 def _ratio(above: Sequence[float], below: Sequence[float], paired: bool) -> Interval | None:
-    """A ratio of means, with its 95 % interval; none to nothing."""
+    """A ratio of means with its 95 % interval; `None` if the divisor is zero."""
     if not above or not below or math.fsum(below) == 0:
         return None
     if len(above) < 2 or len(below) < 2:
@@ -83,7 +83,7 @@ def _ratio(above: Sequence[float], below: Sequence[float], paired: bool) -> Inte
 
 
 def _independent(above: Sequence[float], below: Sequence[float]) -> Interval:
-    """The ratio of runs that have nothing to do with each other, taken as linear near its mean."""
+    """Ratio of independent runs, with its variance linearised around the means."""
     # paper: Welch, The generalization of Student's problem (Biometrika 34, 1947) - degrees of freedom of a sum of
     # variances.
     (mean_a, var_a), (mean_b, var_b) = _moments(above), _moments(below)
@@ -98,7 +98,7 @@ def _independent(above: Sequence[float], below: Sequence[float]) -> Interval:
 
 
 def _moments(values: Iterable[float]) -> tuple[float, float]:
-    """The mean, and the variance of that mean."""
+    """The mean, and the variance of the mean."""
     own = list(values)
     mean = math.fsum(own) / len(own)
     return mean, math.fsum((value - mean) ** 2 for value in own) / (len(own) - 1) / len(own)

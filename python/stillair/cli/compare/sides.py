@@ -1,4 +1,4 @@
-"""What is compared: results that were kept, scenarios, and one scenario with other settings."""
+"""The sides of a comparison: kept results, scenarios, or one scenario with several settings."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -16,14 +16,14 @@ Overrides = list[tuple[str, str]]
 
 
 class Side(NamedTuple):
-    """A side of the comparison."""
+    """One side of the comparison."""
 
     title: str
     result: "Result"
 
 
 class Planned(NamedTuple):
-    """A side that is a result already, or a scenario that is to be run."""
+    """A side: a kept result, or a scenario to run."""
 
     title: str
     kept: Path | None
@@ -32,14 +32,16 @@ class Planned(NamedTuple):
 
 
 def planned(names: Sequence[str], settings: Sequence[str], baseline: str = "baseline") -> list[Planned]:
-    """The sides. One scenario stands beside itself with each of `settings`; in several all settings are made at once.
+    """Plans the sides.
 
-    Every scenario is read: a mistake in any is told before the first is run.
+    One scenario is compared with itself under each of `settings`; several scenarios all get all settings.
+
+    Reads every scenario, so that mistakes are reported before the first run.
     """
     changes = [options.overrides(_apart(setting)) for setting in settings]
     if len(names) == 1 and changes:
         if _is_result(names[0]):
-            raise InputError(f"--set: {names[0]} is a result that was kept, which no setting changes; give a scenario")
+            raise InputError(f"--set: {names[0]} is a kept result, which settings cannot change; give a scenario")
         scenario = options.scenario(names[0])
         sets: list[Overrides] = [[], *changes]
         titles = [baseline, *settings]
@@ -63,8 +65,11 @@ def made(
     progress: Callable[[float], object] | None,
     keep: Path | None = None,
 ) -> list[Side]:
-    """The results: those that were kept are read, the others are run. Finished runs are kept in the folder `keep`."""
-    from stillair.results.result import Result  # noqa: PLC0415 - loaded when there is something to compare
+    """Returns the results: reads kept results and runs the rest.
+
+    Finished runs are kept in the folder `keep`.
+    """
+    from stillair.results.result import Result  # noqa: PLC0415 - loaded on use
 
     done = 0
     found = []
@@ -91,8 +96,8 @@ def _kept(
     heard: Callable[[float], object] | None,
     folder: Path,
 ) -> "Result":
-    """Runs a side, but for the runs that a folder has, and keeps each run there as it finishes."""
-    from stillair.results.result import Result  # noqa: PLC0415 - loaded when there is something to compare
+    """Runs a side, except for runs already in the folder, and stores each run there as it finishes."""
+    from stillair.results.result import Result  # noqa: PLC0415 - loaded on use
     from stillair.runs import cache  # noqa: PLC0415
     from stillair.runs.result_writer import inputs  # noqa: PLC0415
     from stillair.text import signals  # noqa: PLC0415
@@ -122,11 +127,11 @@ def _side(name: str, overrides: Overrides) -> Planned:
     path = Path(name)
     if _is_result(name):
         if overrides:
-            raise InputError(f"--set: {name} is a result that was kept, which no setting changes")
+            raise InputError(f"--set: {name} is a kept result, which settings cannot change")
         return Planned(path.resolve().name, path)
     if (path / "sweep.json").exists():
         raise InputError(
-            f"{name}: holds a result of 'stillair sweep', whose combinations its own table compares;"
+            f"{name}: holds a result of 'stillair sweep', whose own table compares its combinations;"
             " give folders of 'stillair run -o'"
         )
     return Planned(Path(name).stem, None, options.scenario(name), overrides)
@@ -137,7 +142,7 @@ def _is_result(name: str) -> bool:
 
 
 def _apart(setting: str) -> list[str]:
-    """The settings of one side, which stand apart by semicolons that are not quoted."""
+    """Splits the settings of a side at semicolons outside quotes."""
     parts, quote = [""], ""
     for letter in setting:
         if letter == ";" and not quote:
@@ -150,7 +155,7 @@ def _apart(setting: str) -> list[str]:
 
 
 def _short(titles: Sequence[str], sets: Sequence[Overrides]) -> Iterator[str]:
-    """What each side sets, by as much of its keys as tells them apart."""
+    """Titles of the sides: their settings, with keys shortened as long as they stay distinct."""
     keys = {key for made in sets for key, _ in made}
     last = {key: key.rpartition(".")[2] for key in keys}
     is_clear = len(set(last.values())) == len(last) and not any(name.isdigit() for name in last.values())
@@ -160,7 +165,7 @@ def _short(titles: Sequence[str], sets: Sequence[Overrides]) -> Iterator[str]:
 
 
 def _told_apart(sides: Sequence[Planned]) -> list[Planned]:
-    """Each with a title of its own."""
+    """Numbers the titles if two are equal."""
     titles = [side.title for side in sides]
     if len(set(titles)) == len(titles):
         return list(sides)

@@ -1,4 +1,4 @@
-"""Versions in their order, halved until two neighbours are left between which a figure has moved."""
+"""Bisects an ordered list of versions to the two neighbours between which a figure changed."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -15,22 +15,22 @@ Measure = Callable[[str], Side]
 
 
 class Found(NamedTuple):
-    """What came of it."""
+    """Result of a search."""
 
     measured: list[Side]
-    """In the order of the versions; their titles are those."""
+    """Measured versions in order; the titles are the versions."""
     row: Row
-    """The figure on each of them, and against the oldest."""
+    """The figure on each version, compared with the oldest."""
     moved: list[tuple[Side, Side, Row]]
-    """Neighbours between which it moved, and the figure of both; the ends of the list alone where it did not."""
+    """Neighbours between which the figure changed, and both values; the ends of the list if it did not change."""
     has_moved: bool
 
 
 def figure(side: Side, name: str) -> str:
-    """The figure that is meant, as a comparison calls it: `upload.server goodput` for `upload.goodput`."""
+    """Resolves the requested figure to its name in a comparison: `upload.server goodput` for `upload.goodput`."""
     found = quantities.rows([side], every=True)
     wanted = name.replace(".", " ").lower()
-    # As it is called; or by the flow alone, where it has one receiver.
+    # By full name, or by the flow alone if it has one receiver.
     for same in (
         [row for row in found if row.name.lower().replace(".", " ") == wanted],
         [row for row in found if f"{row.of.partition('.')[0]} {row.quantity.words}".lower() == wanted],
@@ -44,10 +44,10 @@ def figure(side: Side, name: str) -> str:
 
 
 def search(versions: Sequence[str], measure: Measure, name: str, least: float, every: bool) -> Found:
-    """Looks for the version that moved a figure by at least `least` of it, beyond chance.
+    """Finds the version that changed a figure by at least the share `least`, beyond chance.
 
-    By halves: a version in the middle belongs to the end whose figure it is nearer to. With `every`, all are measured,
-    and each step between neighbours is looked at.
+    Bisects: a middle version belongs to the end whose figure is nearer. With `every`, measures all versions
+    and evaluates each step between neighbours.
     """
     sides = {0: measure(versions[0])}
     wanted = figure(sides[0], name)
@@ -79,7 +79,7 @@ def _row(sides: Sequence[Side], name: str) -> Row:
 def _mean(row: Row, side: int) -> float:
     value = row.values[side]
     if value is None:
-        raise InputError(f"--figure: {row.name} is not there in every run")
+        raise InputError(f"--figure: {row.name} is missing in some runs")
     return value.mean
 
 
@@ -87,13 +87,16 @@ def _has_moved(row: Row, least: float) -> bool:
     ratio = row.ratios[0]
     if ratio is None:
         return _mean(row, 0) != _mean(row, 1)
-    # One run has no interval, and tells of nothing but itself.
+    # A single run has no interval; only equality can be tested.
     is_sure = differs(ratio) if max(row.counts) > 1 else ratio.mean != 1
     return is_sure and abs(ratio.mean - 1) >= least
 
 
 def settings(old: str, new: str) -> list[tuple[str, Any, Any]]:
-    """What differs between two resolved scenarios, by its place; of several nodes that differ alike, once."""
+    """Returns the differences between two resolved scenarios by path.
+
+    Equal differences of several nodes are merged.
+    """
     before, after = (dict(_leaves(json.loads(text))) for text in (old, new))
     found: dict[tuple[str, str], list[str]] = {}
     for place in dict.fromkeys([*before, *after]):
@@ -104,7 +107,7 @@ def settings(old: str, new: str) -> list[tuple[str, Any, Any]]:
     return [(key, *json.loads(values)) for key, values in found]
 
 
-def _leaves(value: Any, place: str = "") -> list[tuple[str, Any]]:  # noqa: ANN401 - whatever JSON holds
+def _leaves(value: Any, place: str = "") -> list[tuple[str, Any]]:  # noqa: ANN401 - any JSON value
     if isinstance(value, Mapping):
         return [leaf for key, own in value.items() for leaf in _leaves(own, f"{place}.{key}" if place else key)]
     if isinstance(value, list) and value and all(isinstance(own, Mapping) and "name" in own for own in value):

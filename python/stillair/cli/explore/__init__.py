@@ -1,10 +1,10 @@
 """`stillair explore`: the page of `web/`, served on loopback, with the native engine behind it.
 
-Who may ask is decided by `guard`, what runs and for how long by `engines`; neither knows what a scenario is.
+`guard` decides which requests are answered, `engines` what runs and for how long. Neither knows scenarios.
 
-    command     the command: files named, address printed, server run
-    server      requests over HTTP
-    guard       which requests are answered
-    engines     processes with the engine in them, and their limits
-    engine      such a process
+    command     the command: named files, printed address, server
+    server      HTTP requests
+    guard       request checks
+    engines     engine processes and their limits
+    engine      one engine process
 """

@@ -1,4 +1,4 @@
-"""The command: files named, address printed, server run."""
+"""The command: reads the named files, prints the address, runs the server."""
 
 import os
 import secrets
@@ -38,7 +38,7 @@ def explore(files: tuple[str, ...], port: int, opens: bool, seconds: int) -> Non
     Serves the page for this machine only, at a secret address, until Ctrl-C. It reads the files named here and no
     others, and writes none.
     """
-    # The library's server and what it brings are slow to load.
+    # The HTTP server modules are slow to import.
     import webbrowser  # noqa: PLC0415
 
     from stillair.cli.explore.engines import Limits  # noqa: PLC0415
@@ -51,7 +51,7 @@ def explore(files: tuple[str, ...], port: int, opens: bool, seconds: int) -> Non
     try:
         server = Server(port, secrets.token_urlsafe(24), shown, limits)
     except OSError as error:
-        raise InputError(f"--port: found {port}, which cannot be had: {error.strerror}") from None
+        raise InputError(f"--port: found {port}, which cannot be used: {error.strerror}") from None
     with server:
         print(server.address, flush=True)
         print("stillair: Ctrl-C ends it", file=sys.stderr)
@@ -61,7 +61,7 @@ def explore(files: tuple[str, ...], port: int, opens: bool, seconds: int) -> Non
 
 
 def named(files: Iterable[str]) -> "Shown":
-    """The files of the command line with their texts: scenarios, and what they name, as they may name it."""
+    """Reads the named scenarios and the files that they refer to."""
     from stillair.cli.explore.server import Shown  # noqa: PLC0415 - slow to load
 
     scenarios: list[tuple[str, str]] = []

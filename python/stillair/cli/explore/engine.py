@@ -1,7 +1,7 @@
-"""A process with the engine in it: requests come in on standard input, answers go out on standard output.
+"""An engine process: reads requests from standard input and writes answers to standard output.
 
-Each is its length in eight bytes, the highest first, and as many bytes. An answer begins with a byte that is 0 if it is
-what was asked for.
+A message is its length in eight bytes, big-endian, followed by the body. The first byte of an answer is 0 on
+success.
 """
 
 import contextlib
@@ -20,14 +20,14 @@ except ImportError:  # not a Unix
     resource = None  # type: ignore[assignment]
 
 _GRACE_S = 5.0
-"""Time for the server to end a request first, which it does with a message."""
+"""Grace period in which the server can end a request with a message."""
 
 
 def main() -> None:
-    """Answers until standard input ends."""
+    """Answers requests until standard input ends."""
     memory, seconds = int(sys.argv[1]), float(sys.argv[2])
     _limit_memory(memory)
-    # The server ends a request that takes too long, but the server may be killed.
+    # The server normally ends slow requests, but it may be killed itself.
     signals.with_parent()
     requests, answers = sys.stdin.buffer, sys.stdout.buffer
     while (request := receive(requests)) is not None:
@@ -44,7 +44,7 @@ def _limit_memory(memory: int) -> None:
 
 
 def _limit_time(seconds: float) -> None:
-    """Lets the kernel end this process if the next request takes more CPU time than all processors have in its time."""
+    """Sets the CPU limit for the next request: its time limit on all processors."""
     if resource is None:
         return
     most = time.process_time() + (seconds + _GRACE_S) * (os.cpu_count() or 1)
@@ -59,7 +59,7 @@ def send(out: IO[bytes], message: bytes) -> None:
 
 
 def receive(source: IO[bytes]) -> bytes | None:
-    """Reads a message; none if there is no whole one any more."""
+    """Reads a message; `None` at the end of the input."""
     head = source.read(8)
     if len(head) < 8:
         return None

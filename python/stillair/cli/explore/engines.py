@@ -1,4 +1,4 @@
-"""Processes with the engine in them: so many requests at once, each with its limits of time and memory."""
+"""A pool of engine processes with a limit of concurrent requests, and time and memory limits for each."""
 
 import subprocess
 import sys
@@ -13,26 +13,26 @@ PATIENCE_S = 0.05
 
 
 class Limits(NamedTuple):
-    """What a request may take."""
+    """Limits of requests."""
 
     seconds: float = 60.0
     memory: int = 4 << 30
-    """Of a process, in bytes."""
+    """Per process, in bytes."""
     at_once: int = 2
     waiting: int = 64
 
 
-class Refused(Exception):  # noqa: N818 - it is told to the page
-    """There is no answer, and why."""
+class Refused(Exception):  # noqa: N818 - reported to the page
+    """The request was refused."""
 
     def __init__(self, kind: str, message: str) -> None:
-        """Takes the kind under which the page knows it, and what it says."""
+        """Takes the page's error kind, and the message."""
         super().__init__(message)
         self.kind = kind
 
 
 class Gone(Exception):  # noqa: N818 - nobody is told
-    """Who asked does not wait for the answer any more."""
+    """The client disconnected."""
 
 
 class _Process:
@@ -58,10 +58,13 @@ class _Process:
 
 
 class Engines:
-    """A few processes that live on between requests; one whose request takes too long is ended, and another begins."""
+    """Processes that are reused between requests.
+
+    A process whose request takes too long is killed and replaced.
+    """
 
     def __init__(self, limits: Limits) -> None:
-        """Begins as many processes as may be at work at once, and one that stands by."""
+        """Starts one process per concurrent request, and a spare one."""
         self._limits = limits
         self._free = threading.Semaphore(limits.at_once)
         self._lock = threading.Lock()
@@ -70,7 +73,10 @@ class Engines:
         self._idle = [_Process(limits) for _ in range(limits.at_once + 1)]
 
     def ask(self, request: bytes, goes_on: Callable[[], bool]) -> tuple[bool, bytes]:
-        """The answer, and whether it is what was asked for; `goes_on` says whether anybody still waits for it."""
+        """Returns the answer, and whether the request succeeded.
+
+        `goes_on` reports whether the client still waits.
+        """
         with self._lock:
             if self._waiting >= self._limits.waiting:
                 raise Refused("limit", f"{self._waiting} requests are waiting already: try again")
@@ -116,7 +122,7 @@ class Engines:
         )
 
     def _keep(self, process: _Process | None) -> None:
-        """One that has answered goes on; in the place of one that was ended another begins."""
+        """Returns a process to the pool, or replaces a killed one."""
         with self._lock:
             if self._closed:
                 if process:
@@ -125,7 +131,7 @@ class Engines:
             self._idle.append(process or _Process(self._limits))
 
     def close(self) -> None:
-        """Ends all processes that are at nothing."""
+        """Ends all idle processes."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []

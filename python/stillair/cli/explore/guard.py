@@ -1,8 +1,8 @@
-"""Which requests are answered: those of the page itself, from this machine, with the token of its address.
+"""Accepts only requests of the page itself, from this machine, with the token of its address.
 
-Other pages in the same browser can send requests to loopback. What they cannot do is read the token, or leave out what
-the browser says of them (`Origin`, `Sec-Fetch-Site`). A name of theirs that leads to loopback (DNS rebinding) is not
-one of ours in `Host`.
+Other pages in the same browser can send requests to loopback, but cannot read the token or suppress the
+browser's own headers (`Origin`, `Sec-Fetch-Site`). DNS rebinding fails because `Host` then has a foreign
+name.
 """
 
 import hmac
@@ -15,28 +15,28 @@ MOST_BYTES = 4 << 20
 
 
 class No(NamedTuple):
-    """A request that is not answered."""
+    """A refused request."""
 
     status: HTTPStatus
     why: str
 
 
 def refusal(method: str, path: str, headers: Mapping[str, str], port: int, token: str) -> No | None:
-    """Why a request is not answered; none if it is. `headers` finds names however they are written."""
+    """Returns why a request is refused, or `None`. `headers` must look up names case-insensitively."""
     names = (f"127.0.0.1:{port}", f"localhost:{port}")
     if headers.get("Host") not in names:
-        return No(HTTPStatus.MISDIRECTED_REQUEST, "this is not the host of that name")
+        return No(HTTPStatus.MISDIRECTED_REQUEST, "wrong host name")
     origin = headers.get("Origin")
     if origin is not None and origin not in [f"http://{name}" for name in names]:
         return No(HTTPStatus.FORBIDDEN, "another page asks")
-    # A person who opens the address, or the page itself: everything else comes from a page elsewhere.
+    # Opened by the user or requested by the page; any other value comes from a foreign page.
     if headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
         return No(HTTPStatus.FORBIDDEN, "another page asks")
     given = path.split("/")[1] if path.startswith("/") else ""
     if not hmac.compare_digest(given.encode(), token.encode()):
         return No(HTTPStatus.FORBIDDEN, "the address is not the one that 'stillair explore' printed")
     if method not in ("GET", "POST"):
-        return No(HTTPStatus.METHOD_NOT_ALLOWED, "GET and POST are answered")
+        return No(HTTPStatus.METHOD_NOT_ALLOWED, "only GET and POST are supported")
     return _refusal_of_post(headers, token) if method == "POST" else None
 
 

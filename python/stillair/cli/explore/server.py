@@ -1,4 +1,4 @@
-"""Requests over HTTP: the page's files, and what the page asks the engine."""
+"""HTTP: the page's files, and its requests to the engine."""
 
 import json
 import select
@@ -20,7 +20,7 @@ _KINDS = {
     "app.css": "text/css; charset=utf-8",
 }
 
-# The engine is here and not in the page, so that no module has to be compiled there.
+# The page needs no WebAssembly, because the engine runs in this process.
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data: blob:;"
     " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -34,36 +34,36 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-# A connection that says nothing for so long is closed.
+# Idle time before a connection is closed.
 _SILENCE_S = 30
 
 
 class Shown(NamedTuple):
-    """The files that the page has, each as its name and its text."""
+    """Files offered on the page, as name and text."""
 
     scenarios: list[tuple[str, str]]
     beside: list[tuple[str, str]]
 
 
 class Server(ThreadingHTTPServer):
-    """Serves on loopback alone."""
+    """An HTTP server on loopback only."""
 
     daemon_threads = True
 
     def __init__(self, port: int, token: str, shown: Shown, limits: Limits) -> None:
-        """Takes the port, any free one if it is 0. An `OSError` if it is taken."""
+        """Binds the port, or any free port if it is 0. Raises `OSError` if the port is taken."""
         super().__init__(("127.0.0.1", port), _Handler)
         self.token, self.engines = token, Engines(limits)
         self.files = {name: (PAGE / name).read_bytes() for name in _KINDS}
         served = {"token": token, "slots": limits.at_once, "files": shown.scenarios, "beside": shown.beside}
-        # Nothing in it may end the element that it stands in.
+        # Escape anything that could end the enclosing element.
         text = json.dumps(served).replace("<", "\\u003c")
         head = b'<script type="application/json" id="served">' + text.encode() + b"</script>\n</head>"
         self.files["index.html"] = self.files["index.html"].replace(b"</head>", head, 1)
 
     @property
     def address(self) -> str:
-        """Where the page is."""
+        """URL of the page."""
         return f"http://127.0.0.1:{self.server_address[1]}/{self.token}/"
 
     def server_close(self) -> None:
@@ -71,8 +71,8 @@ class Server(ThreadingHTTPServer):
         super().server_close()
         self.engines.close()
 
-    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as the library has it
-        """Who hangs up in the middle of an answer is no error."""
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - the library's signature
+        """Ignores clients that disconnect during an answer."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -86,7 +86,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not self._may("GET"):
             return
         name = self.path.split("?")[0].removeprefix(f"/{self.server.token}/") or "index.html"
-        # A name and not a path: no file is looked for.
+        # The name is a dictionary key and never used as a path.
         if name in self.server.files:
             self._answer(HTTPStatus.OK, _KINDS[name], self.server.files[name])
         else:
@@ -96,7 +96,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not self._may("POST"):
             return
         if self.path != f"/{self.server.token}/ask":
-            self._refuse(HTTPStatus.NOT_FOUND, "request", "there is nothing to be asked at this address")
+            self._refuse(HTTPStatus.NOT_FOUND, "request", "nothing is served at this address")
             return
         request = self.rfile.read(int(self.headers["Content-Length"]))
         try:
@@ -115,19 +115,22 @@ class _Handler(BaseHTTPRequestHandler):
     def do_other(self) -> None:
         self._may(self.command)
 
-    do_OPTIONS = do_HEAD = do_PUT = do_DELETE = do_PATCH = do_other  # noqa: N815 - as the library has it
+    do_OPTIONS = do_HEAD = do_PUT = do_DELETE = do_PATCH = do_other  # noqa: N815 - the library's signature
 
     def _may(self, method: str) -> bool:
         port = self.server.server_address[1]
         no = guard.refusal(method, self.path, self.headers, int(port), self.server.token)  # type: ignore[arg-type]
         if no:
-            # What the request has brought is not read.
+            # The request body is left unread.
             self.close_connection = True
             self._refuse(no.status, "request", no.why)
         return no is None
 
     def _waits(self) -> bool:
-        """Whether the other side is still there: it sends nothing more, so that what comes is its end."""
+        """Returns true while the client is connected.
+
+        Clients send nothing more, so readable data means EOF.
+        """
         readable, _, _ = select.select([self.connection], [], [], 0)
         try:
             return not readable or self.connection.recv(1, socket.MSG_PEEK) != b""
@@ -147,5 +150,5 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(body)
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as the library has it
-        """Nothing: the page is one person's."""
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's signature
+        """Logs nothing: the page has a single user."""

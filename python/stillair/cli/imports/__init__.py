@@ -1,4 +1,4 @@
-"""What a machine tells of its network: made into a scenario, or said with its weight.
+"""Scenarios and diagnoses from the output of a real machine.
 
 command  `stillair import`
 doctor   `stillair doctor`

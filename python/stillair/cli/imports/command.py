@@ -1,4 +1,4 @@
-"""`stillair import`: a scenario of what a machine tells."""
+"""`stillair import`: a scenario from a machine's output."""
 
 import dataclasses
 import json
@@ -71,7 +71,7 @@ def import_(
     /etc/config/wireless, sqm and network, a capture with radiotap headers, a Flent file, a crusader result. Comments
     in the scenario mark guesses and missing values.
     """
-    from stillair.runs.imports import network, scenario  # noqa: PLC0415 - loaded when there is something to read
+    from stillair.runs.imports import network, scenario  # noqa: PLC0415 - loaded on use
 
     if force and target is None:
         raise InputError("--force: has no effect without -o, which names the file to write")
@@ -83,7 +83,7 @@ def import_(
     given = _line(internet, line, framing)
     every_file = (*files, *(file for file in ways if file not in files))
     if not every_file:
-        raise InputError("FILE: none is given, expected outputs of iw, tc and others: 'stillair import --help'")
+        raise InputError("FILE: found none, expected outputs of iw, tc and others: 'stillair import --help'")
     found = _read(every_file, ways)
     if as_json:
         print(
@@ -103,8 +103,8 @@ def import_(
 
 
 def _read(files: Sequence[Path], ways: Mapping[Path, str]) -> list["Fact"]:
-    """The facts of all files; files without a reader are left out if others have one."""
-    from stillair.runs.imports import kinds  # noqa: PLC0415 - loaded when there is something to read
+    """Reads the facts of all files. Files without a reader are skipped if another file has one."""
+    from stillair.runs.imports import kinds  # noqa: PLC0415 - loaded on use
     from stillair.runs.imports.facts import Unread  # noqa: PLC0415
 
     faults: list[str] = []
@@ -126,7 +126,7 @@ def _read(files: Sequence[Path], ways: Mapping[Path, str]) -> list["Fact"]:
 
 
 def _ways(given: Sequence[str]) -> dict[Path, str]:
-    """Files by direction, as `--tc` gives them."""
+    """Parses `--tc` into files by direction."""
     made: dict[Path, str] = {}
     for one in given:
         way, equals, file = one.partition("=")
@@ -137,8 +137,8 @@ def _ways(given: Sequence[str]) -> dict[Path, str]:
 
 
 def _line(internet: str | None, line: str | None, framing: str | None) -> "Line":
-    """The access line of the command line."""
-    from stillair.runs.imports.assembly.parts import Line  # noqa: PLC0415 - loaded when there is something to read
+    """Returns the access line given on the command line."""
+    from stillair.runs.imports.assembly.parts import Line  # noqa: PLC0415 - loaded on use
     from stillair.text.nearest import hint  # noqa: PLC0415
 
     rates = None
@@ -158,7 +158,7 @@ def _line(internet: str | None, line: str | None, framing: str | None) -> "Line"
 
 
 def _shorter(text: str, files: Sequence[Path]) -> str:
-    """The text with the names of the files alone, where these tell them apart."""
+    """Shortens paths to file names if these are distinct."""
     if len({file.name for file in files}) < len(set(files)):
         return text
     for file in files:

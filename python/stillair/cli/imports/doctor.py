@@ -1,4 +1,4 @@
-"""`stillair doctor`: what this machine tells of itself."""
+"""`stillair doctor`: the settings of this machine."""
 
 import json
 import sys
@@ -23,7 +23,7 @@ def doctor(target: Path | None, force: bool, as_json: bool) -> None:
     airtime flags and airtime queue limits (AQL) are read. Each comes with its source and a command
     that shows how much it matters. Nothing is changed. Only root can read the last two.
     """
-    from stillair.runs.imports import network, scenario  # noqa: PLC0415 - loaded when there is something to read
+    from stillair.runs.imports import network, scenario  # noqa: PLC0415 - loaded on use
     from stillair.runs.imports.doctor import UNKNOWN, Machine  # noqa: PLC0415
 
     if force and target is None:
@@ -49,7 +49,7 @@ def doctor(target: Path | None, force: bool, as_json: bool) -> None:
         if one.what not in said:
             said.add(one.what)
             print(_filled(f"decides {one.means}"))
-            # A command stays in one line, to be copied, where it fits.
+            # Keep a command on one line, for copying, if it fits.
             print(
                 f"  weight: {one.weight}"
                 if len(one.weight) + 10 <= terminal.width()
@@ -69,6 +69,6 @@ def _filled(text: str) -> str:
 
 
 def _command(text: str) -> str:
-    """A long command, to be copied as it stands: a line of the shell that goes on."""
+    """Breaks a long command with a shell line continuation."""
     head, _, rest = text.partition(" --set ")
     return f"    {head} --set \\\n      {rest}"

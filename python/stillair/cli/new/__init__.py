@@ -1,7 +1,7 @@
-"""`stillair new`: a scenario with comments, from options or a few answers.
+"""`stillair new`: a commented scenario, from options or a few answers.
 
-command  the command, and what it asks
+command  the command and its questions
 write    the scenario's text
-access   the way to the Internet, in its text
-home     what a network has
+access   the access line's text
+home     the parts of the network
 """

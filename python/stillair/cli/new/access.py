@@ -1,4 +1,4 @@
-"""The way between server and access point in the text of a scenario."""
+"""Scenario text of the path between server and access point."""
 
 import json
 import math
@@ -8,7 +8,7 @@ from stillair.explain.access import RAW, SHARE, share
 
 
 def way(home: Home) -> str:
-    """The link and the server behind the access point, which is named `ap` and has that link as `eth0`."""
+    """The link to the server, as `eth0` of the node `ap`."""
     own = home.access
     if own is None:
         link, said = f'rate = "1 Gbit/s"\ndelay = "{home.delay}"\n', "A wire that is never the bottleneck."
@@ -17,7 +17,7 @@ def way(home: Home) -> str:
         which = f'line = "{own.line}"  # {rates}' if own.line else f"rate = {rates}"
         link = f'kind = "access"\n{which}\n'
         link += "" if own.line else _assumed(own)
-        link += f'buffer = "{own.buffer}"  # of the modem, and of its peer\n' if own.buffer else ""
+        link += f'buffer = "{own.buffer}"  # in the modem, and in its peer\n' if own.buffer else ""
         link += f'delay = "{home.delay}"\n'
         said = "The line to the Internet, with a server at its other end."
     return f"""\
@@ -31,37 +31,37 @@ interface.eth0 = {{ link = "wan", address = "10.0.0.2" }}
 
 
 def _assumed(own: Access) -> str:
-    """What a packet costs on a line of which only the rates are known."""
+    """The assumed framing of a line given only by its rates."""
     of = own.framing
     return (
-        f"# assumed: the framing of a cable line, {of.overhead} bytes beside each IP packet, at least {of.mpu} in all."
-        "\n#   Your line's: overhead, mpu and atm here, as of cake; --line of 'stillair new' knows it for ADSL, VDSL"
+        f"# assumed: the framing of a cable line, {of.overhead} bytes per IP packet and at least {of.mpu} in total."
+        "\n#   For other lines set overhead, mpu and atm here, as for cake; 'stillair new --line' has ADSL, VDSL"
         " and others.\n"
     )
 
 
 def interface(home: Home) -> str:
-    """The access point's interface on that way, as lines of its table."""
+    """The access point's wired interface, as lines of its table."""
     before, said = "", ""
     if home.access is not None and home.access.shaper != "none":
         before = f", shaper = {shaper(home.access, home.access.shaper)}"
         part = f"{100 * _share(home.access, home.access.shaper):.0f} %"
-        said = f"# The shaper has {part} of the line's rates, so that packets wait there and not in the modem.\n"
+        said = f"# The shaper uses {part} of the line's rates, so that packets queue there and not in the modem.\n"
         if home.access.framing != RAW:
             said += _COUNTS if home.access.shaper == "cake" else _COUNTS_NOT
     return f'{said}interface.eth0 = {{ link = "wan", address = "10.0.0.1"{before} }}'
 
 
-_COUNTS = "# It counts what the line adds to a packet.\n"
+_COUNTS = "# It counts the line's framing.\n"
 _COUNTS_NOT = (
-    f"# It does not count what the line adds to a packet; with that full packets come to {100 * SHARE:.0f} % at most.\n"
+    f"# It ignores the line's framing; including it, full packets use at most {100 * SHARE:.0f} % of the line.\n"
 )
 
 
 def shaper(own: Access, kind: str) -> str:
-    """The shaper of a line, with a discipline; cake counts packets as the line does."""
+    """The line's shaper with its qdisc. cake gets the line's framing."""
     part = _share(own, kind)
-    # Never a bit more than that part; the product of a part and a rate may be a hair less than it is.
+    # Round down: a product of floats may exceed the exact value slightly.
     down, up = (_rate(math.floor(rate * part * 1000 + 1e-6) / 1000) for rate in (own.down_mbps, own.up_mbps))
     framing = {key: of for key, of in own.framing._asdict().items() if of not in (None, 0, "noatm")}
     keys = "".join(f", {key} = {json.dumps(of)}" for key, of in framing.items())
@@ -70,7 +70,7 @@ def shaper(own: Access, kind: str) -> str:
 
 
 def _share(own: Access, kind: str) -> float:
-    """The part of the line's rates: what is no cake stands below an htb, which counts no framing."""
+    """Share of the line's rates to shape to. Other qdiscs than cake run under htb, which ignores framing."""
     return share(own.framing, own.framing) if kind == "cake" else share(own.framing)
 
 

@@ -1,4 +1,4 @@
-"""The command `stillair new`, and what it asks."""
+"""The command `stillair new` and its questions."""
 
 import json
 import re
@@ -24,8 +24,8 @@ _STATIONS = ("laptop=5 m", "tv=15 m")
     metavar="NAME=PLACE",
     multiple=True,
     show_default=", ".join(_STATIONS),
-    help="A station with its distance '5 m', its SNR '30 dB', or a fixed rate such as ht20-mcs0-lgi; with"
-    " ',power-save' behind it one that sleeps as a phone does. Repeatable.",
+    help="A station with its distance '5 m', its SNR '30 dB', or a fixed rate such as ht20-mcs0-lgi;"
+    " append ',power-save' for the power save of a phone. Repeatable.",
 )
 @click.option("--standard", metavar="NAME", show_default="802.11ac", help=f"One of {', '.join(home.STANDARDS)}.")
 @click.option(
@@ -39,8 +39,8 @@ _STATIONS = ("laptop=5 m", "tv=15 m")
     "--kernel",
     metavar="PROFILE",
     default=home.KERNEL,
-    help=f"Kernel of access point and stations: {', '.join(home.KERNELS)}. A release of OpenWrt is the access point's"
-    f" alone; the stations have {home.KERNEL} then, and the server always.",
+    help=f"Kernel of access point and stations: {', '.join(home.KERNELS)}. An OpenWrt release applies to the"
+    f" access point only; the stations then have {home.KERNEL}, which the server always has.",
 )
 @click.option(
     "--scheme",
@@ -58,19 +58,19 @@ _STATIONS = ("laptop=5 m", "tv=15 m")
     "--line",
     metavar="NAME",
     show_default="none",
-    help=f"An access line by name, in place of --internet, with its framing: {', '.join(json.loads(lines()))}.",
+    help=f"An access line by name, instead of --internet, with its framing: {', '.join(json.loads(lines()))}.",
 )
 @click.option(
     "--shaper",
     metavar="NAME",
     show_default="none",
     help=f"Shaper of the access line: {', '.join(home.SHAPERS)};"
-    " cake counts what the line adds to a packet, fq_codel has a lower rate for it.",
+    " cake counts the line's framing, fq_codel gets a lower rate instead.",
 )
 @click.option(
     "--buffer",
     metavar="TIME",
-    show_default=f"what the named line has, else {home.BUFFER}",
+    show_default=f"the named line's, else {home.BUFFER}",
     help="Buffer of the modem, and of the provider's end.",
 )
 @click.option("--delay", metavar="TIME", default="10 ms", help="One-way delay from the home to the server.")
@@ -117,15 +117,15 @@ def new(
     if force and file is None:
         raise InputError("--force: has no effect without a file to write")
     if internet is not None and line is not None:
-        raise InputError("--line: found beside --internet, expected one of the two")
+        raise InputError("--line: found together with --internet, expected one of the two")
     given = (stations, standard, width, internet, line, shaper, traffic, power_save)
     if not any(given) and sys.stdin.isatty() and sys.stderr.isatty():
         stations, standard, internet, shaper, traffic = _asked()
     has_line = internet is not None or line is not None
     if shaper not in (None, "none") and not has_line:
-        raise InputError("--shaper: has no effect without --internet or --line, whose rates it is set by")
+        raise InputError("--shaper: has no effect without --internet or --line, which set its rates")
     if buffer is not None and not has_line:
-        raise InputError("--buffer: has no effect without --internet or --line, before which it is")
+        raise InputError("--buffer: has no effect without --internet or --line")
     saves = _one_of("--power-save", power_save or "none", home.POWER_SAVES)
     standard = _one_of("--standard", standard or "802.11ac", home.STANDARDS)
     wanted = Home(
@@ -149,28 +149,28 @@ def new(
         return
     output.check(file)
     output.write_files(file.parent, {file.name: text})
-    print(f"stillair: {file}: written; 'stillair check {file}' shows what it comes to", file=sys.stderr)
+    print(f"stillair: {file}: written; 'stillair check {file}' shows it", file=sys.stderr)
 
 
 def _traffic(text: str) -> home.Traffic:
-    """`upload` or `upload=laptop`."""
+    """Parses `upload` or `upload=laptop`."""
     kind, equals, station = (part.strip() for part in text.partition("="))
     kind = _one_of("--traffic", kind, home.TRAFFIC)
     if equals and not station:
-        raise InputError(f'--traffic: found "{text}", expected a station behind "=", or "{kind}" alone')
+        raise InputError(f'--traffic: found "{text}", expected a station after "=", or "{kind}" alone')
     return home.Traffic(kind, station or None)
 
 
 def _access(internet: str | None, line: str | None, shaper: str, buffer: str | None) -> home.Access | None:
-    """The way to the Internet, by its rates or by its name."""
+    """Returns the access line, by rates or by preset."""
     if line is not None:
         return home.line(line, shaper, buffer)
     return home.access(internet, shaper, buffer) if internet is not None else None
 
 
 def _one_of(option: str, found: str, known: tuple[str, ...]) -> str:
-    """What was said, where it is one of these; the part behind `802.` is enough of a standard."""
-    from stillair.text.nearest import hint  # noqa: PLC0415 - for a mistake
+    """Returns the matching known value. A standard may omit its `802.11` prefix."""
+    from stillair.text.nearest import hint  # noqa: PLC0415 - only for errors
 
     for name in known:
         if found.lower() in (name.lower(), name.removeprefix("802.11")):
@@ -179,13 +179,13 @@ def _one_of(option: str, found: str, known: tuple[str, ...]) -> str:
 
 
 def _checked(text: str) -> str:
-    """The survey of the text; what is wrong with it is told by the option, as far as its reader knows it."""
-    from stillair import _native  # noqa: PLC0415 - loaded when there is something to read
+    """Returns the survey of the text. Errors that an option caused name the option."""
+    from stillair import _native  # noqa: PLC0415 - loaded on use
 
     try:
         return _native.survey(text, "the new scenario", [])
     except InputError as error:
-        # The same option is in many nodes: the first mistake says it.
+        # Many nodes share an option; the first error is enough.
         raise InputError(f"new: {str(error).splitlines()[0]}") from None
 
 
@@ -198,7 +198,7 @@ def _fastest(text: str) -> dict[str, str]:
 
 
 def _asked() -> tuple[list[str], str, str | None, str | None, list[str]]:
-    """The answers of a person; an empty one takes what is offered."""
+    """Asks for the settings; an empty answer accepts the default."""
 
     def ask(question: str, offered: str) -> str:
         return str(click.prompt(question, default=offered, err=True)).strip()
@@ -208,7 +208,7 @@ def _asked() -> tuple[list[str], str, str | None, str | None, list[str]]:
     internet = ask("Line to the Internet, down/up in Mbit/s, or none", "none")
     shaper = ask(f"Shaper at the line ({', '.join(home.SHAPERS)})", "none") if internet != "none" else None
     traffic = ask(f"Traffic ({', '.join(home.TRAFFIC)})", "download, ping")
-    stations = re.sub(r",\s*(?=power-save\b)", ";", stations)  # belongs to the station before it
+    stations = re.sub(r",\s*(?=power-save\b)", ";", stations)  # belongs to the preceding station
     listed = [[part.strip() for part in text.split(",") if part.strip()] for text in (stations, traffic)]
     listed[0] = [one.replace(";", ",") for one in listed[0]]
     return listed[0], standard, None if internet == "none" else internet, shaper, listed[1]

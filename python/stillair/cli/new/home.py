@@ -1,4 +1,4 @@
-"""What a network has of which a scenario is written."""
+"""The parts of a network for `stillair new`."""
 
 import json
 import re
@@ -13,64 +13,64 @@ STANDARDS = ("802.11g", "802.11a", "802.11n", "802.11ac", "802.11ax")
 SHAPERS = ("none", "cake", "fq_codel")
 POWER_SAVES = ("none", "mac80211", "iwlwifi", "ath10k", "brcmfmac", "mwifiex", "qcacld", "phone", "static")
 BUFFER = "200 ms"
-"""Of a line's modem and of its peer, where nothing says it."""
+"""Default buffer of the modem and its peer."""
 TRAFFIC = ("download", "upload", "call", "video", "streaming", "web", "game", "ping")
 TO_ALL = ("download", "upload", "ping")
-"""What every station has if none is named; the others are the first one's."""
+"""Default traffic: `TO_ALL` kinds on every station, the others on the first."""
 TRAFFIC_MEANS = (
-    "KIND=STATION is one station's; else download, upload and ping go to every station, the others to the first; call"
-    " is voice and video the picture of a video call, both at constant rates; streaming is a film that is watched, in"
+    "KIND=STATION selects a station; by default, download, upload and ping apply to every station, the others to the"
+    " first; call is voice and video the picture of a video call, both at constant rates; streaming is video in"
     " segments over TCP"
 )
 KERNEL = "linux-6.6"
-"""Of all hosts, where nothing else is said; of the server always."""
+"""Default kernel of all hosts; the server always has it."""
 KERNELS = (
     *(f"linux-{version}" for version in ("3.13", "3.19", "4.4", "4.6", "4.14", "4.19")),
     *(f"linux-{version}" for version in ("5.10", "5.15", "6.1", "6.6", "6.12", "6.18")),
     *("windows-10", "macos-10.11", "openwrt-23.05", "openwrt-24.10"),
 )
-"""What a node's `profile` may be."""
+"""Accepted `profile` values."""
 
 WIDEST = {"802.11g": 20, "802.11a": 20, "802.11n": 40, "802.11ac": 80, "802.11ax": 160}
-"""MHz; 160 of 802.11ac are not among what Minstrel-HT has."""
+"""In MHz. Minstrel-HT has no 160 MHz rates for 802.11ac."""
 
 
 class Station(NamedTuple):
-    """A station: how far it is, how loud, or at which rate."""
+    """A station, by distance, SNR or rate."""
 
     name: str
     place: str
-    """A key of its interface: `distance`, `snr` or `rate`."""
+    """Interface key: `distance`, `snr` or `rate`."""
     value: str
     power_save: str | None = None
-    """Its own, if it is not that of all stations."""
+    """Overrides the power save of all stations."""
 
 
 class Traffic(NamedTuple):
-    """What is sent: one of `TRAFFIC`, and whose."""
+    """Traffic of one of the `TRAFFIC` kinds, and its station."""
 
     kind: str
     station: str | None = None
-    """All of them or the first (`TO_ALL`) if none is named."""
+    """`None`: every station for `TO_ALL` kinds, else the first."""
 
 
 class Access(NamedTuple):
-    """The way to the Internet."""
+    """The access line."""
 
     down_mbps: float
     up_mbps: float
     shaper: str = "none"
     buffer: str | None = None
-    """Of the modem and of its peer: how long a packet waits at most; none where the line's preset has both."""
+    """Longest queueing delay in the modem and its peer; `None` if the preset defines both."""
     line: str | None = None
-    """The preset that has these rates."""
+    """Preset with these rates."""
     framing: Framing = RAW
-    """What a packet costs on it."""
+    """Per-packet framing."""
 
 
 @dataclass(frozen=True)
 class Home:
-    """An access point with its stations, a server, and what they do."""
+    """An access point with its stations, a server, and their traffic."""
 
     name: str
     stations: tuple[Station, ...]
@@ -79,16 +79,16 @@ class Home:
     width_mhz: int = 80
     streams: int = 2
     kernel: str = KERNEL
-    """Of the access point, and of stations if it is no release of OpenWrt."""
+    """Kernel of the access point, and of stations unless it is an OpenWrt release."""
     scheme: str | None = None
     access: Access | None = None
     delay: str = "10 ms"
-    """One way, between server and home."""
+    """One-way delay between server and home."""
     power_save: str | None = None
-    """Of the stations that have none of their own."""
+    """Default power save of the stations."""
 
     def having(self, kind: str) -> list[str]:
-        """The stations that have traffic of this kind, in their order."""
+        """Stations with traffic of this kind, in order."""
         wanted = {one.station for one in self.traffic if one.kind == kind}
         names = [one.name for one in self.stations]
         if None in wanted:
@@ -97,12 +97,12 @@ class Home:
 
     @property
     def is_openwrt(self) -> bool:
-        """Whether the access point has a release of OpenWrt."""
+        """True if the access point runs OpenWrt."""
         return self.kernel.startswith("openwrt-")
 
     @property
     def station_kernel(self) -> str:
-        """The kernel of the stations: a client has no OpenWrt."""
+        """Kernel of the stations. Clients never run OpenWrt."""
         return KERNEL if self.is_openwrt else self.kernel
 
     @property
@@ -112,7 +112,7 @@ class Home:
 
 
 def station(text: str) -> Station:
-    """A station as `NAME=10 m`, `NAME=30 dB` or `NAME=RATE`, with `,power-save` or `,power-save=KIND` behind it."""
+    """Parses `NAME=10 m`, `NAME=30 dB` or `NAME=RATE`, optionally with `,power-save` or `,power-save=KIND`."""
     placed, comma, more = text.partition(",")
     own = _placed(text, *(part.strip() for part in placed.partition("=")))
     return own._replace(power_save=_saves(text, more.strip())) if comma else own
@@ -139,20 +139,20 @@ def _placed(text: str, name: str, equals: str, value: str) -> Station:
 
 
 def _saves(text: str, said: str) -> str:
-    """The power save of one station; without a kind that of a phone."""
+    """Parses the power save of one station. The default kind is `phone`."""
     key, equals, kind = (part.strip() for part in said.partition("="))
     kind = kind if equals else "phone"
     if key != "power-save" or kind not in POWER_SAVES:
         kinds = ", ".join(POWER_SAVES)
         raise InputError(
-            f'--station: found "{text}", expected nothing behind the place but "power-save" as of a phone,'
+            f'--station: found "{text}", expected only "power-save" (a phone) after the place,'
             f' or "power-save=KIND" with one of {kinds}'
         )
     return kind
 
 
 def width(text: str) -> int:
-    """A channel's width as `80` or `80 MHz`."""
+    """Parses a channel width: `80` or `80 MHz`."""
     found = re.fullmatch(r"(20|40|80|160)\s*(?:MHz)?", text.strip(), re.IGNORECASE)
     if not found:
         raise InputError(f'--width: found "{text}", expected 20, 40, 80 or 160 MHz')
@@ -160,7 +160,7 @@ def width(text: str) -> int:
 
 
 def access(text: str, shaper: str, buffer: str | None) -> Access:
-    """A way to the Internet as `DOWN/UP` in Mbit/s."""
+    """Parses an access line: `DOWN/UP` in Mbit/s."""
     unit = r"\s*(?:Mbit/s|Mbps|M)?\s*"
     found = re.fullmatch(rf"\s*(\d+(?:\.\d+)?){unit}/\s*(\d+(?:\.\d+)?){unit}", text, re.IGNORECASE)
     if not found or not all(0.1 <= float(rate) <= 10_000 for rate in found.groups()):
@@ -171,16 +171,16 @@ def access(text: str, shaper: str, buffer: str | None) -> Access:
 
 
 def line(name: str, shaper: str, buffer: str | None) -> Access:
-    """A way to the Internet by the name of its preset."""
-    from stillair._native import lines  # noqa: PLC0415 - for this option alone
-    from stillair.text.nearest import hint  # noqa: PLC0415 - for a mistake
+    """Returns an access line by its preset."""
+    from stillair._native import lines  # noqa: PLC0415 - only used here
+    from stillair.text.nearest import hint  # noqa: PLC0415 - only for errors
 
     known = json.loads(lines())
     if name not in known:
         raise InputError(f'--line: found "{name}", expected one of {", ".join(known)}{hint(name, known)}')
     own = known[name]
     if buffer is None and None in own["buffers_ms"]:
-        buffer = BUFFER  # no source tells what such a line holds
+        buffer = BUFFER  # no source documents this line's buffer
     down, up = (bps / 1e6 for bps in own["rates_bps"])
     return Access(down, up, shaper, buffer, name, _framing(name))
 
@@ -194,8 +194,8 @@ node.ap = {{ profile = "linux-6.6", forward = true, interface.eth0.link = "wan" 
 
 
 def _framing(line: str | None) -> Framing:
-    """What the scenario's reader makes of a line by its name, or by its rates alone."""
-    from stillair._native import resolve  # noqa: PLC0415 - for these options alone
+    """Returns the framing that the scenario reader assigns to a preset, or to a line with rates only."""
+    from stillair._native import resolve  # noqa: PLC0415 - only used here
 
     text = _PROBE.format(line=f'line = "{line}"' if line else 'rate = "1 Mbit/s"')
     (of,) = access_lines(json.loads(resolve(text, "probe", [])))
@@ -203,7 +203,7 @@ def _framing(line: str | None) -> Framing:
 
 
 def check(home: Home) -> None:
-    """An `InputError` if what was asked for is no network."""
+    """Raises `InputError` if the options do not form a network."""
     if not home.stations:
         raise InputError("--station: found none, expected at least one")
     names = [one.name for one in home.stations]

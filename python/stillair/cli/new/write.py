@@ -1,4 +1,4 @@
-"""The text of a scenario."""
+"""The scenario's text."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -7,19 +7,19 @@ from stillair.cli.new import access
 from stillair.cli.new.home import Home, Station
 
 _SWEEPS = ("each way of the table at the end to queue at the access point", "each shaper of the table at the end")
-"""What is compared: with a wire that is never the bottleneck, and with an access line."""
+"""Queueing schemes to compare: with a wire that is never the bottleneck, and with an access line."""
 _NO_FIFO = """\
-# There is no "fifo" among these: below the fq_codel that OpenWrt has at every interface it is the same as "fq_codel".
-# For FIFOs set the discipline of wlan0 too: qdisc = "pfifo_fast".
+# "fifo" is left out: OpenWrt runs fq_codel on every interface, so it would equal "fq_codel".
+# For FIFOs, set the discipline of wlan0 as well: qdisc = "pfifo_fast".
 """
 _HT = {"802.11n", "802.11ac"}
 
 
 def text(home: Home, chosen: Callable[[str], dict[str, str]] | None = None) -> str:
-    """The scenario of a network.
+    """Returns the scenario of a network.
 
-    Linux has no rates of 802.11ax in its own rate control: there `chosen` is asked which fixed rate each station gets,
-    with the text in which all have the fastest.
+    Linux's own rate control has no 802.11ax rates. For 802.11ax, `chosen` therefore picks a fixed rate for
+    each station, given the text in which all use the fastest.
     """
     rates: dict[str, str] = {}
     if home.standard == "802.11ax" and chosen is not None:
@@ -28,7 +28,7 @@ def text(home: Home, chosen: Callable[[str], dict[str, str]] | None = None) -> s
 
 
 def fastest_he(home: Home) -> str:
-    """The fastest rate of 802.11ax that such devices have."""
+    """The fastest 802.11ax rate of these devices."""
     return f"he{home.width_mhz}-mcs11-nss{home.streams}-gi0.8"
 
 
@@ -48,9 +48,9 @@ def _text(home: Home, rates: dict[str, str]) -> str:
 def _head(home: Home) -> str:
     return f"""\
 # Your own network, written by 'stillair new'. 'stillair schema --reference' prints every key.
-#   stillair check FILE    who hears whom, which rates work
-#   stillair run FILE      what comes of it
-# Delete the flows that you do not have. Their "from" and "to" say who sends to whom.
+#   stillair check FILE    stations that hear each other, rates that work
+#   stillair run FILE      the results
+# Delete the flows that you do not have. "from" and "to" are the sender and the receiver.
 #   stillair sweep FILE    {_SWEEPS[home.access is not None]}
 name = {json.dumps(home.name, ensure_ascii=False)}
 duration = "30 s"
@@ -121,7 +121,7 @@ def _rates(home: Home, one: Station, rates: dict[str, str]) -> str:
 
 
 def _flows(home: Home) -> list[str]:
-    """Traffic from the second on in which what is measured begins to settle."""
+    """Traffic starts at one second; measurements start later, once it has settled."""
     begins = 'start = "1 s"\nstart_spread = "10 ms"'
     flows = []
     if down := home.having("download"):
@@ -135,19 +135,19 @@ def _flows(home: Home) -> list[str]:
         flows.append(_flow("", "voip", json.dumps(name), '"server"', speaks))
     for name, video in _named(home, "video", "video"):
         keys = f'{video}\nrate = "2 Mbit/s"\nbidirectional = true'
-        said = f"{name} has the picture of a call, both ways."
+        said = f"{name} has the picture of a video call, both ways."
         flows.append(_flow(said, "video", '"server"', json.dumps(name), keys))
     for name, film in _named(home, "streaming", "film"):
-        # As long as a segment lasts, the player is silent; what it could not fetch in time it makes up for.
+        # The player is idle for the length of a segment, and catches up on data that came late.
         keys = f'{film}\nrate = "5 Mbit/s"\nwrite_size = "2.5 MB"\n{begins}'
-        said = f"{name} watches a film of 5 Mbit/s: a segment of 2.5 MB each 4 s, over one connection."
+        said = f"{name} streams video at 5 Mbit/s: a segment of 2.5 MB every 4 s, over one connection."
         flows.append(_flow(said, "tcp", '"server"', json.dumps(name), keys))
     for name, pages in _named(home, "web", "pages"):
         flows.append(_flow(f"{name} loads pages.", "web", json.dumps(name), '"server"', f'{pages}\npage = "google"'))
     for name, sees, acts in _named(home, "game", "game-down", "game-up"):
-        # 60 datagrams of 100 bytes a second.
+        # 60 datagrams of 100 bytes per second.
         keys = 'rate = "48 kbit/s"\npayload = "100 B"\ngap = "periodic"'
-        said = f"{name} plays: 60 datagrams of 100 bytes a second, both ways."
+        said = f"{name} plays a game: 60 datagrams of 100 bytes per second, both ways."
         flows.append(_flow(said, "udp", '"server"', json.dumps(name), f"{sees}\n{keys}"))
         flows.append(_flow("", "udp", json.dumps(name), '"server"', f"{acts}\n{keys}"))
     if pinged := home.having("ping"):
@@ -157,14 +157,14 @@ def _flows(home: Home) -> list[str]:
 
 
 def _all(home: Home, names: list[str], one: str, several: str) -> str:
-    """Who does it, as a sentence."""
+    """A sentence that names the stations and their activity."""
     if len(names) == len(home.stations):
         return f"Each station {one}."
     return f"{', '.join(names[:-1])} and {names[-1]} {several}." if len(names) > 1 else f"{names[0]} {one}."
 
 
 def _named(home: Home, kind: str, *flows: str) -> Iterator[tuple[str, ...]]:
-    """The stations with such traffic, each with the names of its flows, which are its own where there are several."""
+    """Stations with such traffic, and the names of their flows; with several stations, the names are made unique."""
     having = home.having(kind)
     for name in having:
         own = f"-{name}" if len(having) > 1 else ""
@@ -177,7 +177,7 @@ def _flow(comment: str, kind: str, sender: str, receivers: str, keys: str) -> st
 
 
 def _sweep(home: Home) -> str:
-    # OpenWrt has fq_codel above a driver's FIFOs: nothing would differ.
+    # OpenWrt runs fq_codel above the driver's FIFOs, so `fifo` would make no difference.
     schemes = [*([] if home.is_openwrt else ["fifo"]), "fq_codel", "fq_mac", "airtime", "mac80211"]
     schemes += ["mt76"] if home.width_mhz > 40 else []
     queueing = f'"node.ap.interface.wlan0.scheme" = {json.dumps(schemes)}'
@@ -187,8 +187,8 @@ def _sweep(home: Home) -> str:
     tried = ["off", *(access.shaper(home.access, kind) for kind in ("fq_codel", "cake"))]
     values = "\n".join(f"    {one if one.startswith('{') else json.dumps(one)}," for one in tried)
     return f"""\
-# Where this line is slower than the Wi-Fi, packets wait in the modem, or in the shaper before it.
-# Take the "#" off the last line, and each way to queue for Wi-Fi is tried too.
+# If this line is slower than the Wi-Fi, packets queue in the modem, or in the shaper before it.
+# Uncomment the last line to sweep the queueing for Wi-Fi as well.
 [sweep]
 "node.ap.interface.eth0.shaper" = [
 {values}

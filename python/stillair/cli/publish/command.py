@@ -12,7 +12,7 @@ from stillair.cli.publish.time_range import parse as parse_window
 from stillair.runs.limits import LARGEST_RUN
 from stillair.text import terminal
 
-_LARGEST_SNAPLEN = 2**32 - 1  # of `capture`, which is loaded late
+_LARGEST_SNAPLEN = 2**32 - 1  # as in `capture`, which is imported late
 
 
 @click.command()
@@ -25,7 +25,7 @@ _LARGEST_SNAPLEN = 2**32 - 1  # of `capture`, which is loaded late
     metavar="NAME",
     type=click.Choice(("sojourn", "queues", "exchanges", "sockets")),
     show_default="measurements in each step of time",
-    help="For --csv and --parquet a table of what [record] asks for: sojourn, queues, exchanges, sockets.",
+    help="For --csv and --parquet: a table recorded by [record]: sojourn, queues, exchanges, sockets.",
 )
 @click.option("--pcap", is_flag=True, help="Captures for Wireshark, one for each run.")
 @click.option("--qlog", is_flag=True, help="QUIC logs for qvis, one for each run and flow.")
@@ -40,7 +40,7 @@ _LARGEST_SNAPLEN = 2**32 - 1  # of `capture`, which is loaded late
     metavar="YYYY-MM-DDTHH:MM:SS",
     type=click.DateTime(["%Y-%m-%dT%H:%M:%S"]),
     show_default="the start of 2000",
-    help="When the run began, in UTC, for Flent.",
+    help="Start of the run in UTC, for Flent.",
 )
 @click.option(
     "--snaplen",
@@ -55,8 +55,8 @@ _LARGEST_SNAPLEN = 2**32 - 1  # of `capture`, which is loaded late
     metavar="POINT",
     multiple=True,
     show_default="the air, or all links",
-    help="Where frames are captured, or 'all'; 'list' lists the points. Unless said the air, where a lost frame is sent"
-    " again; for TCP's retransmissions take a wired point, such as server-eth0. Repeatable.",
+    help="Capture point, or 'all'; 'list' lists the points. On the air, lost frames are retransmitted by Wi-Fi; for"
+    " TCP retransmissions use a wired point, such as server-eth0. Repeatable.",
 )
 @click.option(
     "--window", metavar="FROM..TO", show_default="all", help="Part of the run in a capture, such as '10 s..10.05 s'."
@@ -84,7 +84,7 @@ def export(
 
     chosen = [kind for kind, wanted in zip(exports.FORMATS, (flent, csv, parquet, pcap, qlog), strict=True) if wanted]
     if len(chosen) != 1:
-        raise InputError(f"export: say which format, one of {', '.join(f'--{kind}' for kind in exports.FORMATS)}")
+        raise InputError(f"export: no format, expected one of {', '.join(f'--{kind}' for kind in exports.FORMATS)}")
     _only("flent", chosen[0], {"--title": title, "--time": begun})
     _only("pcap", chosen[0], {"--snaplen": snaplen, "--point": points or None, "--window": window})
     if table is not None:
@@ -107,7 +107,7 @@ def export(
 
 
 def _only(kind: str, chosen: str, options: Mapping[str, object]) -> None:
-    """Refuses options of one format beside another, where they would say nothing."""
+    """Rejects options that the chosen format does not use."""
     for option, value in options.items():
         if value is not None and kind != chosen:
             raise InputError(f"{option}: applies only to --{kind}, not to --{chosen}")
@@ -138,7 +138,7 @@ def _only(kind: str, chosen: str, options: Mapping[str, object]) -> None:
     metavar="TEXT",
     multiple=True,
     show_default="its folder",
-    help="Title of a result, in their order. Repeatable.",
+    help="Title of a result, in order. Repeatable.",
 )
 @options.replace
 def plot(

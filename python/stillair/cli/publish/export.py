@@ -1,4 +1,4 @@
-"""Results in other programs' formats."""
+"""Results in the formats of other programs."""
 
 from datetime import datetime
 from pathlib import Path
@@ -25,7 +25,7 @@ TABLES = {
     "exchanges": sampled.exchanges_frame,
     "sockets": sampled.sockets_frame,
 }
-"""Tables of what `[record]` asks for, by their names."""
+"""Exportable tables, by the name of their `[record]` key."""
 
 
 def export(
@@ -39,11 +39,11 @@ def export(
     *,
     force: bool = False,
 ) -> list[Path]:
-    """Writes a result folder as `kind` and gives the files written.
+    """Exports a result folder as `kind` and returns the written files.
 
-    Flent and pcap files hold one run each: of several runs every one gets a file, and `target` is their folder; so with
-    qlog of several flows. `title` and `begun` are for Flent, `frames` is for pcap. Files that are there are replaced
-    with `force` alone.
+    Flent and pcap files hold one run, qlog files one flow of a run: if there are several, `target` is a
+    folder. `title` and `begun` apply to Flent, `frames` to pcap. Existing files are only replaced with
+    `force`.
     """
     result = Result.load(folder)
     numbers = [found["run"] for found in result.runs] if run is None else [run]
@@ -61,14 +61,14 @@ def export(
         return _qlogs(folder, result, target, numbers, force=force)
     single = len(numbers) == 1 and not (target and target.is_dir())
     if not single and target is not None and not target.is_dir():
-        raise InputError(f"{target}: {len(numbers)} files are to be written: give a folder that exists, or --run N")
+        raise InputError(f"{target}: {len(numbers)} files are to be written: give an existing folder, or --run N")
     _check(target, kind)
     own = folder.resolve().name if title is None else title
     titles = {number: own if len(result.runs) == 1 else f"{own} run {number}" for number in numbers}
     if single and target:
         files = dict.fromkeys(numbers, target)
     else:
-        # All runs are of the same test, which the name of a Flent file begins with.
+        # All runs share the test name, which starts the name of a Flent file.
         first = result.run_with_series(numbers[0]) if kind == "flent" else None
         name, into = folder.resolve().name, target or Path()
         files = {
@@ -80,7 +80,7 @@ def export(
         if kind == "flent":
             flent.write(path, measured, result.resolved_json(), titles[number], begun)
         else:
-            # A run is repeated for its capture: it is the same to the last packet, or refused.
+            # The capture repeats the run; a run with another trace hash is refused.
             scenario, overrides = Scenario(folder / "scenario.toml"), folders.overrides(folder)
             seed, trace_hash = measured.summary["seed"], measured.summary["trace_hash"]
             write_capture(scenario, overrides, seed, number, path, *frames, trace_hash=trace_hash, some=True)
@@ -90,7 +90,10 @@ def export(
 def export_table(
     kind: str, table: str, folder: Path, target: Path | None, run: int | None, *, force: bool = False
 ) -> Path:
-    """Writes a table of `TABLES` and gives the file; an `InputError` if the scenario did not ask for it."""
+    """Exports a table of `TABLES` and returns the file.
+
+    Raises `InputError` if the scenario did not record it.
+    """
     result = Result.load(folder)
     path = target or Path(f"{folder.resolve().name}-{table}.{kind}")
     _check(path, kind)
@@ -103,13 +106,13 @@ def export_table(
 
 
 def points(folder: Path) -> list[str]:
-    """Where frames of a kept run can be captured."""
+    """Returns the capture points of a kept result."""
     Result.load(folder)
     return capture_points(Scenario(folder / "scenario.toml"), folders.overrides(folder))
 
 
 def _check(target: Path | None, kind: str) -> None:
-    """Refuses what cannot be written, and a name of another kind."""
+    """Rejects unwritable targets and names with another suffix."""
     if kind not in ("csv", "parquet") and (target is None or target.is_dir()):
         output.prepare(target or Path())
         return
@@ -118,7 +121,7 @@ def _check(target: Path | None, kind: str) -> None:
 
 
 def _qlogs(folder: Path, result: Result, target: Path | None, numbers: list[int], *, force: bool) -> list[Path]:
-    """A qlog of each flow over QUIC in each run."""
+    """Writes a qlog for each QUIC flow of each run."""
     name = folder.resolve().name
     flows = [
         (number, flow, found)
@@ -126,9 +129,9 @@ def _qlogs(folder: Path, result: Result, target: Path | None, numbers: list[int]
         for flow, found in sorted(result.run_with_series(number).summary.get("quic", {}).items())
     ]
     if not flows:
-        raise InputError(f"{folder}: no flow over QUIC")
+        raise InputError(f"{folder}: has no QUIC flow")
     if len(flows) > 1 and target is not None and not target.is_dir():
-        raise InputError(f"{target}: {len(flows)} files are to be written: give a folder that exists")
+        raise InputError(f"{target}: {len(flows)} files are to be written: give an existing folder")
     _check(target, "qlog")
     names = [f"{name}-run-{number}-{flow}.sqlog" for number, flow, _ in flows]
     paths = [target] if target and not target.is_dir() else [(target or Path()) / plain for plain in names]

@@ -1,4 +1,4 @@
-"""A result as one page that works offline: its tables, its pictures, and the scenario that was run."""
+"""A result as one self-contained HTML page: tables, pictures, and the scenario that was run."""
 
 import contextlib
 import json
@@ -24,30 +24,30 @@ from stillair.text.markup import details, grid, pairs, pre, row, scroll
 
 SUFFIX = ".html"
 
-# Of what was recorded on the air, so much is drawn: more boxes than fit would be seen as one.
+# Length of recorded air time to draw. More boxes would run into one.
 _ON_AIR_NS = 20_000_000
 
-# What every discipline counts; of the rest, what is its own.
+# Counters of every discipline; the others are specific to one kind.
 _COUNTERS = (("bytes", "bytes"), ("packets", "packets"), ("drops", "dropped"), ("overlimits", "over limits"))
 _LEFT_OUT = ("kind", "requeues", "backlog_packets", "backlog_bytes", *(key for key, _ in _COUNTERS))
 
 
 class Read(Result):
-    """A result that keeps the run that it has read last: one picture after the other begins with the same one."""
+    """Caches the most recently loaded run; consecutive plots start with the same one."""
 
     _last: Measured | None = None
 
     def run_with_series(self, run: int) -> Measured:
-        """A run, by its number, with its series."""
+        """Returns a run by number, with its series."""
         if self._last is None or self._last.summary["run"] != run:
             self._last = super().run_with_series(run)
         return self._last
 
 
 def write(path: Path, target: Path | None, *, force: bool = False) -> Path:
-    """Writes the page of a result folder and gives its path; beside where it is called, unless `target` says.
+    """Writes the page of a result folder and returns its path. The default is a file in the current folder.
 
-    A file that is there is replaced with `force` alone.
+    An existing file is only replaced with `force`.
     """
     result = Read.load(path)
     name = path.resolve().name
@@ -60,7 +60,10 @@ def write(path: Path, target: Path | None, *, force: bool = False) -> Path:
 
 
 def page(name: str, result: Result, scenario: str, overrides: Sequence[tuple[str, str]]) -> str:
-    """The page of a result with series, under the name of its folder, with the text of its scenario."""
+    """Returns the page of a result with series.
+
+    `name` is the folder's name, `scenario` the text of its file.
+    """
     over = result.summary()
     header = (
         f"<h1>{escape(name)}</h1>\n"
@@ -91,7 +94,7 @@ def _tables(tables: Sequence[Table]) -> str:
 
 
 def _explained(result: Result, text: str, overrides: Sequence[tuple[str, str]]) -> str:
-    """The text of `explain`, without changes, if the result has sojourn times; empty without them."""
+    """Returns the text of `explain` without changes, or an empty string without sojourn times."""
     if result.resolved is None or not any(run.get("sojourn") for run in result.runs):
         return ""
     resolved = json.loads(result.resolved)
@@ -104,11 +107,11 @@ def _explained(result: Result, text: str, overrides: Sequence[tuple[str, str]]) 
         resolved = outages.with_wifi(resolved, Scenario(text), overrides)
     found = findings.subjects(result.runs, resolved)
     said = explained.text(result.scenario, result.runs, found, None, resolved)
-    return _card("Where the time of packets goes", pre(said, "why packets are late"))
+    return _card("Delay of packets by layer and cause", pre(said, "why packets are late"))
 
 
 def _lost(over: Mapping[str, Any]) -> str:
-    """Packets that were dropped, and the time of the air."""
+    """Cards for dropped packets and for the use of each channel's airtime."""
     drops = summaries.drops(over)
     parts = [_card(drops.title, _table(drops) if drops.rows else f"<p>{summaries.NO_DROPS}</p>")]
     for name, uses in summaries.air(over).items():
@@ -118,7 +121,7 @@ def _lost(over: Mapping[str, Any]) -> str:
 
 
 def _disciplines(result: Result, over: Mapping[str, Any]) -> str:
-    """Counters of the queueing disciplines. Their kind is that of the first run."""
+    """Counters of the queueing disciplines. The kind is taken from the first run."""
     counted = over.get("qdiscs") or {}
     kinds = result.runs[0].get("qdiscs", {})
     rows = []
@@ -134,7 +137,7 @@ def _disciplines(result: Result, over: Mapping[str, Any]) -> str:
 
 
 def _own(counted: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, float]]]:
-    """Counters of one kind of discipline, and those of cake's tins as `TIN.KEY`."""
+    """Counters specific to a discipline's kind; those of cake's tins are named `TIN.KEY`."""
     for key, value in counted.items():
         if key == "tins":
             yield from ((f"{tin}.{name}", of) for tin, own in value.items() for name, of in own.items() if of)
@@ -143,7 +146,7 @@ def _own(counted: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, float]]
 
 
 def _settings(result: Result, scenario: str, overrides: Sequence[tuple[str, str]]) -> str:
-    """The scenario as it was given, with what was set in its place."""
+    """The scenario file, its overrides, and facts about the runs."""
     seeds = ", ".join(str(seed) for seed in sorted({run["seed"] for run in result.runs}))
     runs = _counted([run["run"] for run in result.runs])
     facts = {"scenario": result.scenario, "version": result.version, "seed": seeds, "runs": runs}
@@ -153,7 +156,7 @@ def _settings(result: Result, scenario: str, overrides: Sequence[tuple[str, str]
 
 
 def _counted(numbers: Sequence[int]) -> str:
-    """How many runs, and their numbers, which a seed goes with: `3, numbered 0 to 2`."""
+    """Number of runs, and the run numbers: `3, numbered 0 to 2`."""
     if len(numbers) == 1:
         return f"1, numbered {numbers[0]}"
     gapless = list(numbers) == list(range(numbers[0], numbers[0] + len(numbers)))
@@ -161,7 +164,7 @@ def _counted(numbers: Sequence[int]) -> str:
 
 
 def _pictures(name: str, result: Result) -> str:
-    """Each plot that has something to show."""
+    """Every plot that has data."""
     if not extras.there("matplotlib"):
         return "<p>No pictures: matplotlib is not installed.</p>\n"
     figures = []
@@ -186,28 +189,28 @@ def _window(plotted: str, result: Result) -> tuple[int, int] | None:
 
 
 def _inline(svg: str, plotted: str, said: str) -> str:
-    """A picture as a part of the page: without what only a file has, and with ids that no other picture has."""
+    """Turns an SVG file into a page element: drops the file header, and makes ids unique within the page."""
     svg = svg[svg.index("<svg") :].strip()
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
     svg = re.sub(r' xmlns(:\w+)?="[^"]*"', "", svg)
     svg = re.sub(r'(?<= id=")|(?<=href="#)|(?<=url\(#)', f"{plotted}-", svg)
-    # matplotlib's one rule for all elements would be one for the whole page.
+    # Restrict matplotlib's global style rule to this picture.
     svg = svg.replace("*{stroke-linejoin", f"#{plotted} svg *{{stroke-linejoin")
     svg = _coloured(_rounded(svg))
     return svg.replace("<svg", f'<svg role="img" aria-label="{escape(said)}"', 1)
 
 
 def _rounded(svg: str) -> str:
-    """Coordinates to a hundredth of a point."""
+    """Rounds coordinates to 0.01 pt."""
     return re.sub(r"(?<=[0-9])(\.[0-9]{2})[0-9]+(?=[ \"\n])", r"\1", svg)
 
 
-# What a page in the dark shows in other colours: ink and the lines behind the data. White text stands on colours.
+# Colours replaced in dark mode: text and grid lines. White text stays, as it is on coloured boxes.
 _INKS = {"#000000": "--ink", "#222222": "--ink", "#d9d9d9": "--grid", "#ffffff": "--paper", "#616e7c": "--faint"}
 
 
 def _coloured(svg: str) -> str:
-    """The colours of text, axes and edges as those of the page, whichever it has."""
+    """Replaces the colours of text, axes and edges by the page's CSS variables."""
     shapes = re.compile(rf"((?:fill|stroke): )({'|'.join(_INKS)})")
     parts = re.split(r"(<text.*?>)", svg, flags=re.DOTALL)
     return "".join(

@@ -1,4 +1,4 @@
-"""`stillair qoo`: how far a path is from what an application needs."""
+"""`stillair qoo`: scores a path against an application's needs (Quality of Outcome)."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from stillair.cli.common import options
 
 @click.command()
 @click.argument("result", metavar="RESULT", type=options.PATH, help="A folder that 'stillair run -o' wrote.")
-@click.argument("need", metavar="NEED", type=options.PATH, help="What the application needs, as TOML.")
+@click.argument("need", metavar="NEED", type=options.PATH, help="Requirements of the application, as TOML.")
 def qoo(result: Path, need: Path) -> None:
     """Score pings and calls by what an application needs (QoO).
 
@@ -27,7 +27,7 @@ def qoo(result: Path, need: Path) -> None:
     over all its flows. A throughput below the need is not judged if nothing loaded the station: TCP that always has
     data, or UDP of that rate. The score is the mean over runs.
     """  # noqa: D301 - click takes the character that \b stands for
-    from stillair.explain.quality import Outcome, Requirement, of_run, videos_of  # noqa: PLC0415 - loaded when there is something to read
+    from stillair.explain.quality import Outcome, Requirement, of_run, videos_of  # noqa: PLC0415 - loaded on use
     from stillair.results.result import Result  # noqa: PLC0415
     from stillair.results.statistics import interval, some  # noqa: PLC0415
     from stillair.text.table import natural, table  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""Part of a run, as the command line names it: `10 s..10.05 s`."""
+"""Part of a run, written as `10 s..10.05 s`."""
 
 import re
 
@@ -6,7 +6,7 @@ from stillair._native import InputError
 
 
 def parse(text: str) -> tuple[int, int]:
-    """Two times such as `10 s..10.05 s`, in ns."""
+    """Parses two times such as `10 s..10.05 s`, in ns."""
     units = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
     found = re.fullmatch(r"\s*([\d.]+)\s*([nmu]?s)\s*\.\.\s*([\d.]+)\s*([nmu]?s)\s*", text)
     try:

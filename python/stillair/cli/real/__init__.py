@@ -1,5 +1,5 @@
-"""Real hosts at a scenario's ends, and real kernels.
+"""Real hosts as a scenario's endpoints, and real kernels.
 
 live    `stillair live`, `crosscheck`
-kernel  `stillair kernel`: real kernels built, listed, removed
+kernel  `stillair kernel`: builds, lists and removes kernels
 """

@@ -35,8 +35,8 @@ def _examples(_context: click.Context, _parameter: click.Parameter, incomplete: 
 
 
 def _known(what: str, incomplete: str) -> list[str]:
-    """Names of ours for a shell that completes, and files."""
-    from stillair.kernels import guest  # noqa: PLC0415 - for completion alone
+    """Completes names of bundled fragments or patches, and files."""
+    from stillair.kernels import guest  # noqa: PLC0415 - only for completion
 
     try:
         names = [name for name in getattr(guest, what)() if name != "base"]
@@ -47,19 +47,19 @@ def _known(what: str, incomplete: str) -> list[str]:
 
 
 def _names(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
-    from stillair.kernels import store  # noqa: PLC0415 - for completion alone
+    from stillair.kernels import store  # noqa: PLC0415 - only for completion
 
     return [one.name for one in store.built() if one.name.startswith(incomplete)]
 
 
 @kernel.command()
-@click.argument("version", metavar="VERSION", help="A version that Debian has a source of, as 6.12; with --source any.")
+@click.argument("version", metavar="VERSION", help="A version that Debian packages, such as 6.12; any with --source.")
 @click.option(
     "--source",
     metavar="TREE|ARCHIVE",
     type=options.PATH,
     show_default="Debian's package linux-source-VERSION",
-    help="A tree of Linux, which is only read, or an archive.",
+    help="A Linux source tree, which is not modified, or an archive.",
 )
 @click.option(
     "--config",
@@ -77,10 +77,8 @@ def _names(_context: click.Context, _parameter: click.Parameter, incomplete: str
     shell_complete=_examples,
     help="A patch (-p1), or the name of an example such as shallow. Repeatable, in order.",
 )
-@click.option(
-    "--name", metavar="NAME", show_default="VERSION", help="What a scenario calls it: host = { kernel = NAME }."
-)
-@click.option("--bare", is_flag=True, help="Without our own patches: the source as it is.")
+@click.option("--name", metavar="NAME", show_default="VERSION", help="Name for scenarios: host = { kernel = NAME }.")
+@click.option("--bare", is_flag=True, help="Leave out Stillair's own patches.")
 @click.option("--replace", is_flag=True, help="Replace another kernel of that name.")
 @click.option("--keep", is_flag=True, help="Keep object files of a tree: its next build compiles only changed files.")
 @click.option(
@@ -103,7 +101,7 @@ def build(
 
     A hash of source, configuration, patches and compiler identifies a kernel. Stillair's patches are applied first.
     """
-    from stillair.cli.common.progress import files_progress  # noqa: PLC0415 - loaded when there is something to build
+    from stillair.cli.common.progress import files_progress  # noqa: PLC0415 - loaded on use
     from stillair.kernels import build as work  # noqa: PLC0415
 
     order = work.Order(version, source, fragments, patches, name, bare, replace, jobs, keep)
@@ -133,7 +131,7 @@ def _minutes(facts: "dict[str, object] | object") -> str:
 @options.as_json
 def list_(as_json: bool) -> None:
     """List the kernels that were built."""
-    from stillair.kernels import store  # noqa: PLC0415 - loaded when there is something to list
+    from stillair.kernels import store  # noqa: PLC0415 - loaded on use
 
     found = store.built()
     if as_json:
@@ -145,7 +143,7 @@ def list_(as_json: bool) -> None:
 
 
 def _table(found: "list[Kernel]") -> str:
-    from stillair.text.table import table  # noqa: PLC0415 - here alone
+    from stillair.text.table import table  # noqa: PLC0415 - only used here
 
     header = ("name", "Linux", "source", "with", "built", "CPU min", "MB", "folder")
     rows = [
@@ -173,13 +171,13 @@ def _table(found: "list[Kernel]") -> str:
 @click.option("--sources", is_flag=True, help="Fetched sources, and files kept by --keep.")
 def remove(names: tuple[str, ...], all_: bool, sources: bool) -> None:
     """Remove kernels that were built."""
-    from stillair.kernels import store  # noqa: PLC0415 - loaded when there is something to remove
+    from stillair.kernels import store  # noqa: PLC0415 - loaded on use
 
     if not names and not all_ and not sources:
         raise InputError("kernel remove: found nothing to remove, expected names, --all or --sources")
     if names and all_:
         raise InputError(f"--all: found beside {', '.join(names)}; give one of the two")
-    # All names are looked up before the first is gone.
+    # Resolve every name before anything is removed.
     for one in store.built() if all_ else list(dict.fromkeys(map(store.find, names))):
         print(f"removed {one.name} ({one.folder.name}): {store.remove(one) / 1e6:.1f} MB")
     if sources:

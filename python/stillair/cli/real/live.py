@@ -35,9 +35,9 @@ _late = click.option(
 
 
 class _Live(click.Group):
-    """`live SCENARIO` runs a scenario; where a subcommand is named instead, its own context takes over.
+    """Treats the first argument as a scenario, unless it names a subcommand.
 
-    A scenario file with the name of a subcommand is `./NAME`.
+    A scenario file with the name of a subcommand is written as `./NAME`.
     """
 
     def make_context(
@@ -52,7 +52,7 @@ class _Live(click.Group):
             return self.commands[args[0]].make_context(name, args[1:], parent, **extra)
         return super().make_context(info_name, args, parent, **extra)
 
-    # Without a subcommand this is a command as any other: its options may follow the scenario.
+    # Without a subcommand, options may follow the scenario.
     allow_interspersed_args = True
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -84,7 +84,7 @@ def _scenarios_and_subcommands(context: click.Context, parameter: click.Paramete
 @_late
 @click.option("--uplink", is_flag=True, help="Let hosts reach the Internet, by slirp4netns.")
 @click.option(
-    "--servers", is_flag=True, help="Start servers of netperf, irtt and iperf3 in all live hosts but that of COMMAND."
+    "--servers", is_flag=True, help="Start servers of netperf, irtt and iperf3 in all live hosts except COMMAND's."
 )
 @click.option(
     "--attach",
@@ -104,7 +104,7 @@ def _scenarios_and_subcommands(context: click.Context, parameter: click.Paramete
     multiple=True,
     metavar="POINT",
     show_default="the air of every channel",
-    help="Where frames are captured, or 'all'. Repeatable.",
+    help="Capture point, or 'all'. Repeatable.",
 )
 @click.option(
     "--snaplen", type=options.whole(0), metavar="BYTES", default=0, help="Bytes kept of each frame; 0 keeps all."
@@ -135,10 +135,10 @@ def live(
 
     Exit status 3 says that packets came too late for the run to be valid. Subcommands act on a run in progress.
     """
-    from stillair.runs import live as engine  # noqa: PLC0415 - loaded when there is something to run
+    from stillair.runs import live as engine  # noqa: PLC0415 - loaded on use
 
     scenario = options.scenario(file)
-    # A command has the terminal to itself.
+    # A command gets the terminal to itself.
     request = engine.Request.of(
         scenario,
         options.overrides(set_),
@@ -175,8 +175,8 @@ def _attached(text: str) -> tuple[str, str]:
 
 
 def _show(text: str, stream: IO[str], *, as_json: bool) -> None:
-    """Prints a result, and on stderr what should be known of it."""
-    from stillair.results.result import Result  # noqa: PLC0415 - slow to load, and a run is to begin at once
+    """Prints a result, and its notes on stderr."""
+    from stillair.results.result import Result  # noqa: PLC0415 - slow to load; a run should start without delay
     from stillair.results.summary import summary  # noqa: PLC0415
 
     result = Result.from_json(text)
@@ -193,7 +193,7 @@ def _show(text: str, stream: IO[str], *, as_json: bool) -> None:
 
 
 def _lateness(said: dict[str, Any]) -> str:
-    """How late packets were given to hosts, in a line."""
+    """Lateness of packets given to hosts, in one line."""
     late = said["lateness"]
     words = (("p50_us", "median"), ("p99_us", "p99"), ("max_us", "max"))
     shown = ", ".join(f"{late[key] or 0:.0f} us ({word})" for key, word in words)
@@ -201,13 +201,13 @@ def _lateness(said: dict[str, Any]) -> str:
 
 
 def _captured(said: dict[str, Any]) -> str:
-    """What a capture came to, in a line."""
+    """Summary of a capture, in one line."""
     points = ", ".join(f"{count} frames of {point}" for point, count in said["frames"].items())
     return f"{terminal.harmless(said['path'])}: {points}; {said['lost']} lost"
 
 
 def _kept(request: "Request", scenario: "Scenario", folder: Path, *, force: bool) -> tuple[str, int]:
-    """Runs it and keeps the result in a folder."""
+    """Runs the scenario and stores the result in a folder."""
     from stillair.cli.common import output_folder  # noqa: PLC0415 - not needed without -o
     from stillair.runs import live as engine  # noqa: PLC0415
     from stillair.runs import result_writer  # noqa: PLC0415

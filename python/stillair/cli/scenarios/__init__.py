@@ -1,6 +1,6 @@
-"""What there is to run, without running it: `stillair scenarios`, `schema` and `check`.
+"""Lists, describes and checks scenarios, without running them: `stillair scenarios`, `schema` and `check`.
 
-check       `stillair check`: what a scenario comes to
-framing     shapers that count another framing than their line adds
-names       `stillair scenarios`: what runs by name; `stillair schema`: what a scenario may say
+check    `stillair check`: the scenario with its defaults
+framing  shapers whose framing differs from their line's
+names    `stillair scenarios`: bundled scenarios; `stillair schema`: scenario keys
 """

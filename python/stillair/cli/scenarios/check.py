@@ -14,10 +14,10 @@ from stillair.text import terminal
 Survey = Mapping[str, Any]
 
 _MOST_RADIOS = 12
-"""A matrix of more is not read at a terminal."""
+"""Larger matrices are unreadable on a terminal."""
 _MOST_ROWS = 50
 _MTU = 1500
-"""MTU of links without the key."""
+"""MTU of links that do not set it."""
 
 
 @click.command()
@@ -30,7 +30,7 @@ def check(file: str, set_: tuple[str, ...], as_json: bool) -> None:
     Prints nodes and links; who hears whom, and how loud; each station's rates, and the fastest that works at its
     signal-to-noise ratio; the traffic; keys without effect. Nothing is run.
     """
-    from stillair import _native  # noqa: PLC0415 - loaded when there is something to read
+    from stillair import _native  # noqa: PLC0415 - loaded on use
     from stillair.cli.scenarios import framing  # noqa: PLC0415
 
     scenario, overrides = options.scenario(file), options.overrides(set_)
@@ -39,7 +39,7 @@ def check(file: str, set_: tuple[str, ...], as_json: bool) -> None:
     found["notes"] += framing.differences(resolved)
     for flow, of in zip(found["flows"], resolved["flows"], strict=True):
         flow["start_spread_s"] = of["start_spread_ns"] / 1e9
-    # With overrides it is checked as 'stillair run' takes it, which may set what is swept.
+    # With overrides, check the scenario as `stillair run` would run it; they may set swept keys.
     combinations = len(scenario.sweep(())) if not overrides else 1
     if as_json:
         print(json.dumps({**found, "combinations": combinations}, ensure_ascii=False))
@@ -61,7 +61,7 @@ def _parts(found: Survey, combinations: int) -> Iterator[str]:
         yield _titled("Rates", _rates(found["paths"]))
     if found["flows"]:
         yield _titled("Traffic", _flows(found["flows"]))
-    from stillair.results.summary import together  # noqa: PLC0415 - loaded when there is something to say
+    from stillair.results.summary import together  # noqa: PLC0415 - loaded on use
 
     for title, key in (("Without effect", "without_effect"), ("Notes", "notes")):
         if found[key]:
@@ -78,7 +78,7 @@ def _head(found: Survey, combinations: int) -> str:
         parts.append(f"the last {found['cool_down_s']:g} s not measured")
     parts.append(f"seed {found['seed']}")
     if combinations > 1:
-        parts.append(f"{combinations} combinations of its [sweep] table beside it")
+        parts.append(f"a [sweep] table with {combinations} combinations")
     return _filled(", ".join(parts))
 
 
@@ -87,7 +87,7 @@ def _titled(title: str, text: str) -> str:
 
 
 def _filled(text: str, bullet: str = "") -> str:
-    import textwrap  # noqa: PLC0415 - here alone
+    import textwrap  # noqa: PLC0415 - only used here
 
     wrapped = textwrap.TextWrapper(terminal.width(), initial_indent=bullet, subsequent_indent=" " * len(bullet))
     wrapped.break_on_hyphens = wrapped.break_long_words = False
@@ -95,7 +95,7 @@ def _filled(text: str, bullet: str = "") -> str:
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]], words: int) -> str:
-    from stillair.text.table import table  # noqa: PLC0415 - here alone
+    from stillair.text.table import table  # noqa: PLC0415 - only used here
 
     shown = [[terminal.harmless(cell) for cell in row] for row in rows[:_MOST_ROWS]]
     text = table(header, shown, indent="  ", width=terminal.width(), words=words)
@@ -158,7 +158,7 @@ def _rate(bps: int | None) -> str:
 
 
 def _hearing(channel: Survey) -> str:
-    """A matrix of which radios hear each other; each row is a receiver."""
+    """Matrix of radios that hear each other; each row is a receiver."""
     radios, hearing, snr = channel["radios"], channel["hearing"], channel["snr_db"]
     if hearing is None:
         return "\n".join(_groups(radios, channel["worse"]))
@@ -171,7 +171,7 @@ def _hearing(channel: Survey) -> str:
         told = [f"  {a} and {b}: {_WORDS[how]}" for a, b, how in worse[:_MOST_ROWS]]
         more = [f"  ... and {len(worse) - _MOST_ROWS} more pairs; --json has all"] if len(worse) > _MOST_ROWS else []
         return "\n".join(
-            [*lines, *told, *more, "  --json has how loud each hears each."] if known else [*lines, *told, *more]
+            [*lines, *told, *more, "  --json has the signal level of each pair."] if known else [*lines, *told, *more]
         )
     if worse or known:
         cells = [
@@ -179,23 +179,23 @@ def _hearing(channel: Survey) -> str:
             for a, name in enumerate(radios)
         ]
         lines.append(_table(("SNR in dB", *radios), cells, words=1))
-        marks = {"sense_only": "~ sensed, not understood", "hidden": "! not heard at all"}
+        marks = {"sense_only": "~ sensed, not decoded", "hidden": "! not heard at all"}
         legend = [text for how, text in marks.items() if any(how == found for *_, found in worse)]
         if any(snr[a][b] is None for a, b in pairs):
-            legend.append("? heard; nothing says how loud")
+            legend.append("? heard, level unknown")
         if legend:
             lines.append(f"  {', '.join(legend)}")
     if channel["capture"]:
-        lines.append("  Frames come through others that are quieter (capture).")
+        lines.append("  A frame is received despite weaker ones (capture).")
     return "\n".join(lines) or "  Nobody else is there."
 
 
 def _groups(radios: Sequence[str], worse: Sequence[Survey]) -> Iterator[str]:
-    """Radios that do not hear each other, by groups, for channels with too many pairs to list."""
+    """Radios that do not hear each other, in groups, for channels with too many pairs to list."""
     if not worse:
         yield "  All hear each other."
         return
-    yield f"  All {len(radios)} hear each other, but for those below."
+    yield f"  All {len(radios)} hear each other, except for those below."
     for group in worse[:_MOST_ROWS]:
         names = group["radios"]
         shown = " and ".join(names) if len(names) == 2 else f"{names[0]} to {names[-1]} ({len(names)} radios)"
@@ -204,7 +204,7 @@ def _groups(radios: Sequence[str], worse: Sequence[Survey]) -> Iterator[str]:
         yield "  ... and more; --json has the first 1,000 groups"
 
 
-_WORDS = {"sense_only": "sense each other without understanding", "hidden": "do not hear each other"}
+_WORDS = {"sense_only": "sense each other without decoding", "hidden": "do not hear each other"}
 
 
 def _heard(how: str, snr: float | None) -> str:
@@ -227,9 +227,7 @@ def _rates(paths: Sequence[Survey]) -> str:
             rows.append([name, way, _signal(path), *_chosen(of)])
             name = ""
     heading = ("station", "way", "SNR dB", "sent at", "loss %", "fastest that works", "Mbit/s")
-    below = _filled(
-        "Losses are of full frames of 1,538 bytes; a rate works that loses less than a tenth of them.", "  "
-    )
+    below = _filled("Losses are for full frames of 1,538 bytes; a rate works if it loses less than 10 % of them.", "  ")
     return f"{_table(heading, rows, words=2)}\n{below}"
 
 
@@ -241,7 +239,7 @@ def _signal(path: Survey) -> str:
 
 
 def _chosen(of: Survey) -> list[str]:
-    """The rate in use with its loss, and the fastest rate that works with its bit rate."""
+    """The configured rate with its loss, and the fastest rate that works, with its bit rate."""
     rate, works = of["rate"], of["fastest"]
     if of["control"] == "fixed":
         sent = [rate["name"], _share(rate)]

@@ -1,14 +1,14 @@
-"""Shapers that count another framing than their line adds."""
+"""Finds shapers whose framing differs from their line's."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 Resolved = Mapping[str, Any]
 
-# Without `overhead` cake counts the packet with its Ethernet header, without the FCS.
+# Without `overhead`, cake counts the Ethernet header but not the FCS.
 _HEADER = 14
 _LEAST = 8
-"""Bytes per packet from which a difference is named: a VLAN tag, an FCS or both are less."""
+"""Smallest reported difference, in bytes per packet. A VLAN tag, an FCS or both are less."""
 
 
 def differences(resolved: Resolved) -> Iterator[str]:
@@ -37,9 +37,9 @@ def _of(path: str, way: str, config: Resolved | None, medium: Resolved, link: st
         return
     less = own < line["overhead_bytes"] or (adds != "noatm" and cells == "noatm")
     effect = (
-        "it lets more through than the line carries, above all of small packets, and queues form in the modem"
+        "it passes more than the line carries, mostly with small packets, and queues form in the modem"
         if less
-        else "it uses less than the line's rate, above all with small packets"
+        else "it uses less than the line's rate, mostly with small packets"
     )
     yield (
         f"node.{path}: the shaper of {way} packets counts {_worded(own, cells)}, link.{link} adds"

@@ -1,4 +1,4 @@
-"""`stillair scenarios`: what the package can run by name; `stillair schema`: what a scenario may say."""
+"""`stillair scenarios`: bundled scenarios; `stillair schema`: scenario keys."""
 
 import json
 import sys
@@ -35,18 +35,18 @@ def scenarios(as_json: bool) -> None:
 @click.option("--reference", is_flag=True, help="Print the reference for people: each key, its default, its meaning.")
 def schema(reference: bool) -> None:
     """Print the JSON Schema of a scenario file, for editors."""
-    from stillair import _native  # noqa: PLC0415 - it is there already
+    from stillair import _native  # noqa: PLC0415 - already loaded
 
     print((_native.reference() if reference else _native.schema()).rstrip())
 
 
 def _place(group: str) -> tuple[bool, bool, str]:
-    """What people ask comes first, then the papers, and benchmarks last."""
+    """Sort key: general scenarios first, then papers, then benchmarks."""
     return (group == "bench", group.startswith("paper "), group)
 
 
 def _short(about: str) -> str:
-    """What stands before a colon; behind it, if that is the name of the group."""
+    """Shortens a description: the part before a colon, or the part after it if the first is the group's name."""
     first, colon, rest = about.partition(": ")
     if colon and " " not in first:
         return rest[:1].upper() + rest[1:]

@@ -1,8 +1,8 @@
-"""Questions that people ask in public, each answered by runs: a scenario set, a verdict with intervals, a page.
+"""Frequent questions, each answered by runs: scenario, verdict with intervals, and page.
 
-What is known of an answer is a file of data (`data/NAME.toml`); a further answer is a further file.
+Each question is a data file (`data/NAME.toml`).
 
-    page     the page and what is kept of it
-    answer   a question's runs, and the verdict
+    page       the page and its JSON
+    answer     a question's runs and the verdict
     questions  the questions
 """

@@ -1,4 +1,4 @@
-"""A question's runs, case by case with the same seeds, and the verdict: yes or no only where the interval says so."""
+"""Runs a question's cases with the same seeds. The verdict is yes or no only if the interval allows it."""
 
 from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
@@ -11,15 +11,15 @@ from stillair.runs.overrides import pairs
 
 
 class Answer(NamedTuple):
-    """What was measured, run by run, and what it means."""
+    """Measured values of each run, and the verdict."""
 
     version: str
     fingerprint: str
     runs: int
     values: Mapping[str, Mapping[str, list[float]]]
-    """By case and measure."""
+    """Values by case and measure."""
     hashes: Mapping[str, list[str]]
-    """The trace hash of each run, by case."""
+    """Trace hash of each run, by case."""
 
     def over_runs(self, case: str, measure: Measure) -> Interval:
         """Mean with its interval."""
@@ -50,7 +50,10 @@ def run(
 
 
 def value(report: Mapping[str, Any], path: str) -> float:
-    """A number of a run, the mean over all names that fit; an `InputError` if there is none."""
+    """Returns a value of a run, as the mean over all matching names.
+
+    Raises `InputError` if nothing matches.
+    """
     found = [float(one) for one in _at(report, path.split("/")) if one is not None]
     if not found:
         raise InputError(f"{path}: found nothing, expected a path in the report of a run")
@@ -73,7 +76,7 @@ def ratio(question: Question, answer: Answer) -> Interval:
 
 
 def verdict(question: Question, answer: Answer) -> str:
-    """`yes`, `no`, or `unsure` where the interval has the bound in it."""
+    """`yes`, `no`, or `unsure` if the interval includes the bound."""
     found, test = ratio(question, answer), question.test
     if found.low <= test.ratio <= found.high and found.low != found.high:
         return "unsure"

@@ -1,4 +1,4 @@
-"""The page of an answer, of at most 40 lines, and what is kept of it as JSON."""
+"""The page of an answer, at most 40 lines, and its JSON."""
 
 import json
 from typing import Any
@@ -15,7 +15,7 @@ MOST_LINES = 40
 
 
 def markdown(question: Question, answer: Answer, *, picture: bool = True) -> str:
-    """The page."""
+    """Returns the page as Markdown."""
     verdict = answers.verdict(question, answer)
     found, test = answers.ratio(question, answer), question.test
     bound = f"{'at most' if test.less else 'at least'} {test.ratio:g}"
@@ -56,7 +56,7 @@ def _ends(of: Interval) -> str:
 
 
 def svg(question: Question, answer: Answer) -> bytes:
-    """The picture: a panel for each measure, a bar for each case."""
+    """Returns an SVG with a panel for each measure and a bar for each case."""
     panels = [
         (f"{one.name} ({one.unit})", {case: answer.over_runs(case, one) for case in question.cases})
         for one in question.measures
@@ -65,15 +65,15 @@ def svg(question: Question, answer: Answer) -> bytes:
 
 
 def to_json(question: Question, answer: Answer) -> str:
-    """What is kept: each run's numbers and its trace hash."""
+    """Returns each run's values and trace hash as JSON."""
     kept = {"question": question.question, "verdict": answers.verdict(question, answer), **answer._asdict()}
     return json.dumps(kept, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
 
 def from_json(text: str) -> Answer:
-    """What was kept; an `InputError` if it is not that."""
+    """Parses a stored answer. Raises `InputError` if the text is not one."""
     try:
         found: dict[str, Any] = json.loads(text)
         return Answer(**{key: found[key] for key in Answer._fields})
     except (ValueError, KeyError, TypeError) as why:
-        raise InputError(f"is no answer that was kept: {why}") from None
+        raise InputError(f"is not a stored answer: {why}") from None

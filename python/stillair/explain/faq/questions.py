@@ -1,4 +1,4 @@
-"""The questions: what was asked and where, the scenario with its cases, what is measured, when the answer is yes."""
+"""The questions: source, scenario with its cases, measures, and the criterion for yes."""
 
 import hashlib
 import tomllib
@@ -15,7 +15,10 @@ _FOLDER = Path(__file__).resolve().parent / "data"
 
 
 class Measure(NamedTuple):
-    """A number of a run: a path in its report, whose names may be patterns; the mean over all that fit."""
+    """A value of a run: a path in its report, whose names may be patterns.
+
+    The value is the mean over all matches.
+    """
 
     name: str
     path: str
@@ -23,7 +26,7 @@ class Measure(NamedTuple):
 
 
 class Test(NamedTuple):
-    """When the answer is yes: a measure of one case over that of another, at most or at least a ratio."""
+    """Criterion for yes: the ratio of a measure between two cases is at most or at least a bound."""
 
     measure: str
     case: str
@@ -33,12 +36,12 @@ class Test(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A question with all that its answer is made of."""
+    """A question and everything that its answer depends on."""
 
     name: str
     question: str
     asked: str
-    """Where it was asked."""
+    """Where the question was asked."""
     assumed: Sequence[str]
     scenario: Scenario
     sets: Mapping[str, Any]
@@ -49,7 +52,7 @@ class Question(NamedTuple):
     """What `yes`, `no` and `unsure` mean."""
     runs: int
     fingerprint: str
-    """Of all of this."""
+    """Hash of the question."""
 
 
 def names() -> list[str]:
@@ -58,7 +61,7 @@ def names() -> list[str]:
 
 
 def read(name: str) -> Question:
-    """A question; an `InputError` if there is none of that name."""
+    """Returns a question. Raises `InputError` if the name is unknown."""
     if name not in names():
         raise InputError(f"{name}: no such answer; 'stillair faq' lists them{hint(name, names())}")
     text = (_FOLDER / f"{name}.toml").read_text(encoding="utf-8")

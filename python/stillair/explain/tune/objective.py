@@ -1,4 +1,4 @@
-"""What is good: how late packets are and how much comes through, each as one number of a run, and a score of both."""
+"""The objective: packet delay and goodput of a run, one number each, and a score."""
 
 import math
 from collections.abc import Collection, Iterator, Mapping
@@ -10,22 +10,23 @@ from stillair.results.report import Run
 
 GOALS = ("latency", "goodput", "balance")
 KEPT = 0.8
-"""Part of the goodput that has to stay where it is latency that counts."""
+"""Share of the goodput to keep if the goal is latency."""
 LATER = 1.1
-"""How much later packets may be where it is goodput that counts."""
+"""Allowed increase of the delay if the goal is goodput."""
 _LOST = 0.01
-"""So much more of pings and calls may be lost than before."""
+"""Allowed increase of the loss of pings and calls."""
 SAME = 0.02
-"""Scores that differ by less are equal: then goodput decides between delays, and delay between goodputs."""
+"""Scores closer than this are equal. The tie is then decided by goodput (for delay) or delay (for
+goodput)."""
 _GETS = 0.9
-"""A flow of a fixed rate that gets this part of it or more is no transfer; one with random gaps may have three standard
-deviations less."""
+"""A fixed-rate flow that gets at least this share of its rate is not a transfer. With random gaps, three
+standard deviations less are allowed."""
 _STEEP = 10.0
-"""A bound that is missed by a hundredth costs as much as a tenth of what counts."""
+"""Weight of a violated bound: 1 % costs as much as 10 % of the objective."""
 
 
 class Flow(NamedTuple):
-    """Figures of one flow of which the delay counts."""
+    """Figures of a flow whose delay counts."""
 
     name: str
     p95_ms: float | None
@@ -34,29 +35,29 @@ class Flow(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """What a run is judged by."""
+    """Figures that score a run."""
 
     latency_ms: float
-    """Geometric mean over pings, calls, flows of a fixed rate and page loads of their 95th percentile; of all flows
-    where there are none."""
+    """Geometric mean of the p95 of pings, calls, fixed-rate flows and page loads; of all flows if there are
+    none of these."""
     goodput_mbps: float
-    """Geometric mean over the transfers, so that what starves one of them is no gain."""
+    """Geometric mean over the transfers, so that starving one of them is no gain."""
     total_mbps: float
     loss: float
-    """Part of pings and of the packets of calls and of flows of a fixed rate that was lost, the mean over them."""
+    """Mean loss of pings, calls and fixed-rate flows."""
     flows: tuple[Flow, ...] = ()
-    """The flows, by name."""
+    """The flows by name."""
 
 
 class Counted(NamedTuple):
-    """Which flows are transfers and take what they get, and which have a fixed rate and get it, by their names."""
+    """Names of the transfers, which take what they get, and of fixed-rate flows that get their rate."""
 
     transfers: tuple[str, ...] = ()
     steady: tuple[str, ...] = ()
 
 
 def counted(run: Run, resolved: Mapping[str, Any]) -> Counted:
-    """What the flows of a scenario are, by a run of it as it is: they stay that whatever is changed."""
+    """Classifies the flows by a run of the unchanged scenario. The classes stay fixed during the search."""
     offered = {name: (mbps, is_random) for name, mbps, is_random in _offered(resolved)}
     steady, transfers = list[str](), list[str]()
     for name, flow in run.get("flows", {}).items():
@@ -68,16 +69,16 @@ def counted(run: Run, resolved: Mapping[str, Any]) -> Counted:
 
 
 def _gets(flow: Mapping[str, Any], offered_mbps: float, is_random: bool) -> bool:
-    """Whether a flow of datagrams gets what it offers: neither is it lost nor does it wait before a full socket."""
+    """Returns true if a UDP flow gets what it offers, without loss and without waiting for a full socket."""
     if not flow["packets"] or (flow["loss"] or 0.0) > 1 - _GETS:
         return False
-    # Datagrams that come at random are not always as many: three standard deviations are chance.
+    # The number of datagrams with random gaps varies; allow three standard deviations.
     least = _GETS - (3 / math.sqrt(flow["packets"]) if is_random else 0.0)
     return bool(flow["goodput_mbps"] >= least * offered_mbps)
 
 
 def _offered(resolved: Mapping[str, Any]) -> Iterator[tuple[str, float, bool]]:
-    """Mbit/s that flows of datagrams offer over the time that is measured, and whether their gaps are random."""
+    """Rate that UDP flows offer over the measured time in Mbit/s, and whether their gaps are random."""
     begin, end = resolved["warm_up_ns"], resolved["duration_ns"]
     for flow in resolved["flows"]:
         traffic = flow["traffic"]
@@ -95,7 +96,7 @@ def _offered(resolved: Mapping[str, Any]) -> Iterator[tuple[str, float, bool]]:
 
 
 def measured(run: Run, steady: Collection[str] = ()) -> Measured | None:
-    """The numbers of a run; none if something of which the delay counts never arrived."""
+    """Returns the figures of a run; `None` if a flow whose delay counts received nothing."""
     late = list(_late(run, steady)) or [flow["delay_p95_ms"] for flow in run.get("flows", {}).values()]
     found = [ms for ms in late if ms is not None]
     if len(found) < len(late) or not late:
@@ -114,7 +115,7 @@ def measured(run: Run, steady: Collection[str] = ()) -> Measured | None:
 
 
 def _figures(run: Run, steady: Collection[str]) -> Iterator[Flow]:
-    """Calls, pings, flows of a fixed rate and pages; of a run without these all flows."""
+    """Calls, pings, fixed-rate flows and pages; all flows if there are none of these."""
     flows = run.get("flows", {})
     names = [name for name, flow in flows.items() if flow["protocol"] == "voip" or name in steady]
     for name in run.get("pings", {}):
@@ -136,18 +137,18 @@ def _late(run: Run, steady: Collection[str]) -> Iterator[float | None]:
 
 
 def _mean(values: list[float]) -> float:
-    # A flow of which nothing came has a thousandth of 1 Mbit/s: bad, and still a number.
+    # A flow without any goodput counts as 0.001 Mbit/s, to keep the logarithm finite.
     return math.exp(math.fsum(math.log(max(value, 1e-3)) for value in values) / len(values))
 
 
 def check(goal: str) -> None:
-    """An `InputError` if there is no such goal."""
+    """Raises `InputError` for an unknown goal."""
     if goal not in GOALS:
         raise InputError(f'--for: found "{goal}", expected one of {", ".join(GOALS)}')
 
 
 def score(goal: str, after: Measured, before: Measured) -> float:
-    """How much better it is than before: natural logarithm of a ratio, 0 for the same; less where a bound is missed."""
+    """Improvement as the natural logarithm of a ratio; 0 for no change, and reduced if a bound is violated."""
     later = math.log(after.latency_ms / before.latency_ms)
     more = math.log(after.goodput_mbps / before.goodput_mbps)
     lost = max(0.0, after.loss - before.loss - _LOST)
@@ -160,23 +161,22 @@ def score(goal: str, after: Measured, before: Measured) -> float:
 
 
 def second(goal: str, after: Measured, before: Measured) -> float:
-    """What decides where scores are equal, as a logarithm too: goodput beside delay, delay beside goodput."""
+    """Tie-break for equal scores, as a logarithm: goodput for latency, delay for goodput."""
     if goal == "latency":
         return math.log(after.goodput_mbps / before.goodput_mbps)
     return -math.log(after.latency_ms / before.latency_ms) if goal == "goodput" else 0.0
 
 
 def words(goal: str) -> str:
-    """What a goal means, in a sentence."""
+    """Describes a goal in a sentence."""
     return {
-        "latency": f"the least delay at p95 that keeps {100 * KEPT:.0f} % of the goodput;"
-        " of equal ones the most goodput",
-        "goodput": f"the most goodput with p95 at most {100 * (LATER - 1):.0f} % later; of equal ones the least delay",
-        "balance": "the most goodput over delay at p95",
+        "latency": f"the lowest delay at p95 that keeps {100 * KEPT:.0f} % of the goodput; ties are decided by goodput",
+        "goodput": f"the most goodput with p95 at most {100 * (LATER - 1):.0f} % higher; ties are decided by delay",
+        "balance": "the highest ratio of goodput to delay at p95",
     }[goal]
 
 
 def dominated(one: Measured, other: Measured) -> bool:
-    """Whether another has no less goodput and is no later, and is better in one of them."""
+    """Returns true if `other` is at least as good in delay and goodput, and better in one of them."""
     better: list[Any] = [other.latency_ms <= one.latency_ms, other.goodput_mbps >= one.goodput_mbps]
     return all(better) and (other.latency_ms, other.goodput_mbps) != (one.latency_ms, one.goodput_mbps)

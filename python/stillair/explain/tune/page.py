@@ -1,4 +1,4 @@
-"""What came of it: the settings that are better, as commands, with what each buys; as text and as JSON."""
+"""The outcome of `tune`: better settings as commands, with the gain of each; as text and JSON."""
 
 import json
 import math
@@ -17,13 +17,13 @@ from stillair.text.table import figure, table
 
 _WIDTH = 80
 _NAMED = 4
-"""So many flows are named."""
+"""Flows to name."""
 _SAME = 0.01
-"""Scores that differ by less are the same."""
+"""Scores closer than this are equal."""
 
 
 def text(name: str, tuned: Tuned, file: str | None = None, given: Sets = ()) -> str:
-    """The page at a terminal, of a scenario by its name, and by the file and the keys that were given."""
+    """Returns the terminal page. `name` is the scenario's name, `file` and `given` its file and overrides."""
     parts = ["\n".join(_head(name, tuned))]
     if tuned.bought:
         parts += [
@@ -40,14 +40,14 @@ def text(name: str, tuned: Tuned, file: str | None = None, given: Sets = ()) -> 
 
 
 def _nothing(tuned: Tuned) -> str:
-    """What it means that nothing was found: little if the budget was too small to try each setting by itself."""
+    """Explains an empty result, which means little if the budget did not allow each setting on its own."""
     single = tuned.space.singles()
     tried = {one.choice for one in tuned.trials if sum(map(bool, one.choice)) == 1}
     if len(tried) + tuned.refused >= single:
-        return "Nothing that can be set here is better, whatever the seed."
+        return "No available setting is better beyond chance."
     return (
-        f"Nothing that was tried is better, but only {len(tried)} of {single} settings were tried by themselves:"
-        f" --budget {single + 1} is the least that tries each."
+        f"Nothing that was tried is better, but only {len(tried)} of {single} settings were tried on their own:"
+        f" --budget {single + 1} is enough to try each."
     )
 
 
@@ -69,11 +69,11 @@ def _head(name: str, tuned: Tuned) -> Iterator[str]:
 
 
 _MOST_FLOWS = 12
-"""Flows with a row of their own, those that are latest before the change."""
+"""Flows with rows of their own: those with the highest p95 before the change."""
 
 
 def _flows(tuned: Tuned) -> str:
-    """A table of each flow's own p95 and loss, as it is and tuned."""
+    """A table of each flow's p95 and loss, before and after tuning."""
     after = {one.name: one for one in tuned.winner.flows}
     ordered = sorted(tuned.before.flows, key=lambda one: -(one.p95_ms.mean if one.p95_ms else math.inf))
     rows = []
@@ -110,7 +110,7 @@ def _ends(of: Interval) -> str:
 
 
 def _front(tuned: Tuned) -> Iterator[str]:
-    yield "The front of all that was measured over the seeds; the changes of each row:"
+    yield "The Pareto front of all choices measured over the seeds, and the changes of each row:"
     names = [f"  {number}{' tuned' * _is_tuned(one, tuned)}" for number, one in enumerate(tuned.confirmed, 1)]
     rows = [_row(name, one) for name, one in zip(names, tuned.confirmed, strict=True)]
     yield table(["", "score", "95 % interval", "goodput Mbit/s", "95 % interval", "total"], rows, width=_WIDTH)
@@ -120,7 +120,7 @@ def _front(tuned: Tuned) -> Iterator[str]:
         yield from _filled(f"{number}: {told}")
     if tuned.bought and tuned.dropped:
         yield from _filled(
-            "A row that is a little better than 'tuned' has more changes: their gain is not sure, or small."
+            "A row that is a little better than 'tuned' has more changes: their gain is uncertain or small."
         )
 
 
@@ -129,18 +129,18 @@ def _is_tuned(one: Confirmed, tuned: Tuned) -> bool:
 
 
 def _short(option: Option) -> str:
-    """Its words without rates, which follow from the part of the line."""
+    """The option's words without rates, which follow from the share of the line."""
     return option.words.partition(": ")[0]
 
 
 def _bought(tuned: Tuned) -> Iterator[str]:
-    yield "What each change buys beside the others (what is lost without it):"
+    yield "Gain of each change, given the others (what is lost without it):"
     for one in tuned.bought:
         yield from _filled(f"{_words(tuned, one.setting, one.option)}: {_worth(one)}")
         if note := tuned.space.settings[one.setting].options[one.option].note:
             yield from _filled(f"note: {note}", first="    ")
     for setting, option in tuned.dropped:
-        yield from _filled(f"dropped, as it buys nothing that is sure: {_words(tuned, setting, option)}")
+        yield from _filled(f"dropped, as its gain is not certain: {_words(tuned, setting, option)}")
 
 
 def _words(tuned: Tuned, setting: int, option: int) -> str:
@@ -160,9 +160,9 @@ def _worth(one: Bought) -> str:
 
 def _robust(tuned: Tuned) -> Iterator[str]:
     if not tuned.robust:
-        yield "Nothing in the scenario can be made a little different, to see whether it still helps."
+        yield "The scenario has nothing to vary, so robustness was not tested."
         return
-    yield from _filled("If the network is a little different, with and without these changes (one run each):", first="")
+    yield from _filled("In slightly different networks, with and without these changes (one run each):", first="")
     rows = [[f"  {one.words}", _verdict(one, tuned), *_both(one)] for one in tuned.robust]
     yield table(["", "tuned is", "score", "tuned", "Mbit/s", "tuned"], rows, width=_WIDTH, words=2)
 
@@ -174,7 +174,7 @@ def _both(one: Robust) -> list[str]:
 
 
 def _verdict(one: Robust, tuned: Tuned) -> str:
-    """What the changes do in that network, compared with the same network without them."""
+    """Effect of the changes in a perturbed network, compared with the same network without them."""
     if one.score is None or one.before is None or one.after is None:
         return "cannot be run"
     later = math.log(one.after.latency_ms / one.before.latency_ms)
@@ -189,20 +189,20 @@ def _verdict(one: Robust, tuned: Tuned) -> str:
 
 
 def _worse(tuned: Tuned) -> str:
-    """In which networks the changes are worse than none; empty if in no one."""
+    """Perturbed networks in which the changes are worse than none; empty if there are none."""
     names = [one.words for one in tuned.robust if one.score is not None and one.score < -_SAME]
-    return f"Worse than no change if the network is a little different: {', '.join(names)}." if names else ""
+    return f"Worse than no change in a slightly different network: {', '.join(names)}." if names else ""
 
 
 def commands(tuned: Tuned) -> str:
-    """What sets the winner on the machines, a part for each: text for a shell that sets it at the router alone.
+    """Returns the shell commands that apply the winner on the router.
 
-    What machines call their devices is set first, by who runs it; the commands of other hosts are comments.
+    Device names are variables that the user sets first. Commands for other hosts are comments.
     """
     router, chosen = tuned.space.router, tuned.space.chosen(tuned.winner.choice)
-    lines = ["# Commands of 'stillair tune'; those of hosts that are no router or access point are comments."]
+    lines = ["# Commands of 'stillair tune'; those for hosts other than routers and access points are comments."]
     if router:
-        lines = [f"# Commands of 'stillair tune', to be run on {router}; those of other hosts are comments."]
+        lines = [f"# Commands of 'stillair tune', to be run on {router}; those for other hosts are comments."]
     if worse := _worse(tuned):
         lines += [f"# {worse}"]
     own = [one for one in chosen if router and router in one[0].hosts]
@@ -211,7 +211,7 @@ def commands(tuned: Tuned) -> str:
         for setting, option in own:
             lines += [*_told(setting, option), *option.commands]
         if any(line.startswith(_TRANSIENT) for _, option in own for line in option.commands):
-            lines.append("# tc, ip, iw and sysctl -w hold until the next reboot; /etc/rc.local runs them again")
+            lines.append("# tc, ip, iw and sysctl -w last until the next reboot; repeat them in /etc/rc.local")
     others: dict[tuple[str, ...], list[str]] = {}
     for setting, option in chosen:
         hosts = tuple(host for host in setting.hosts if host != router)
@@ -231,20 +231,20 @@ def _told(setting: Setting, option: Option) -> list[str]:
 
 
 def _named(options: Sequence[Option]) -> list[str]:
-    """Variables that are to be set; while they are not, no command that has one does anything."""
+    """Variables for the user to set; a command with an unset variable fails without effect."""
     names = dict.fromkeys(name for option in options for name in option.names)
     return [f"{name.variable}=  # set it: {name.what}" for name in names]
 
 
 def _here(line: str, option: Option) -> str:
-    """A command with the names of the scenario."""
+    """Inserts the scenario's device names into a command."""
     for name in option.names:
         line = line.replace(str(name), name.here)
     return line
 
 
 def run(tuned: Tuned, file: str, given: Sets = ()) -> str:
-    """The command that runs the winner here, with what was set beside the file."""
+    """The command that simulates the winner, including the given overrides."""
     sets = *given, *tuned.space.sets(tuned.winner.choice)
     head = f"The same in the model:\nstillair run {shlex.quote(file)} \\\n"
     return head + " \\\n".join(f"  --set {shlex.quote(f'{key}={value}')}" for key, value in sets)
@@ -268,7 +268,7 @@ def _filled(words: str, first: str = "  ") -> list[str]:
 
 
 def as_dict(name: str, tuned: Tuned) -> dict[str, Any]:
-    """The same as JSON has it."""
+    """The outcome as a dictionary for JSON."""
 
     def chosen(choice: tuple[int, ...]) -> list[dict[str, Any]]:
         return [
@@ -326,11 +326,11 @@ def as_dict(name: str, tuned: Tuned) -> dict[str, Any]:
 
 
 def _measured(of: Measured) -> dict[str, Any]:
-    """A run's figures as JSON has them."""
+    """A run's figures for JSON."""
     flows = {flow.name: {"p95_ms": flow.p95_ms, "loss": flow.loss} for flow in of.flows}
     return {**of._asdict(), "delay_score_ms": of.latency_ms, "flows": flows}
 
 
 def to_json(name: str, tuned: Tuned, indent: int | None = None) -> str:
-    """The same as JSON."""
+    """The outcome as JSON."""
     return json.dumps(as_dict(name, tuned), ensure_ascii=False, allow_nan=False, indent=indent)

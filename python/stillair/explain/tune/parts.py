@@ -1,4 +1,4 @@
-"""A setting with its choices, and where it stands: nodes of the scenario by the tables that a person wrote."""
+"""A setting with its choices, and its place in the scenario: nodes with their tables in the file."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -7,21 +7,21 @@ from typing import Any, NamedTuple
 from stillair.explain.access import ends
 
 Sets = tuple[tuple[str, str], ...]
-"""Keys with values that take the place of the scenario's."""
+"""Keys with the values that replace the scenario's."""
 
 
 class Name(NamedTuple):
-    """What a machine calls a device, which no scenario knows: a variable of the shell that a person sets."""
+    """A device name on the real machine, which no scenario knows: a shell variable for the user to set."""
 
     variable: str
     here: str
-    """Its name in the scenario, or the usual one."""
+    """Name in the scenario, or the usual name."""
     what: str
-    """What it is, and which command tells it."""
+    """What the variable names, and the command that shows it."""
 
     def __str__(self) -> str:
-        """As it stands in a command."""
-        # Unset or empty it fails, and sets nothing at another device.
+        """As written in a command."""
+        # If unset or empty, the shell fails, so no other device is changed.
         return f"${{{self.variable}:?}}"
 
 
@@ -31,85 +31,85 @@ class Option(NamedTuple):
     words: str
     sets: Sets = ()
     commands: tuple[str, ...] = ()
-    """What sets it on the machine, one a line; a line that begins with # says what no command does."""
+    """Commands that apply the choice. Lines that start with # describe what no command does."""
     note: str = ""
-    """Where it holds, if not everywhere."""
+    """Where the choice applies, if not everywhere."""
     names: tuple[Name, ...] = ()
-    """What stands in the commands and is to be set first."""
+    """Variables in the commands."""
 
 
 class Setting(NamedTuple):
-    """Something that a person can set; the first choice is what the scenario has."""
+    """A setting; its first choice is the scenario's own."""
 
     name: str
     where: str
-    """The nodes that it is set on."""
+    """The nodes that it applies to."""
     options: tuple[Option, ...]
     hosts: tuple[str, ...] = ()
-    """The same one by one: those that run the commands."""
+    """The hosts that run the commands."""
 
 
 AS_IT_IS = Option("as it is")
 
 
 class Node(NamedTuple):
-    """A table of the file, with a node that came of it; those of a `count` are alike."""
+    """A node table of the file with one of its resolved nodes; nodes of a `count` are alike."""
 
     name: str
     table: Mapping[str, Any]
     resolved: Mapping[str, Any]
 
     def key(self, *path: str) -> str:
-        """A key of this node."""
+        """Returns the full name of a key of this node."""
         return ".".join(["node", self.name, *path])
 
     def has(self, interface: str) -> bool:
-        """Whether the interface has keys here: those of a node that it is like are set there."""
+        """Returns true if the interface's keys are set here and not in the node that this one inherits from."""
         return "inherits" not in self.table or interface in self.table.get("interface", {})
 
     def wlans(self, role: str) -> Iterator[Mapping[str, Any]]:
-        """Its Wi-Fi interfaces of that role."""
+        """Wi-Fi interfaces with this role."""
         for interface in self.resolved["interfaces"]:
             if interface["medium"].get("role", {}).get("kind") == role:
                 yield interface
 
     def wires(self) -> Iterator[Mapping[str, Any]]:
-        """Its interfaces at a link."""
+        """Interfaces at a link."""
         return (interface for interface in self.resolved["interfaces"] if "link" in interface["medium"])
 
     @property
     def linux(self) -> tuple[int, int] | None:
-        """The version of its kernel, if the profile is one of Linux."""
+        """Kernel version, if the profile is a Linux release."""
         found = re.fullmatch(r"linux-(\d+)\.(\d+)", self.resolved["profile"]["name"])
         return (int(found[1]), int(found[2])) if found else None
 
     @property
     def openwrt(self) -> bool:
-        """Whether it runs OpenWrt."""
+        """Returns true if the node runs OpenWrt."""
         return str(self.table.get("profile", "")).startswith("openwrt")
 
 
 class Network(NamedTuple):
-    """A scenario, as it was written and as it is run."""
+    """A scenario, as written and as resolved."""
 
     nodes: Sequence[Node]
     resolved: Mapping[str, Any]
     mine: frozenset[str] | None = None
-    """Names of the nodes that may be set; `None` if all of ours may."""
+    """Names of the nodes that may be changed; `None` for all of the user's nodes."""
 
     def flows(self, *kinds: str) -> Iterator[Mapping[str, Any]]:
         """Flows of these kinds."""
         return (flow for flow in self.resolved["flows"] if flow["traffic"]["kind"] in kinds)
 
     def ours(self) -> list[Node]:
-        """Nodes that the user can set: `mine`, or all but those at the far end of an access line."""
+        """Nodes that the user can change: `mine`, or all but those at the far end of an access line."""
         if self.mine is not None:
             return [node for node in self.nodes if node.resolved["name"] in self.mine]
         far = {there.partition(".")[0] for link in self.resolved["links"] for _, there in ends(link, self.resolved)}
         return [node for node in self.nodes if node.resolved["name"] not in far]
 
     def router(self) -> str:
-        """The node whose commands are to be run: that at the line, or an access point; empty if there is none."""
+        """The node that runs the commands: the router at the line, or an access point; empty if there is none."""
         near = {here.partition(".")[0] for link in self.resolved["links"] for here, _ in ends(link, self.resolved)}
         kinds: tuple[Callable[[Node], bool], ...] = (
             lambda node: node.resolved["name"] in near and bool(node.resolved["forward"]),
@@ -119,7 +119,7 @@ class Network(NamedTuple):
         return next((node.name for kind in kinds for node in self.ours() if kind(node)), "")
 
     def device(self, node: Node, interface: str) -> Name:
-        """What a machine calls an interface."""
+        """Device name of an interface."""
         near = [here for link in self.resolved["links"] for here, _ in ends(link, self.resolved)]
         wlans = [one["name"] for one in node.resolved["interfaces"] if "link" not in one["medium"]]
         own = [one.partition(".")[2] for one in near if one.partition(".")[0] == node.resolved["name"]]
@@ -132,20 +132,20 @@ class Network(NamedTuple):
         return Name(_variable("DEV", interface, []), interface, f"{interface} of the scenario; 'ip link'")
 
     def radio(self, channel: str) -> Name:
-        """What OpenWrt calls the radio of a channel."""
+        """OpenWrt's name of a channel's radio."""
         names = [one["name"] for one in self.resolved["channels"]]
         band = next(one["band_ghz"] for one in self.resolved["channels"] if one["name"] == channel)
         what = f"the wifi-device at {band:g} GHz; 'uci show wireless'"
         return Name(_variable("RADIO", channel, names), "radio0", what)
 
     def phy(self, channel: str) -> Name:
-        """What Linux calls it."""
+        """Linux's name of a channel's phy."""
         names = [one["name"] for one in self.resolved["channels"]]
         band = next(one["band_ghz"] for one in self.resolved["channels"] if one["name"] == channel)
         return Name(_variable("PHY", channel, names), "phy0", f"the radio at {band:g} GHz; 'iw dev', its phy#0 is phy0")
 
     def senders(self) -> list[Node]:
-        """Those of ours that send by TCP."""
+        """The user's nodes that send over TCP."""
         names = {flow["from"].partition(".")[0] for flow in self.flows("tcp", "web")}
         names |= {to.partition(".")[0] for flow in self.flows("web") for to in flow["to"]}
         return [node for node in self.ours() if names & self._all(node)]
@@ -160,7 +160,7 @@ def _of_count(name: str, node: Node) -> bool:
 
 
 def network(text: Mapping[str, Any], resolved: Mapping[str, Any]) -> Network:
-    """Tables of a file beside what they come to."""
+    """Pairs the tables of a file with their resolved nodes."""
     nodes = []
     for name, table in text.get("node", {}).items():
         whole = _with_likes(table, text["node"])
@@ -177,11 +177,11 @@ def _with_likes(table: Mapping[str, Any], nodes: Mapping[str, Any]) -> Mapping[s
 
 
 def _variable(kind: str, name: str, all_: Sequence[str]) -> str:
-    """A name for the shell; with that of the scenario where it is not the only one."""
+    """A shell variable, with the scenario's name appended if there are several."""
     return kind if len(all_) == 1 else re.sub(r"\W", "_", f"{kind}_{name}".upper())
 
 
 def on(nodes: Iterable[Node]) -> str:
-    """Names of nodes, in few words."""
+    """Node names in few words."""
     names = [node.name for node in nodes]
     return ", ".join(names) if len(names) <= 3 else f"{names[0]} and {len(names) - 1} more"

@@ -1,4 +1,4 @@
-"""The same network a little different: distances, loads, lines, delays a fifth less and more, rates a step."""
+"""Perturbed networks: distances, loads, line rates and delays 20 % smaller and larger, rates by one step."""
 
 import re
 import tomllib
@@ -15,14 +15,14 @@ _QUANTITY = re.compile(r"([0-9.]+) *([A-Za-z/]+)")
 
 
 class Changed(NamedTuple):
-    """A network that is a little different, if there is anything in it that can be."""
+    """A perturbed network, if the scenario has a value to perturb."""
 
     words: str
     sets: Sets
 
 
 def of(scenario: Scenario, overrides: Sequence[tuple[str, str]]) -> list[Changed]:
-    """All that the scenario has something for; what is set beside the file is left."""
+    """Returns all perturbations that apply to the scenario. Keys set by overrides stay fixed."""
     text = tomllib.loads(scenario.text)
     taken = {key for key, _ in overrides}
     made = []
@@ -39,14 +39,14 @@ def of(scenario: Scenario, overrides: Sequence[tuple[str, str]]) -> list[Changed
 
 
 def _stepped(text: Mapping[str, Any], step: int) -> Iterator[tuple[str, str]]:
-    """Fixed rates of stations, with as many streams; those that have no such rate stay."""
+    """Fixed station rates moved by one MCS with the same number of streams; rates without such a neighbour stay."""
     for path, interface in _interfaces(text):
         rate = interface.get("rate")
         found = _RATE.fullmatch(rate) if isinstance(rate, str) else None
         if found is None:
             continue
         kind, head, mcs, tail = found[1], found[2], int(found[3]), found[4]
-        # The number of 802.11n counts the streams too.
+        # In 802.11n the MCS index includes the number of streams.
         first = mcs - mcs % 8 if kind == "ht" else 0
         if first <= mcs + step <= first + _MOST_MCS[kind]:
             yield f"{path}.rate", f"{kind}{head}{mcs + step}{tail}"

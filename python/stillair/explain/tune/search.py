@@ -1,4 +1,4 @@
-"""The search: each setting by itself, the best of all together, then Optuna's sampler over latency and goodput."""
+"""The search: single settings, the best of them combined, then Optuna's sampler over latency and goodput."""
 
 import math
 import warnings
@@ -14,27 +14,27 @@ from stillair.text import extras
 Choice = tuple[int, ...]
 
 _AT_ONCE = 8
-"""Choices that the sampler makes before it hears of the first: as many whatever the number of processors."""
+"""Choices per batch of the sampler, independent of the number of processors."""
 _ALONE = 0.6
-"""At most this part of the search is of settings by themselves."""
+"""Largest share of the search spent on single settings."""
 _STALE = 3
-"""So many batches in a row in which the sampler proposes nothing new end the search."""
+"""Consecutive batches without a new choice that end the search."""
 
 
 class Trial(NamedTuple):
-    """A choice and what one run of it measured."""
+    """A choice and the figures of its run."""
 
     choice: Choice
     measured: Measured
 
 
 class Found(NamedTuple):
-    """What a search came to."""
+    """Outcome of a search."""
 
     before: Measured
     trials: Sequence[Trial]
     refused: int
-    """Combinations that the reader or the run refused."""
+    """Combinations that the scenario reader or the run rejected."""
 
 
 def search(
@@ -46,7 +46,7 @@ def search(
     enough: Callable[[], bool],
     most: int,
 ) -> Found:
-    """Looks at up to `most` choices until it is `enough`; the same arguments find the same."""
+    """Tries up to `most` choices until `enough` returns true. Equal arguments give equal results."""
     optuna = extras.need("optuna", "tune")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(directions=["minimize", "minimize"], sampler=_sampler(optuna, 0))
@@ -87,7 +87,7 @@ def search(
         study.sampler = _sampler(optuna, number)
         asked = [study.ask(distributions) for _ in range(_AT_ONCE)]
         for trial in asked:
-            # What was drawn is told below, as a trial of its own; twice would count twice.
+            # The drawn trial is added below as a trial of its own; keeping both would count it twice.
             study.tell(trial, state=optuna.trial.TrialState.FAIL)
         had = len(known)
         look([tuple(trial.params[name] for name in names) for trial in asked])
@@ -97,9 +97,9 @@ def search(
 
 
 def _sampler(optuna: Any, seed: int) -> Any:  # noqa: ANN401 - an extra
-    # paper: Ozaki et al., Multiobjective tree-structured Parzen estimator (2022) - settings are seen together.
+    # paper: Ozaki et al., Multiobjective tree-structured Parzen estimator (2022) - models settings jointly.
     with warnings.catch_warnings():
-        # That it may change with a later version.
+        # Suppress the warning about an experimental feature.
         warnings.simplefilter("ignore")
         return optuna.samplers.TPESampler(seed=seed, n_startup_trials=1, multivariate=True)
 
@@ -113,7 +113,7 @@ def _batches(choices: Sequence[Choice]) -> Iterator[Sequence[Choice]]:
 
 
 def _alone(space: Space) -> Iterator[Choice]:
-    """Each setting by itself; the first choice of all settings, then the second."""
+    """Single settings: the first alternative of every setting, then the second."""
     nothing = space.nothing()
     for at in range(1, max(len(one.options) for one in space.settings)):
         for number, setting in enumerate(space.settings):
@@ -127,7 +127,7 @@ def _together(
     score: Callable[[Measured], float],
     second: Callable[[Measured], float],
 ) -> list[Choice]:
-    """The best choice of each setting that helps by itself: all at once, and then fewer and fewer of them."""
+    """Combines the best choice of each setting that helps on its own, then drops the weakest one by one."""
     best: list[tuple[float, int, int]] = []
     for number in range(len(space.settings)):
         alone = [(choice[number], one) for choice, one in known.items() if _only(choice, number)]
@@ -155,7 +155,7 @@ def best(
     second: Callable[[Measured], float],
     count: int,
 ) -> list[Trial]:
-    """So many of the best, in turn by their score, and of those that are as good as the best by what decides then."""
+    """The `count` best trials by score. Ties with the best are decided by the secondary objective."""
 
     def changes(one: Trial) -> int:
         return sum(map(bool, one.choice))
@@ -168,10 +168,10 @@ def best(
 
 
 def front(trials: Sequence[Trial]) -> list[Trial]:
-    """Those to which no other is better in one and no worse in the other, by latency."""
+    """The Pareto front, by latency."""
     alike: dict[Measured, Trial] = {}
     for one in sorted(trials, key=lambda trial: (sum(map(bool, trial.choice)), trial.choice)):
-        # Of those that come to the same the one with the fewest changes.
+        # Of equal results, keep the one with the fewest changes.
         alike.setdefault(one.measured, one)
     kept = [one for one in alike.values() if not any(objective.dominated(one.measured, other) for other in alike)]
     return sorted(kept, key=lambda one: (one.measured.latency_ms, one.choice))

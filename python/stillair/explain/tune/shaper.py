@@ -1,4 +1,4 @@
-"""A shaper before an access line: the scenario's keys, and the same in the words of `tc` and of sqm-scripts."""
+"""A shaper before an access line: scenario keys, and the commands of `tc` and sqm-scripts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from stillair.text.toml import to_value
 
 
 def is_shaped(node: Node, name: str) -> bool:
-    """Whether anything at that interface has a rate."""
+    """Returns true if a discipline at that interface shapes."""
     of = _interface(node, name)
     return "ingress" in of or _has_rate(of)
 
@@ -28,7 +28,10 @@ def _has_rate(interface: Mapping[str, Any]) -> bool:
 def shaped(
     node: Node, interface: str, device: Name, up: Mapping[str, Any], down: Mapping[str, Any], share: float
 ) -> Option:
-    """Cake at a part of the line's rates, with the line's framing; a cake that is there keeps its other options."""
+    """Cake at a share of the line's rates, with the line's framing.
+
+    An existing cake keeps its other options.
+    """
     rates = {"down": int(down["rate_bps"] * share), "up": int(up["rate_bps"] * share)}
     own = node.table.get("interface", {}).get(interface, {})
     there, line = _interface(node, interface), framing(up)
@@ -39,7 +42,7 @@ def shaped(
     tables = access.shaper_keys(cakes, texts, "qdisc" in own)
     for name, table in tables.items():
         key = node.key("interface", interface, name)
-        # A shaper that has lost its `up` to the discipline is set whole.
+        # A shaper whose `up` moved into the discipline is set as a whole.
         sets += pairs({key: table}) if len(tables) == 1 else [(key, to_value(table, key))]
     kbit = {way: bps // 1000 for way, bps in rates.items()}
     words = {way: _words(kept) for way, kept in options.items()}
@@ -47,8 +50,8 @@ def shaped(
     note = ""
     if share > SHARE:
         note = (
-            f"more than {100 * SHARE:.0f} % holds only if the line always has {_mbit(down['rate_bps'])} down and"
-            f" {_mbit(up['rate_bps'])} up; a line that is slower at times needs less, or packets wait in the modem"
+            f"more than {100 * SHARE:.0f} % works only if the line always reaches {_mbit(down['rate_bps'])} down and"
+            f" {_mbit(up['rate_bps'])} up; on a line that is slower at times, packets queue in the modem"
         )
     return Option(
         f"cake at {100 * share:.0f} % of the line: {_mbit(rates['down'])} down, {_mbit(rates['up'])} up",
@@ -60,7 +63,7 @@ def shaped(
 
 
 def _words(kept: Mapping[str, Any]) -> list[str]:
-    """Options of a cake as `tc` has them."""
+    """Options of cake in `tc` syntax."""
     made = [kept[key] for key in ("tins", "isolation", "ack_filter") if key in kept]
     made += [key for key in ("ingress", "wash") if kept.get(key)]
     made += ["no-split-gso"] if kept.get("split_gso") is False else []
@@ -70,9 +73,9 @@ def _words(kept: Mapping[str, Any]) -> list[str]:
 
 
 def _by_tc(device: Name, kbit: Mapping[str, int], line: Framing, kept: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """A shaper by `tc`, with all that differs from cake's defaults or that sqm-scripts have otherwise."""
-    # linux: net/sched/sch_cake.c cake_change (6.1) - `replace` over a cake changes it, and what is not named stays; the
-    # word `raw` takes overhead and cells away.
+    """Shaper commands for `tc`, with all options that differ from the defaults of cake or of sqm-scripts."""
+    # linux: net/sched/sch_cake.c cake_change (6.1) - `replace` on an existing cake keeps options that are not
+    # given; `raw` resets overhead and ATM/PTM compensation.
     overhead = "raw" if line.overhead is None else f"overhead {line.overhead}"
     numbers = [overhead, f"mpu {line.mpu}", line.atm]
     cake = {way: " ".join(["diffserv3", "nat", *numbers, *words]) for way, words in kept.items()}
@@ -88,15 +91,15 @@ def _by_tc(device: Name, kbit: Mapping[str, int], line: Framing, kept: Mapping[s
 
 
 def _by_uci(device: Name, kbit: Mapping[str, int], line: Framing, kept: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """The same by sqm-scripts."""
+    """The commands for sqm-scripts."""
     overhead, mpu, atm = line
     opts = ["nat"]
     if overhead is None:
-        # Of a line without framing nothing is handed over: what is left of it are words of cake.
+        # Without framing, pass no link layer; the remaining options are cake's own.
         layer = "none"
         opts += [*([f"mpu {mpu}"] if mpu else []), *([atm] if atm != "noatm" else [])]
     else:
-        # sqm-scripts: functions.sh get_cake_lla_string - knows cells of ATM, and none of PTM.
+        # sqm-scripts: functions.sh get_cake_lla_string - supports ATM cells but not PTM.
         layer = "atm" if atm == "atm" else "ethernet"
         opts += ["ptm"] if atm == "ptm" else []
     down, up = (" ".join([*opts, *kept[way]]) for way in ("down", "up"))
@@ -116,7 +119,7 @@ _RESTART = "uci commit sqm && /etc/init.d/sqm restart"
 
 
 def _both(node: Node, tc: Sequence[str], uci: Sequence[str]) -> tuple[str, ...]:
-    """The commands of a node: those of OpenWrt alone where it runs that."""
+    """A node's commands: only those of OpenWrt if it runs OpenWrt."""
     return tuple(uci) if node.openwrt else (*tc, "# on OpenWrt, with sqm-scripts, the same:", *uci)
 
 
@@ -125,11 +128,11 @@ def _uci(**options: object) -> Iterator[str]:
 
 
 def unshaped(node: Node, interface: str, device: Name) -> Option:
-    """Nothing that has a rate."""
+    """Removes every shaper."""
     sets = [(node.key("interface", interface, "shaper"), "off")]
     own = node.table.get("interface", {}).get(interface, {})
     if own.get("masquerade") is True:
-        # Nothing but cake looks at it, and the scenario's reader says so.
+        # Only cake reads it, and the scenario reader rejects it without cake.
         sets.append((node.key("interface", interface, "masquerade"), "false"))
     if "qdisc" in own and _has_rate(_interface(node, interface)):
         sets.append((node.key("interface", interface, "qdisc"), node.resolved["profile"]["net.core.default_qdisc"]))

@@ -1,4 +1,4 @@
-"""The settings that there are to choose from in a scenario, each choice tried on its reader."""
+"""The settings available in a scenario. Each choice is validated by the scenario reader."""
 
 import json
 import tomllib
@@ -14,31 +14,31 @@ from stillair.runs.scenario import Scenario
 
 
 class Space(NamedTuple):
-    """What can be set, and what was left out because the scenario's reader refuses it."""
+    """Available settings, and choices that the scenario reader rejects."""
 
     settings: Sequence[Setting]
     refused: Sequence[tuple[str, str]]
-    """What was to be set, and why not."""
+    """Rejected choices with their errors."""
     router: str = ""
-    """The node whose commands are to be run; those of other hosts are only shown."""
+    """The node whose commands are meant to be run; commands for other hosts are comments."""
 
     def size(self) -> int:
-        """How many combinations there are."""
+        """Number of combinations."""
         found = 1
         for setting in self.settings:
             found *= len(setting.options)
         return found
 
     def singles(self) -> int:
-        """How many choices change one setting alone."""
+        """Number of choices that change a single setting."""
         return sum(len(setting.options) - 1 for setting in self.settings)
 
     def sets(self, choice: Sequence[int]) -> Sets:
-        """What a choice of each setting comes to."""
+        """Overrides of a choice."""
         return tuple(one for _, option in self.chosen(choice) for one in option.sets)
 
     def chosen(self, choice: Sequence[int]) -> list[tuple[Setting, Option]]:
-        """Settings that a choice changes, with what they are changed to."""
+        """Settings that a choice changes, with their options."""
         both = zip(self.settings, choice, strict=True)
         return [(setting, setting.options[at]) for setting, at in both if at]
 
@@ -48,7 +48,7 @@ class Space(NamedTuple):
 
 
 def of(scenario: Scenario, overrides: Sequence[tuple[str, str]], mine: Sequence[str] = ()) -> Space:
-    """The settings of a scenario, or of the nodes `mine`; an `InputError` if it is wrong or has nothing to set."""
+    """Returns the settings of a scenario, or of the nodes `mine`. Raises `InputError` if there are none."""
     resolved = json.loads(scenario.resolve(overrides))
     whole = network(tomllib.loads(scenario.text), resolved)
     hosts = owned.read(mine, resolved, scenario.text)
@@ -59,7 +59,7 @@ def of(scenario: Scenario, overrides: Sequence[tuple[str, str]], mine: Sequence[
     for setting in (*_settings(net), *applications):
         options = [setting.options[0]]
         for option in setting.options[1:]:
-            # What a person sets beside the file stays as it is.
+            # Keys set by overrides stay fixed.
             fixed = next((key for key, _ in option.sets if key in taken), None)
             why = f"{fixed} is set by --set" if fixed else _why_not(scenario, overrides, option)
             if why is None:
@@ -70,7 +70,7 @@ def of(scenario: Scenario, overrides: Sequence[tuple[str, str]], mine: Sequence[
             made.append(setting._replace(options=tuple(options)))
     if not made:
         where = f" on {', '.join(sorted(hosts.names))} (--mine)" if hosts else ""
-        raise InputError(f"{scenario.file}: has nothing that can be set{where}: no Wi-Fi, no access line, no TCP")
+        raise InputError(f"{scenario.file}: has no settings to tune{where}: no Wi-Fi, no access line, no TCP")
     if hosts:
         others = sorted({host for setting in _settings(whole) for host in setting.hosts} - hosts.names)
         refused += [(f"settings of {', '.join(others)}", "not among --mine")] if others else []
@@ -82,7 +82,10 @@ def _settings(net: Network) -> Iterator[Setting]:
 
 
 def _applications(changes: Iterable[tuple[str, Change]]) -> Iterator[Setting]:
-    """Changes of applications as settings with one option each, without lower bit rates: no score has the quality."""
+    """Application changes, as settings with a single option.
+
+    Lower bit rates are left out, as no score measures quality.
+    """
     for host, change in changes:
         if any(key.endswith(".rate") for key, _ in change.overrides):
             continue

@@ -1,4 +1,4 @@
-"""Runs of settings: each made once, side by side, and kept in a file, so that a search goes on where it was."""
+"""Runs of settings, in parallel and cached in a file, so that a search can be resumed."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ FILE = "runs.jsonl"
 
 
 class Refused(NamedTuple):
-    """Settings that cannot be run, or of which nothing can be told."""
+    """Settings that cannot be run, or whose run has no score."""
 
     says: str
 
@@ -29,25 +29,25 @@ Outcome = Measured | Refused
 
 
 class Job(NamedTuple):
-    """A run to make: what it sets, and the number of the run, which goes into its random numbers."""
+    """A run to make: its overrides and run number."""
 
     sets: Sets
     run: int = 0
 
 
 def _hash(*parts: object) -> str:
-    """The hash of all that a run and what is read from it depend on."""
+    """Hash of everything that a run and its figures depend on."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _measured(found: dict[str, Any]) -> Measured:
-    """A kept run."""
+    """Parses a cached run."""
     return Measured(**{**found, "flows": tuple(objective.Flow(*one) for one in found.get("flows", ()))})
 
 
 def _outcome(run: Run, counted: Counted) -> Outcome:
     found = objective.measured(run, counted.steady)
-    return Refused("nothing came of a ping, a call or a flow") if found is None else found
+    return Refused("a ping, a call or a flow received nothing") if found is None else found
 
 
 _FLOW = shape.row(shape.text, *[shape.maybe(shape.number)] * (len(objective.Flow._fields) - 1))
@@ -61,11 +61,11 @@ _LINE = shape.record(
     },
     rest=shape.unread,
 )
-"""A line of the file: a kept run, one that was refused, or what the flows are."""
+"""A line of the file: a cached run, a rejected one, or the classes of the flows."""
 
 
 class Runs:
-    """Runs of a scenario, each made once."""
+    """Cached runs of a scenario."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class Runs:
         folder: Path | None,
         progress: Callable[[int], object] | None,
     ) -> None:
-        """With a folder, what is kept there is read, and what is made is added."""
+        """With a folder, cached runs are read from it and new ones are added."""
         self._scenario, self._overrides, self._seed = scenario, list(overrides), seed
         self._jobs, self._file, self._progress = jobs or processors(), folder and folder / FILE, progress
         self._known: dict[str, Outcome] = {}
@@ -84,16 +84,16 @@ class Runs:
         self._counted: Counted | None = None
         self._began = time.process_time()
         self.made = 0
-        """Runs that were looked at, those that were kept among them."""
+        """Runs used so far, including cached ones."""
         if self._file and self._file.is_file():
             self._read(self._file)
 
     def cpu_s(self) -> float:
-        """CPU time of this process since the beginning, of all threads."""
+        """CPU time of this process since the start of the search, over all threads."""
         return time.process_time() - self._began
 
     def counted(self) -> Counted:
-        """Which flows are transfers, by run 0 of the scenario as it is."""
+        """Classes of the flows, from run 0 of the unchanged scenario."""
         if self._counted is None:
             self._counted = self._learn()
         return self._counted
@@ -106,7 +106,7 @@ class Runs:
                 return self._learned[key]
             run = self._scenario.run(1, self._seed, 1, self._overrides).runs[0]
         except (InputError, RunError):
-            # Who measures hears of it.
+            # The caller reports the error.
             return Counted()
         found = objective.counted(run, json.loads(resolved))
         self._write({"key": key, **found._asdict()})
@@ -114,7 +114,7 @@ class Runs:
         return found
 
     def measure(self, jobs: Sequence[Job]) -> list[Outcome]:
-        """What came of each, in their order. It does not depend on how many are made at the same time."""
+        """Returns the outcome of each job, in order. The outcome is independent of the number of workers."""
         keys = [self._key(job) for job in jobs]
         new: dict[str, Job] = {}
         for key, job in zip(keys, jobs, strict=True):
@@ -127,20 +127,20 @@ class Runs:
                     with signals.held_back():
                         self._keep(made[one], one.result())
             except BaseException:
-                # An interrupt waits for the runs that have begun, which are kept, and starts no others.
+                # On an interrupt, wait for running jobs, which are stored, and start no others.
                 pool.shutdown(cancel_futures=True)
                 for one, key in made.items():
                     if key not in self._known and not one.cancelled() and one.exception() is None:
                         self._keep(key, one.result())
                 raise
-        # What is kept counts as what is made, so that both lead to the same.
+        # Cached runs count as well, so that a resumed search takes the same path.
         self.made += len({key for key in keys if isinstance(key, str)})
         if self._progress:
             self._progress(self.made)
         return [self._known[key] if isinstance(key, str) else key for key in keys]
 
     def _key(self, job: Job) -> str | Refused:
-        """The hash of all that a run depends on."""
+        """Returns the hash of everything that the run depends on."""
         try:
             resolved = self._scenario.resolve([*self._overrides, *job.sets])
         except InputError as error:
@@ -174,5 +174,5 @@ class Runs:
                 else:
                     self._known[key] = Refused(**found) if "says" in found else _measured(found)
             except (ValueError, TypeError, KeyError, InputError):
-                # The last line of who was killed: it is run again.
+                # The incomplete last line of a killed process: run it again.
                 continue

@@ -1,4 +1,4 @@
-"""The whole of it: a search, its best over several seeds, each change taken away, the network a little different."""
+"""The whole procedure: search, confirm over several seeds, prune, perturb the network."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,24 +15,24 @@ from stillair.runs.scenario import Scenario
 
 SEEDS = 5
 _BEST = 6
-"""Choices of the search that are looked at with all seeds."""
+"""Choices of the search to confirm with all seeds."""
 _SEARCH = 0.7
-"""Part of the budget that the search has; the rest confirms."""
+"""Share of the budget for the search; the rest confirms."""
 _CLOSE = 0.1
-"""A choice whose score is less by more than this is not as good as another, however wide the interval."""
+"""A score lower by more than this is worse, however wide the interval."""
 _NOISE = 0.03
-"""A change that buys less than this part is not worth its making."""
+"""A smaller gain is not worth a change."""
 
 
 class Budget(NamedTuple):
-    """How much may be run: a number of runs, or seconds of CPU time."""
+    """Budget as a number of runs, or as CPU time in s."""
 
     runs: int = 300
     cpu_s: float | None = None
 
 
 class FlowFigures(NamedTuple):
-    """Figures of one flow over the seeds."""
+    """Figures of a flow over the seeds."""
 
     name: str
     p95_ms: Interval | None
@@ -41,36 +41,36 @@ class FlowFigures(NamedTuple):
 
 
 class Confirmed(NamedTuple):
-    """A choice with all seeds."""
+    """A choice measured with all seeds."""
 
     choice: Choice
     latency_ms: Interval
     goodput_mbps: Interval
     total_mbps: Interval
     score: Interval
-    """How much better than the scenario as it is, seed by seed."""
+    """Improvement over the unchanged scenario, per seed."""
     flows: Sequence[FlowFigures] = ()
-    """Calls, pings, flows of a fixed rate and pages; of a scenario without these all flows."""
+    """Calls, pings, fixed-rate flows and pages; all flows if there are none of these."""
 
 
 class Bought(NamedTuple):
-    """What one change buys beside the others: what is lost without it, seed by seed."""
+    """Gain of one change given the others: the loss per seed without it."""
 
     setting: int
     option: int
     score: Interval
     second: Interval
-    """Of what decides where scores are equal."""
+    """Gain in the tie-break objective."""
     latency_ms: Interval
     goodput_mbps: Interval
 
     def is_sure(self) -> bool:
-        """Whether it buys anything, whatever the seed."""
+        """Returns true if the gain is beyond chance."""
         return _is_sure(self.score) or _is_sure(self.second)
 
 
 class Robust(NamedTuple):
-    """The network a little different: as it is, and with the changes."""
+    """A perturbed network, unchanged and with the changes."""
 
     words: str
     before: Measured | None
@@ -79,7 +79,7 @@ class Robust(NamedTuple):
 
 
 class Tuned(NamedTuple):
-    """What came of it."""
+    """Outcome of `tune`."""
 
     goal: str
     space: Space
@@ -87,27 +87,27 @@ class Tuned(NamedTuple):
     winner: Confirmed
     bought: Sequence[Bought]
     dropped: Sequence[tuple[int, int]]
-    """Changes of the search's best that buy nothing: setting and option."""
+    """Changes of the search's best choice that gain nothing, as setting and option."""
     robust: Sequence[Robust]
     front: Sequence[Trial]
     confirmed: Sequence[Confirmed]
-    """Of all that was measured over the seeds the front, by delay."""
+    """Pareto front of all choices measured over the seeds, by delay."""
     trials: Sequence[Trial]
     refused: int
     runs: int
     counted: Counted
-    """Which flows are transfers."""
+    """Classes of the flows."""
 
 
 class _Whole:
-    """What the parts of it share."""
+    """State shared by the stages."""
 
     def __init__(self, target: str, of: Space, runs: Runs, seeds: int, before: Sequence[Measured]) -> None:
         self.target, self.space, self.runs, self.seeds, self.before = target, of, runs, seeds, before
         self._known: dict[Choice, list[Measured] | None] = {of.nothing(): list(before)}
 
     def measure(self, choices: Sequence[Choice]) -> list[list[Measured] | None]:
-        """All seeds of each choice; none of one that fails in any."""
+        """Measures each choice with all seeds; `None` for a choice that fails with any seed."""
         new = [one for one in dict.fromkeys(choices) if one not in self._known]
         jobs = [Job(self.space.sets(one), run) for one in new for run in range(self.seeds)]
         outcomes = self.runs.measure(jobs)
@@ -118,23 +118,23 @@ class _Whole:
         return [self._known[one] for one in choices]
 
     def better(self, one: Measured) -> float:
-        """How good run 0 is."""
+        """Score of run 0."""
         return objective.score(self.target, one, self.before[0])
 
     def decides(self, one: Measured) -> float:
-        """What decides where scores of run 0 are equal."""
+        """Tie-break objective of run 0."""
         return objective.second(self.target, one, self.before[0])
 
     def score(self, after: Sequence[Measured]) -> list[float]:
-        """How good it is, seed by seed."""
+        """Score per seed."""
         return [objective.score(self.target, a, b) for a, b in zip(after, self.before, strict=True)]
 
     def second(self, after: Sequence[Measured]) -> list[float]:
-        """What decides where scores are equal, seed by seed."""
+        """Tie-break objective per seed."""
         return [objective.second(self.target, a, b) for a, b in zip(after, self.before, strict=True)]
 
     def confirmed(self, choice: Choice) -> Confirmed | None:
-        """A choice that was measured, with its intervals."""
+        """Returns a measured choice with its intervals."""
         found = self.measure([choice])[0]
         if found is None:
             return None
@@ -148,13 +148,13 @@ class _Whole:
         )
 
     def all(self) -> list[Confirmed]:
-        """All that was measured with all seeds."""
+        """All choices measured with all seeds."""
         made = (self.confirmed(one) for one, found in list(self._known.items()) if found is not None)
         return [one for one in made if one is not None]
 
 
 def _flow_figures(found: Sequence[Measured]) -> list[FlowFigures]:
-    """The figures of each flow over runs."""
+    """Figures of each flow over runs."""
     made = []
     for name in dict.fromkeys(flow.name for one in found for flow in one.flows):
         own = [flow for one in found for flow in one.flows if flow.name == name]
@@ -178,12 +178,12 @@ def tune(
     progress: Callable[[int], object] | None = None,
     mine: Sequence[str] = (),
 ) -> Tuned:
-    """Searches the settings of a scenario for the best; with `mine`, only settings and applications of these nodes.
+    """Searches the best settings of a scenario, or of the nodes `mine` and their applications.
 
-    `target` is one of `objective.GOALS`. Runs are made with common random numbers: run 0 of the seed in the search,
-    `seeds` runs of the seed to confirm. Nothing depends on `jobs`. With a budget in CPU time what is found depends on
-    the machine. With a folder each run is kept there, and the same call again makes none twice. An `InputError` if the
-    scenario is wrong or has nothing to set.
+    `target` is one of `objective.GOALS`. Runs use common random numbers: run 0 of the seed for the search,
+    `seeds` runs to confirm. The outcome does not depend on `jobs`, but with a budget in CPU time it depends
+    on the machine. With a folder, runs are cached there, and a repeated call resumes. Raises `InputError` if
+    the scenario is malformed or has nothing to change.
     """
     objective.check(target)
     budget = budget or Budget()
@@ -226,7 +226,7 @@ def tune(
 
 
 def _first(whole: _Whole, among: Sequence[Confirmed]) -> Confirmed:
-    """The best; of those that are as good the one with most of what decides then."""
+    """The best choice; ties are decided by the secondary objective."""
     top = max(among, key=lambda one: one.score.mean)
     own = whole.measure([top.choice])[0] or []
 
@@ -242,20 +242,20 @@ def _first(whole: _Whole, among: Sequence[Confirmed]) -> Confirmed:
 
 
 _ROUNDS = 4
-"""So often what was dropped and chosen anew is looked at again."""
+"""Maximum number of prune-and-reselect rounds."""
 _ANEW = 2
-"""Options of a setting that are looked at with all seeds, of those that one run is made of."""
+"""Options per setting to measure with all seeds, chosen by a single run."""
 
 
 Settled = tuple[Confirmed, list[Bought], list[tuple[int, int]]]
 
 
 def _settled(whole: _Whole, first: Confirmed) -> Settled:
-    """The best by the rule of all that was measured with all seeds, and what is left of it.
+    """Prunes and reselects the best choice until it is stable.
 
-    What buys nothing is taken away; then each setting that is left is chosen anew, as its option was the best beside
-    what is gone. That measures more, of which another may be the best. In the end nothing that is as good has surely
-    more of what decides then.
+    Removes changes that gain nothing, then reselects the option of each remaining setting, because its option
+    was best together with the removed ones. The new measurements may yield another best choice. At the end,
+    no equally good choice has a certain advantage in the secondary objective.
     """
     seen, best = set[Choice](), first
     while True:
@@ -275,21 +275,21 @@ def _settled(whole: _Whole, first: Confirmed) -> Settled:
         if more is None:
             break
         less = _taken_away(whole, more)
-        # What is left of it has to be better too, or all of it stays.
+        # The remainder must be better as well, or nothing is removed.
         kept = _gain(whole, less[0], settled[0])[1].mean > 0
         settled = less if kept else (more, _bought(whole, more), [])
     return settled
 
 
 def _gain(whole: _Whole, one: Confirmed, than: Confirmed) -> tuple[Interval, Interval]:
-    """By how much a choice is better than another, of the score and of what decides then."""
+    """Gain of one choice over another, in score and secondary objective."""
     a, b = (found or [] for found in whole.measure([one.choice, than.choice]))
     score, second = (interval([x - y for x, y in zip(of(a), of(b), strict=True)]) for of in (whole.score, whole.second))
     return score, second
 
 
 def _surpassing(whole: _Whole, winner: Confirmed) -> Confirmed | None:
-    """Of all that is as good as the winner what has surely more of what decides then, the most; none if nothing has."""
+    """The equally good choice with the largest certain advantage in the secondary objective; `None` without one."""
     found = [(_gain(whole, one, winner), one) for one in whole.all()]
     better = [
         (second.mean, one) for (score, second), one in found if score.mean >= -objective.SAME and _is_sure(second)
@@ -298,7 +298,7 @@ def _surpassing(whole: _Whole, winner: Confirmed) -> Confirmed | None:
 
 
 def _anew(whole: _Whole, winner: Confirmed) -> Confirmed:
-    """The same with each setting at the option that is best beside the others."""
+    """Reselects the best option of each setting, given the others."""
     for number in [number for number, at in enumerate(winner.choice) if at]:
         others = [at for at in range(1, len(whole.space.settings[number].options)) if at != winner.choice[number]]
         choices = [(*winner.choice[:number], at, *winner.choice[number + 1 :]) for at in others]
@@ -312,11 +312,11 @@ def _anew(whole: _Whole, winner: Confirmed) -> Confirmed:
 
 
 _ROWS = 8
-"""Of the front so many are shown."""
+"""Rows of the front to print."""
 
 
 def _shown(front: Sequence[Confirmed], winner: Confirmed) -> list[Confirmed]:
-    """So many of a front, its ends among them, and the winner if it is on it."""
+    """Selects rows of a front: its ends, evenly spaced rows, and the winner if it is on the front."""
     some = front if len(front) <= _ROWS else [front[round(at * (len(front) - 1) / (_ROWS - 1))] for at in range(_ROWS)]
     kept = {one.choice for one in (*some, winner)}
     return [one for one in front if one.choice in kept]
@@ -327,14 +327,14 @@ def _is_sure(gain: Interval) -> bool:
 
 
 def _spread(trials: Sequence[Trial], count: int) -> list[Trial]:
-    """So many of a front, its ends among them."""
+    """Selects `count` evenly spaced trials of a front, including its ends."""
     if len(trials) <= count:
         return list(trials)
     return [trials[round(at * (len(trials) - 1) / (count - 1))] for at in range(count)]
 
 
 def _front(confirmed: Sequence[Confirmed]) -> list[Confirmed]:
-    """Those to which no other is better in one mean and no worse in the other."""
+    """The Pareto front of the means."""
 
     def means(one: Confirmed) -> Measured:
         return Measured(one.latency_ms.mean, one.goodput_mbps.mean, one.total_mbps.mean, 0.0)
@@ -355,12 +355,13 @@ def _sure(outcome: Measured | Refused, scenario: Scenario) -> Measured:
 
 
 def _taken_away(whole: _Whole, first: Confirmed) -> Settled:
-    """Takes away changes that buy nothing that is sure, as long as all that are gone together cost nothing either."""
+    """Removes changes without a certain gain, as long as removing all of them together costs nothing either."""
     winner, dropped = first, list[tuple[int, int]]()
     while True:
         bought = sorted(_bought(whole, winner), key=lambda one: -one.score.mean)
         idle = [one for one in bought if not one.is_sure()]
-        # All that buy nothing beside the others at once; or one, the least first, where one stands in for another.
+        # First try removing all at once, then one by one, least gain first, because one may substitute
+        # another.
         ways = [idle, *([one] for one in reversed(idle))]
         less = next((one for gone in ways if (one := _still_as_good(whole, first, winner, gone))), None)
         if less is None:
@@ -370,7 +371,7 @@ def _taken_away(whole: _Whole, first: Confirmed) -> Settled:
 
 
 def _still_as_good(whole: _Whole, first: Confirmed, winner: Confirmed, gone: Sequence[Bought]) -> Confirmed | None:
-    """The choice without some changes, if nothing that is sure is lost of what came first; none if nothing is to go."""
+    """Returns the choice without some changes if nothing certain is lost; `None` if it is worse."""
     choice = winner.choice
     for one in gone:
         choice = _without(choice, one.setting)
@@ -392,7 +393,7 @@ def _bought(whole: _Whole, winner: Confirmed) -> list[Bought]:
     made = []
     for number, without in zip(changed, others[1:], strict=True):
         if own is None or without is None:
-            # Without it the rest cannot be run: it is needed.
+            # The rest cannot run without this change, so it is required.
             sure = Interval(float("inf"), float("inf"), float("inf"))
             made.append(Bought(number, winner.choice[number], sure, sure, sure, sure))
             continue

@@ -1,16 +1,16 @@
-"""Settings of Wi-Fi interfaces: what queues above the radio, airtime queue limits, RTS, width, power save."""
+"""Settings of Wi-Fi interfaces: queueing above the radio, airtime queue limits, RTS, width, power save."""
 
 from collections.abc import Iterator, Sequence
 
 from stillair.explain.tune.parts import AS_IT_IS, Name, Network, Node, Option, Setting, on
 
 _OF_HOST = ("fifo", "fq_codel", "fq_mac", "airtime", "airtime_as_printed", "mac80211")
-"""Schemes of drivers without firmware that queues: ath9k's."""
+"""Queueing schemes of drivers without firmware queues, such as ath9k."""
 _OF_FIRMWARE = ("ath10k", "ath11k", "mt76")
 _AQL_MS = ((8.0, 24.0), (5.0, 12.0), (3.0, 8.0), (2.0, 5.0), (1.0, 2.0))
-"""Low and high; 5 and 12 ms are the kernel's."""
+"""Low and high limit; the kernel's are 5 and 12 ms."""
 _DEBUGFS = "/sys/kernel/debug/ieee80211"
-_NOT_KEPT = "# debugfs: gone after a reboot; /etc/rc.local sets it again"
+_NOT_KEPT = "# debugfs: lost at a reboot; set it again in /etc/rc.local"
 _UCI = "uci commit wireless && wifi reload"
 _RTS = 500
 _NO_RTS = 65535
@@ -20,7 +20,7 @@ Place = tuple[Node, str]
 
 
 def settings(net: Network) -> Iterator[Setting]:
-    """All of them; those of stations are the same for all."""
+    """All Wi-Fi settings. Settings of stations apply to all stations."""
     aps = list(_places(net, "ap"))
     stations = list(_places(net, "station"))
     senders = {flow["from"].partition(".")[0] for flow in net.resolved["flows"]}
@@ -28,7 +28,7 @@ def settings(net: Network) -> Iterator[Setting]:
     for who, places in (("access points", aps), ("stations", uploads)):
         if places:
             yield from _schemes(net, who, places)
-            # What stations have in debugfs nobody sets: most are phones, televisions and the like.
+            # Station debugfs is out of reach: most are phones, televisions and the like.
             yield from _aql(net, places) if who == "access points" else ()
             yield from _lengths(net, places)
     for who, places in (("access points", aps), ("stations", stations)):
@@ -54,7 +54,7 @@ def _hosts(places: Sequence[Place]) -> tuple[str, ...]:
 
 
 def _devices(net: Network, places: Sequence[Place]) -> tuple[Name, ...]:
-    """The interfaces, each name once."""
+    """Device names of the interfaces, without duplicates."""
     return tuple(dict.fromkeys(net.device(node, name) for node, name in places))
 
 
@@ -79,7 +79,7 @@ def _schemes(net: Network, who: str, places: Sequence[Place]) -> Iterator[Settin
         commands = ("sysctl -w net.core.default_qdisc=fq_codel", *tc)
         sets = _sets(places, "scheme", "fq_codel")
         options.append(Option("fq_codel above the driver", sets, commands, "", devices))
-    # Who runs an older kernel needs another one, which is no setting.
+    # An older kernel would have to be replaced, which is not a setting.
     if now != {"mac80211"} and all((node.linux or (9, 0)) >= (5, 1) for node, _ in places):
         says = "# ath9k with mac80211's queues and airtime scheduler (Linux 5.1 and later); no qdisc of its own"
         commands = (says, *(f"tc qdisc replace dev {dev} root noqueue" for dev in devices))
@@ -118,7 +118,7 @@ def _aql(net: Network, places: Sequence[Place]) -> Iterator[Setting]:
 
 
 def _scheme(places: Sequence[Place], kind: str, **keys: str) -> tuple[tuple[str, str], ...]:
-    """Keys of a scheme that may stand as a word alone, or not at all."""
+    """Keys of a scheme, which the file may give as a word or not at all."""
     made = list[tuple[str, str]]()
     for node, name in places:
         if not node.has(name):
@@ -174,7 +174,7 @@ def _widths(net: Network, aps: Sequence[Place]) -> Iterator[Setting]:
 
 
 def _chwidth(width: int, mode: str) -> str:
-    """The same in the words of hostapd."""
+    """The width as hostapd options."""
     wide = f"vht_oper_chwidth={int(width == 80)}, " if mode == "VHT" else ""
     return f"{wide}no [HT40+] or [HT40-] in ht_capab" if width == 20 else f"{wide}[HT40+] or [HT40-] in ht_capab"
 

@@ -13,7 +13,7 @@ _QDISCS = ("fq_codel", "fq", "cake")
 
 
 def shapers(net: Network) -> Iterator[Setting]:
-    """Cake before each access line, at parts of its rates."""
+    """Cake before each access line, at several shares of its rates."""
     by_name = {node.resolved["name"]: node for node in net.ours()}
     for link in net.resolved["links"]:
         for here, _ in ends(link, net.resolved):
@@ -31,7 +31,7 @@ def shapers(net: Network) -> Iterator[Setting]:
 
 
 def qdiscs(net: Network) -> Iterator[Setting]:
-    """The discipline of wired interfaces of those who send or forward, where nothing shapes."""
+    """Queueing disciplines of wired interfaces without a shaper, on nodes that send or forward."""
     senders = {node.name for node in net.senders()}
     for node in net.ours():
         if node.name not in senders and not node.resolved["forward"]:
@@ -56,7 +56,7 @@ def _root(device: Name, qdisc: str) -> str:
 
 
 def tcp(net: Network) -> Iterator[Setting]:
-    """TCP of those who send: small queues, congestion control, pacing; ECN of all."""
+    """TCP settings of the senders: small queues, congestion control, pacing; ECN of all nodes."""
     senders = [node for node in net.senders() if node.linux or node.openwrt]
     if not senders:
         return
@@ -73,7 +73,7 @@ def tcp(net: Network) -> Iterator[Setting]:
         yield _sysctl(senders, "net.ipv4.tcp_ecn", ["1"])
 
 
-def _sysctl(nodes: list[Node], name: str, values: Any) -> Setting:  # noqa: ANN401 - texts, in whatever they come
+def _sysctl(nodes: list[Node], name: str, values: Any) -> Setting:  # noqa: ANN401 - strings in any container
     own = [node for node in nodes if "inherits" not in node.table or "sysctl" in node.table] or nodes
     made = (
         Option(f"{name.rpartition('.')[2]} {value}", _all(own, name, value), (f"sysctl -w {name}={value}",))

@@ -1,4 +1,7 @@
-"""Calls and pages in Flent data files, by the names of Flent's `voip` and `http` tests, which any test may have too."""
+"""Calls and pages in Flent data files, named as in Flent's `voip` and `http` tests.
+
+Any test may include them.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +15,10 @@ Raw = list[dict[str, Any]]
 def calls(
     series: Series, t0: float, results: dict[str, Values], raw: dict[str, Raw], meta: dict[str, dict[str, Any]]
 ) -> dict[str, str]:
-    """Adds every call; gives the test parameters that tell Flent of the first, which alone its plots know."""
+    """Adds every call.
+
+    Returns the test parameters that describe the first call, the only one that Flent plots.
+    """
     flows = [flow for flow in series.flows if flow.voip is not None]
     for flow in flows:
         name = "VoIP" if flow is flows[0] else f"VoIP {flow.name}"
@@ -37,7 +43,7 @@ def calls(
 def pages(
     series: Series, t0: float, results: dict[str, Values], raw: dict[str, Raw], meta: dict[str, dict[str, Any]]
 ) -> dict[str, str]:
-    """Adds the loads of every page; gives the test parameter by which Flent's plots know of them."""
+    """Adds the loads of every page. Returns the test parameter that Flent's plots need."""
     flows = [flow for flow in series.flows if flow.loads is not None]
     for number, flow in enumerate(flows):
         name = "HTTP latency" if len(flows) == 1 else f"HTTP latency::{number + 1}"
@@ -53,8 +59,8 @@ def pages(
 
 
 def _packets(flow: Flow, t0: float) -> Iterator[dict[str, Any]]:
-    """Every packet as it came; those that did not are gaps in the numbers."""
-    # Flent counts a gap, and an item that says lost: both would be twice the loss.
+    """Received packets; lost ones are gaps in the sequence numbers."""
+    # Flent counts gaps and explicit losses; writing both would double the loss.
     last = None
     for packet in flow.voip or []:
         t, delay = t0 + packet.at_ns / 1e9, packet.delay_ns / 1e6
@@ -66,7 +72,7 @@ def _packets(flow: Flow, t0: float) -> Iterator[dict[str, Any]]:
 
 
 def _means(packets: Raw, lost: int) -> dict[str, float]:
-    """What Flent makes a score of if it leaves nothing out; none without two packets."""
+    """Means from which Flent computes its score; empty with fewer than two packets."""
     jitters = [abs(packet["ipdv_up"]) for packet in packets if "ipdv_up" in packet]
     if not jitters:
         return {}

@@ -1,7 +1,7 @@
-"""Flent data files, under the names that Flent's own tests and plots use.
+"""Flent data files, with the names that Flent's own tests and plots use.
 
-Written from the description of the format (Flent 2.3, data file version 4). Flent never runs here: a scenario is told
-as the Flent test that would have measured the same.
+Written from the description of the format (Flent 2.3, data file version 4). Flent itself is not run: a
+scenario is described as the Flent test that would have measured the same.
 """
 
 import gzip
@@ -27,27 +27,27 @@ from stillair.text import output
 DATA_VERSION = 4
 
 EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
-"""When a run began unless said: virtual time has no date, and equal runs make equal files."""
+"""Default start time of a run: virtual time has no date, and equal runs give equal files."""
 
-# Flent's plots leave out this much at both ends of a test.
+# Flent's plots leave out this time at both ends of a test.
 _DELAY = 5.0
 
 Values = list[float | None]
 
 
 class _Test(NamedTuple):
-    """A Flent test and what its series are called."""
+    """A Flent test and the names of its series."""
 
     name: str
     upload: str
     ping: str
 
 
-# One flow to one host has names without the host.
+# A single flow to a single host has names without the host.
 _FLOOD_ONE = _Test("udp_flood", "UDP upload", "Ping (ms) ICMP")
 _FLOOD = _Test("udp_flood_var_up", "UDP upload {}", "Ping (ms) ICMP {}")
 _PING = _Test("ping", "UDP upload {}", "Ping (ms) ICMP {}")
-# TCP has series of both directions, whichever of the three tests it is. Streams between two hosts have their own.
+# All three TCP tests have series of both directions. Streams between two hosts have their own names.
 _TCP = {
     (False, True): _Test("rtt_fair_var_down", "UDP upload {}", "Ping (ms) ICMP {}"),
     (True, False): _Test("rtt_fair_var_up", "UDP upload {}", "Ping (ms) ICMP {}"),
@@ -56,30 +56,30 @@ _TCP = {
 
 
 def test_name(measured: Measured) -> str:
-    """The Flent test that a run is told as."""
+    """Returns the Flent test that corresponds to a run."""
     return _test(measured.series).name
 
 
 def file_name(measured: Measured, title: str, begun: datetime = EPOCH) -> str:
-    """The name that Flent would give the file."""
+    """Returns the file name that Flent would choose."""
     plain = "".join(c if c.isascii() and (c.isalnum() or c == "-") else "_" for c in title)
     return f"{test_name(measured)}-{_iso(begun).replace(':', '')}.{plain}.flent.gz"
 
 
 def write(path: Path, measured: Measured, resolved: str, title: str | None = None, begun: datetime = EPOCH) -> None:
-    """Writes one run, as if its test had begun at `begun`."""
+    """Writes one run, as if its test had started at `begun`."""
     data = json.dumps(to_dict(measured, resolved, title, begun), ensure_ascii=False, allow_nan=False)
     with (
         output.whole(path) as part,
         part.open("wb") as raw,
-        # Neither name nor time in the container.
+        # Leave name and time out of the gzip header.
         gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as file,
     ):
         file.write(data.encode())
 
 
 def to_dict(measured: Measured, resolved: str, title: str | None = None, begun: datetime = EPOCH) -> dict[str, Any]:
-    """The content of a data file."""
+    """Returns the content of a data file."""
     series, scenario = measured.series, json.loads(resolved)
     if not any(flow.pings is not None or flow.bytes is not None for flow in series.flows):
         raise InputError("a Flent file needs a flow with data or a ping, and the scenario has neither")
@@ -134,12 +134,12 @@ def _test(series: Series) -> _Test:
 
 
 def host(flow: Flow) -> str:
-    """The host of a flow in Flent's sense: the station, or who receives if there is none."""
+    """Host of a flow in Flent's sense: the station, or the receiver if there is none."""
     return flow.station or flow.receiver
 
 
 def _labels(flows: Iterable[Flow]) -> list[str]:
-    """A label for each flow, as short as tells it from the others."""
+    """The shortest distinct label for each flow."""
     labels: list[str] = []
     for flow in flows:
         plain = f"{host(flow)} up" if flow.sender == flow.station and flow.kind == "udp" else host(flow)
@@ -155,7 +155,7 @@ def _by_name(
     raw: dict[str, list[dict[str, Any]]],
     meta: dict[str, dict[str, Any]],
 ) -> None:
-    """The flows of the test that the scenario names, and what Flent makes of them."""
+    """Adds the flows of the scenario's Flent test, and the series that Flent derives from them."""
     for flow in flent_test.flows(series):
         name = flow.flent or ""
         tcp = flow.bytes is not None
@@ -188,7 +188,7 @@ def _tcp(
     raw: dict[str, list[dict[str, Any]]],
     meta: dict[str, dict[str, Any]],
 ) -> None:
-    """TCP by direction, as a person at a station would call it: what comes to a station is a download."""
+    """Adds TCP flows by direction, as seen from a station: data to a station is a download."""
     alone = streams(series)
     for direction, up in (("TCP upload", True), ("TCP download", False)):
         flows = [flow for flow in series.flows if flow.kind == "tcp" and is_upload(flow) is up]
@@ -199,7 +199,7 @@ def _tcp(
 
 
 def _marked(flows: Iterable[Flow]) -> list[str]:
-    """Labels that begin with the category, as those of Flent's rtt_fair tests."""
+    """Labels that start with the access category, as in Flent's rtt_fair tests."""
     labels: list[str] = []
     for flow in flows:
         plain = f"{flow.ac} {host(flow)}"
@@ -251,7 +251,7 @@ def _pings(
 
 
 def _ping(test: _Test, flow: Flow, label: str) -> str:
-    """The name of a ping's series; Flent's differ by protocol."""
+    """Name of a ping series. Flent's depend on the protocol."""
     name = test.ping.format(label)
     return name.replace("ICMP", "UDP") if flow.kind == "udp_ping" else name
 
@@ -269,7 +269,7 @@ def _meta(flow: Flow, units: str, values: Sequence[float]) -> dict[str, Any]:
 
 
 def mac(interface: int) -> str:
-    """Address of the interface of that number, over all nodes in the order of the scenario: locally administered."""
+    """Locally administered address of an interface, numbered over all nodes in scenario order."""
     number = interface + 1
     return ":".join(f"{byte:02x}" for byte in (0x02, 0, 0, 0, number >> 8 & 0xFF, number & 0xFF))
 
@@ -281,7 +281,10 @@ def _wifi(
     results: dict[str, Values],
     raw: dict[str, list[dict[str, Any]]],
 ) -> dict[str, tuple[str, list[str]]]:
-    """The statistics of each access point's stations; gives each one's interface and its stations' addresses."""
+    """Adds the statistics of each access point's stations.
+
+    Returns each AP's interface and station addresses.
+    """
     found: dict[str, tuple[str, list[str]]] = {}
     for station, address, ap, interface in _stations(scenario):
         steps = [s for s in series.stations if s.name == station]
@@ -312,7 +315,7 @@ def _wifi(
         found.setdefault(ap, (interface, []))[1].append(address)
     for ap, (_, addresses) in found.items():
         totals = [results[f"wifi_stats_{ap}::airtime_total::{address}"] for address in addresses]
-        # A station without traffic has no share to be fair about.
+        # Leave stations without traffic out of the fairness index.
         busy = [values for values in totals if any(values)] or totals
         rows = zip(*busy, strict=True)
         results[f"wifi_stats_{ap}::airtime_fairness"] = [jain([us or 0.0 for us in row]) for row in rows]
@@ -320,20 +323,20 @@ def _wifi(
 
 
 def _stations(scenario: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
-    """Each station with its address and the node and the interface of its access point."""
+    """Each station with its address, and its access point's node and interface."""
     interfaces = [(node["name"], interface) for node in scenario["nodes"] for interface in node["interfaces"]]
     found: dict[str, tuple[str, str, str, str]] = {}
     for number, (name, interface) in enumerate(interfaces):
         role = interface["medium"].get("role", {})
         if role.get("kind") == "station":
             ap, _, at = role["ap"].partition(".")
-            # Airtime is counted by node: its first interface stands for all.
+            # Airtime is counted per node; use the node's first interface.
             found.setdefault(name, (name, mac(number), ap, at))
     return list(found.values())
 
 
 def _qdiscs(series: Series, scenario: Mapping[str, Any], results: dict[str, Values]) -> None:
-    """Packets dropped in each interval by the queueing disciplines of each node that dropped any."""
+    """Packets dropped per interval by the queueing disciplines of each node that dropped any."""
     for node in scenario["nodes"]:
         places = [f"{node['name']}.{interface['name']} qdisc" for interface in node["interfaces"]]
         dropped = [0.0] * series.steps
@@ -399,11 +402,11 @@ def _metadata(
 
 def _note(scenario: Mapping[str, Any]) -> str:
     names = ", ".join(f"{address} is {station}" for station, address, _, _ in _stations(scenario))
-    return "Made by Stillair in virtual time; the date stands for none. " + (f"Stations: {names}." if names else "")
+    return "Made by Stillair in virtual time; the date has no meaning. " + (f"Stations: {names}." if names else "")
 
 
 def _iso(time: datetime) -> str:
-    """Flent needs the fraction and the Z."""
+    """Flent requires the fraction and the Z."""
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 

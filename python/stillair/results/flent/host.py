@@ -1,9 +1,9 @@
-"""What Flent writes down of a host that it runs on: kernel, sysctls, the interface that packets leave by."""
+"""Host metadata that Flent records: kernel, sysctls, and the outgoing interface."""
 
 from collections.abc import Mapping
 from typing import Any
 
-# Those that Flent reads, as far as a scenario has them, and what else decides how a sender queues.
+# The sysctls that Flent reads and a scenario has, and others that affect a sender's queueing.
 _SYSCTLS = (
     "net.core.default_qdisc",
     "net.core.rmem_max",
@@ -29,7 +29,7 @@ _SYSCTLS = (
 
 
 def metadata(scenario: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The node of that name in a resolved scenario, or that of the interface NODE.INTERFACE, under Flent's keys."""
+    """Metadata of a node, given by name or by one of its interfaces NODE.INTERFACE, under Flent's keys."""
     nodes = {node["name"]: node for node in scenario["nodes"]}
     node = nodes[name] if name in nodes else nodes[name.rpartition(".")[0]]
     profile = node["profile"]
@@ -46,7 +46,7 @@ def metadata(scenario: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def _plain(value: object) -> object:
-    """A value as `sysctl` prints it: truths are numbers, several numbers have tabs between them."""
+    """Formats a value like `sysctl`: booleans as numbers, lists separated by tabs."""
     if isinstance(value, list):
         return "\t".join(str(number) for number in value)
     return int(value) if isinstance(value, bool) else value

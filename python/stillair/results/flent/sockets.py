@@ -1,4 +1,4 @@
-"""The state of TCP senders in Flent data files, under the names of Flent's socket statistics (`--socket-stats`)."""
+"""TCP sender state in Flent data files, with the names of Flent's socket statistics (`--socket-stats`)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from stillair.results import sampled
 from stillair.results.flent import test as flent_test
 from stillair.results.series import Series
 
-# What Flent reads from ss: packets, ms, Mbit/s.
+# Fields that Flent reads from ss: packets, ms, Mbit/s.
 _KEYS = {
     "cwnd": "tcp_cwnd",
     "srtt_ms": "tcp_rtt",
@@ -16,10 +16,10 @@ _KEYS = {
     "delivery_mbps": "tcp_delivery_rate",
 }
 
-# A socket without a pacing rate has the largest number of bytes a second that the kernel's field holds.
+# Without a pacing rate, a socket reports the maximum of the kernel's field, in bytes per second.
 _NO_RATE_MBPS = 2**63 * 8 / 1e6
 
-# In all others no process has the socket, and by its process Flent finds it.
+# In other states no process owns the socket, and Flent finds sockets by process.
 _HELD = ("SYN-SENT", "ESTAB", "CLOSE-WAIT")
 
 
@@ -31,9 +31,9 @@ def add(
     raw: dict[str, list[dict[str, Any]]],
     meta: Mapping[str, Mapping[str, Any]],
 ) -> None:
-    """Adds the samples of `[record] ss` to the TCP series that are there: items of their own beside the throughput's.
+    """Adds the samples of `[record] ss` to the existing TCP series, as separate items.
 
-    Flent samples where it runs, so uploads alone; its plots take what a download's sender knows as well.
+    Flent samples on its own host and so only knows uploads; its plots accept a download's sender as well.
     """
     sockets = sampled.sockets(run)
     for name in [name for name in meta if name.startswith("TCP ")]:
@@ -49,7 +49,7 @@ def add(
 
 def _items(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
     for t, state, *row in zip(columns["t_s"], columns["state"], *(columns[ours] for ours in _KEYS), strict=True):
-        # ss leaves out what is zero, not known yet, or no rate at all.
+        # ss leaves out zero and unknown values, and infinite rates.
         named = zip(_KEYS.values(), row, strict=True)
         values = {key: value for key, value in named if value and value < _NO_RATE_MBPS}
         if state in _HELD and values:

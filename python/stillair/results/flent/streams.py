@@ -1,4 +1,4 @@
-"""TCP streams of one way between two hosts, which Flent has tests for: `tcp_nup` and `tcp_ndown`."""
+"""Unidirectional TCP streams between two hosts, as in Flent's tests `tcp_nup` and `tcp_ndown`."""
 
 from typing import NamedTuple
 
@@ -6,39 +6,42 @@ from stillair.results.series import Flow, Series
 
 
 class Streams(NamedTuple):
-    """The streams in the order of the scenario, and which way they go."""
+    """The streams in scenario order, and their direction."""
 
     flows: list[Flow]
     up: bool
 
     @property
     def test(self) -> str:
-        """Flent's test."""
+        """Name of the Flent test."""
         return "tcp_nup" if self.up else "tcp_ndown"
 
     @property
     def hosts(self) -> tuple[str, str]:
-        """Where Flent would run, and the host that it would be told to test against."""
+        """The host that would run Flent, and the host that it would test against."""
         sender, receiver = self.flows[0].sender, self.flows[0].receiver
         return (sender, receiver) if self.up else (receiver, sender)
 
     def names(self) -> list[str]:
-        """Flent's series."""
+        """Names of Flent's series."""
         way = "upload" if self.up else "download"
         return [f"TCP {way}::{number}" for number in range(1, len(self.flows) + 1)]
 
     def parameters(self) -> dict[str, str]:
-        """What Flent would be told beside the test's name."""
+        """Test parameters in addition to the name."""
         return {f"{'upload' if self.up else 'download'}_streams": str(len(self.flows))}
 
 
 def is_upload(flow: Flow) -> bool:
-    """Whether a station sends it; between two hosts without one, the sender is the client."""
+    """Returns true if a station sends the flow.
+
+    Between two hosts without a station, the sender is the client.
+    """
     return flow.station is None or flow.sender == flow.station
 
 
 def streams(series: Series) -> Streams | None:
-    """The streams, if a run has nothing but TCP from one host to one other, and one ping between the two or none."""
+    """Returns the streams if the run has only TCP from one host to another, and at most one ping between them."""
     tcp = [flow for flow in series.flows if flow.kind == "tcp"]
     others = [flow for flow in series.flows if flow.kind != "tcp"]
     if len({(flow.sender, flow.receiver) for flow in tcp}) != 1 or len(others) > 1:

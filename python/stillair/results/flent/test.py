@@ -1,4 +1,4 @@
-"""A run of one of Flent's tests (`[test]`): its series under Flent's names, with what Flent makes of them."""
+"""Runs of Flent's own tests (`[test]`): series under Flent's names, and the series that Flent derives from them."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -9,17 +9,17 @@ from stillair.results.statistics import jain
 
 Values = list[float | None]
 
-# An interval so many times as long as the usual one, or so much shorter, is no measurement.
+# An interval longer or shorter than usual by this factor is discarded.
 _OUTLIER = 10.0
-# How much of the usual length is that of the last interval.
+# Weight of the latest interval in the usual length.
 _SMOOTHING = 0.5
 
-# Series of which Flent makes others begin so.
+# Prefixes of series from which Flent derives others.
 _WAYS = ("TCP upload", "TCP download")
 
 
 class Sample(NamedTuple):
-    """A value, and when it was taken in seconds since the start."""
+    """A value and its time in seconds since the start."""
 
     t: float
     value: float
@@ -31,7 +31,7 @@ def flows(series: Series) -> list[Flow]:
 
 
 def parameters(test: Test) -> dict[str, str]:
-    """What Flent was told beside the test's name."""
+    """Test parameters in addition to the name."""
     if test.streams is None:
         return {}
     way = "upload" if test.name.endswith("up") else "download"
@@ -39,9 +39,11 @@ def parameters(test: Test) -> dict[str, str]:
 
 
 def throughput(series: Series, flow: Flow) -> list[Sample]:
-    """What netperf says of a TCP flow: Mbit/s since it last said something, which it does when there is something new.
+    """Throughput of a TCP flow as netperf reports it: Mbit/s since its last report.
 
-    An interval more than ten times as long or short as usual is left out: the rule of Flent's netperf runner.
+    It only reports when it has new data.
+
+    Leaves out intervals ten times longer or shorter than usual, as Flent's netperf runner does.
     """
     samples: list[Sample] = []
     usual: float | None = None
@@ -50,7 +52,7 @@ def throughput(series: Series, flow: Flow) -> list[Sample]:
     test = series.test
     ends = test.delay_ns + test.length_ns if test else series.duration_ns
     for step, count in enumerate(flow.bytes or []):
-        # Steps end when intervals do. Before its load and after it netperf does not run.
+        # Steps end with the intervals. netperf does not run before and after its load.
         end = series.end_ns(step)
         if not begun and end > (test.delay_ns if test else 0):
             begun, since = True, step * series.step_ns
@@ -76,17 +78,17 @@ def pings(flow: Flow) -> list[Sample]:
 
 
 def on_grid(series: Series, samples: Sequence[Sample]) -> Values:
-    """Samples by step: the mean of a step's, nothing where there is none."""
+    """Mean of the samples in each step; `None` without samples."""
     found: list[list[float]] = [[] for _ in range(series.steps)]
     for t, value in samples:
-        # A sample at the end of a step is of that step.
+        # A sample at the end of a step belongs to that step.
         step = math.ceil(round(t * 1e9) / series.step_ns) - 1
         found[min(max(step, 0), series.steps - 1)].append(value)
     return [math.fsum(values) / len(values) if values else None for values in found]
 
 
 def made(results: dict[str, Values]) -> dict[str, Values]:
-    """What Flent makes of the series: averages, sums, fairness, the total, the mean of all pings."""
+    """The series that Flent derives: averages, sums, fairness, the total, the mean of all pings."""
     found: dict[str, Values] = {}
     for begin in _WAYS:
         parts = [values for name, values in results.items() if name.startswith((f"{begin} ", f"{begin}::"))]

@@ -64,7 +64,7 @@ def program(command: Sequence[str]) -> str | None:
     if found is None:
         return None
     try:
-        done = subprocess.run(  # noqa: S603 - the commands below
+        done = subprocess.run(  # noqa: S603 - fixed commands
             [found, *command[1:]], capture_output=True, text=True, check=False, timeout=10
         )
     except (OSError, subprocess.TimeoutExpired):

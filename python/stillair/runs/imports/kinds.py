@@ -260,7 +260,7 @@ def text(file: str, content: str) -> Sequence[Fact]:
         found += _named(facts, part.command)
     if not known:
         first = f' (it begins "{_first(unknown[0])}")' if unknown else ""
-        raise UnknownFileError(f"{file}: found nothing that is known{first}, expected one of: {names()}")
+        raise UnknownFileError(f"{file}: found nothing that is recognised{first}, expected one of: {names()}")
     for part in unknown:
         found.append(Unread(quoted(_first(part), len(part.lines)), f"{file}:{part.first}"))
     return found
@@ -271,7 +271,7 @@ def _first(part: Part) -> str:
 
 
 def _nothing(file: str, part: Part) -> list[Fact]:
-    """A command without output."""
+    """Returns facts about a command without output."""
     if not pasted.is_output(part.command):
         return []
     why = ": no station is connected" if re.search(r"station\s+dump|assoclist", part.command) else ""
@@ -316,14 +316,14 @@ def _json(file: str, part: Part) -> list[Fact]:
     return found
 
 
-def _of_value(file: str, value: Any, line: int) -> Sequence[Fact]:  # noqa: ANN401 - whatever JSON holds
+def _of_value(file: str, value: Any, line: int) -> Sequence[Fact]:  # noqa: ANN401 - any JSON value
     rows = value if isinstance(value, list) else [value]
     if not rows or any(isinstance(row, dict) and ("kind" in row or "class" in row) for row in rows):
         return qdiscs.of(file if line == 1 else f"{file}:{line}", value)
     if any(isinstance(row, dict) and "ifname" in row and "flags" in row for row in rows):
         return netdevs.ip_json(file, rows)
     found = ubus.of(file, value, line)
-    return [Unread("JSON of a kind that is not known", f"{file}:{line}")] if found is None else found
+    return [Unread("JSON of an unknown kind", f"{file}:{line}")] if found is None else found
 
 
 def _named(found: Sequence[Fact], command: str) -> list[Fact]:

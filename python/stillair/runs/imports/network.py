@@ -271,7 +271,7 @@ def _ap_keys(radio: facts.Radio | None, left: list[str]) -> tuple[dict[str, str]
 
 
 def _dtim(made: Network, here: Sequence[facts.Peer]) -> None:
-    """Sets the DTIM period from a dump: that of the running access point, which counts more than settings."""
+    """Sets the DTIM period from a dump. The running access point takes precedence over settings."""
     told = {peer.counts["DTIM period"]: peer.where for peer in here if "DTIM period" in peer.counts}
     usable = {period: where for period, where in told.items() if 1 <= period <= 255}
     for period, where in told.items():

@@ -15,7 +15,7 @@ HOLDLESS = ("noqueue", "ingress", "clsact", "mq", "mqprio")
 """Disciplines that hold no packets themselves."""
 _COUNTS = ("bytes", "packets", "drops", "overlimits", "requeues", "backlog", "qlen")
 
-# linux: iproute2's q_cake.c cake_print_opt (6.1) - names of the JSON; a scenario has those of `tc`'s command.
+# linux: iproute2's q_cake.c cake_print_opt (6.1) - JSON names; scenario keys follow `tc`'s command line.
 _CAKE = {
     "diffserv": "tins",
     "flowmode": "isolation",
@@ -40,7 +40,7 @@ def read(file: str, text: str) -> Sequence[Qdisc | Class]:
     return of(file, rows)
 
 
-def of(file: str, rows: Any) -> Sequence[Qdisc | Class]:  # noqa: ANN401 - whatever JSON holds
+def of(file: str, rows: Any) -> Sequence[Qdisc | Class]:  # noqa: ANN401 - any JSON value
     """The disciplines and htb classes in decoded JSON."""
     faults: list[str] = []
     found: list[Qdisc | Class] = []
@@ -67,7 +67,7 @@ def of(file: str, rows: Any) -> Sequence[Qdisc | Class]:  # noqa: ANN401 - whate
     return found
 
 
-def _wrong(row: Any) -> str:  # noqa: ANN401 - whatever JSON holds
+def _wrong(row: Any) -> str:  # noqa: ANN401 - any JSON value
     if not isinstance(row, dict):
         return f"found {json.dumps(row)[:60]}, expected an object"
     if isinstance(row.get("class"), str):
@@ -94,7 +94,7 @@ def bandwidth_bps(qdisc: Qdisc) -> int | None:
     name = "bandwidth" if is_cake(qdisc) else "rate" if qdisc.kind == "tbf" else ""
     rate = qdisc.options.get(name)
     inner = qdisc.kind == "cake" and qdisc.handle in ("0:", "") and not qdisc.root and bool(qdisc.parent)
-    # linux: iproute2's q_cake.c cake_print_opt (6.1) - bytes a second in the JSON, bits in the text.
+    # linux: iproute2's q_cake.c cake_print_opt (6.1) - bytes per second in JSON, bits per second in text.
     is_rate = isinstance(rate, int) and not isinstance(rate, bool) and rate > 0
     return int(rate) * 8 if is_rate and not inner else None  # type: ignore[call-overload]
 
@@ -142,13 +142,13 @@ _SILENT = ("bandwidth", "raw", "overhead", "mpu", "atm", "autorate-ingress")
 _NONE = (("fwmark", "0"), ("fwmark", "0x0"))
 
 
-def _is_known(key: str, value: Any) -> bool:  # noqa: ANN401 - whatever JSON holds
+def _is_known(key: str, value: Any) -> bool:  # noqa: ANN401 - any JSON value
     if key in _WORDS:
         return value in _WORDS[key]
     return isinstance(value, bool) and (value or key not in ("nat", "ingress"))
 
 
-def _key(qdisc: Qdisc, key: str, value: Any) -> tuple[str, object] | None:  # noqa: ANN401 - whatever JSON holds
+def _key(qdisc: Qdisc, key: str, value: Any) -> tuple[str, object] | None:  # noqa: ANN401 - any JSON value
     """Returns the scenario key and value of an option of cake."""
     found: tuple[str, object] | None = None
     if key in _CAKE:
@@ -168,30 +168,30 @@ def _key(qdisc: Qdisc, key: str, value: Any) -> tuple[str, object] | None:  # no
 _Form = Callable[[Any], object | None]
 
 
-def _count(value: Any) -> object | None:  # noqa: ANN401 - whatever JSON holds
+def _count(value: Any) -> object | None:  # noqa: ANN401 - any JSON value
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _size(value: Any) -> object | None:  # noqa: ANN401 - whatever JSON holds
+def _size(value: Any) -> object | None:  # noqa: ANN401 - any JSON value
     return f"{value} B" if _count(value) is not None else None
 
 
-def _time(value: Any) -> object | None:  # noqa: ANN401 - whatever JSON holds
+def _time(value: Any) -> object | None:  # noqa: ANN401 - any JSON value
     if not isinstance(value, int) or isinstance(value, bool):
         return None
     # The kernel keeps units of 1.024 us: 4,999 us are 5 ms.
     return f"{round(value / 1000) if value % 1000 in (0, 999) else value / 1000:g} ms"
 
 
-def _rate(value: Any) -> object | None:  # noqa: ANN401 - whatever JSON holds
+def _rate(value: Any) -> object | None:  # noqa: ANN401 - any JSON value
     return f"{value * 8} bit/s" if _count(value) is not None and value > 0 else None
 
 
-def _flag(value: Any) -> object | None:  # noqa: ANN401 - whatever JSON holds
+def _flag(value: Any) -> object | None:  # noqa: ANN401 - any JSON value
     return value if isinstance(value, bool) else None
 
 
-def _share(value: Any) -> object | None:  # noqa: ANN401 - whatever JSON holds
+def _share(value: Any) -> object | None:  # noqa: ANN401 - any JSON value
     return value if isinstance(value, float) and 0 <= value <= 1 else None
 
 

@@ -1,6 +1,6 @@
-"""Bit rates and channel widths as a scenario names them, and how long a PPDU is.
+"""Bit rates and channel widths by scenario name, and PPDU durations.
 
-Durations are those of `crates/model/src/wifi/phy`, worked out once more from the standard, as a capture tells only rate
+Durations duplicate those of `crates/model/src/wifi/phy`, from the standard, because a capture has only rate
 and length.
 """
 
@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from stillair.runs.imports.facts import Rate
 
-# spec: ieee80211-2020 19.5 and 21.5, ieee80211ax-2021 27.5 - coded bits on a subcarrier and stream, code rate, by MCS.
+# spec: ieee80211-2020 19.5 and 21.5, ieee80211ax-2021 27.5 - coded bits per subcarrier and stream, and code
+# rate, by MCS.
 _MODULATIONS = (
     (1, 1, 2), (2, 1, 2), (2, 3, 4), (4, 1, 2), (4, 3, 4), (6, 2, 3), (6, 3, 4), (6, 5, 6), (8, 3, 4), (8, 5, 6),
     (10, 3, 4), (10, 5, 6), (12, 3, 4), (12, 5, 6),
@@ -22,11 +23,12 @@ _TONES = {
     "he": {20: 234, 40: 468, 80: 980, 160: 1960},
     "eht": {20: 234, 40: 468, 80: 980, 160: 1960, 320: 3920},
 }
-# spec: ieee80211-2020 table 21-13 - long training fields, by streams; the same in 802.11ax.
+# spec: ieee80211-2020 table 21-13 - long training fields by number of streams; the same in 802.11ax.
 _TRAINING = {1: 1, 2: 2, 3: 4, 4: 4, 5: 6, 6: 6, 7: 8, 8: 8}
 _HT_DUPLICATE = 32
 """HT MCS that duplicates its data on both halves of 40 MHz: one stream, 6.0 Mbit/s."""
-# spec: ieee80211-2020 21.5 - width, streams, MCS whose bits would not divide among the encoders.
+# spec: ieee80211-2020 21.5 - width, streams and MCS of excluded rates, whose bits do not divide among the
+# encoders.
 _VHT_EXCLUDED = ((20, 1, 9), (20, 2, 9), (20, 4, 9), (80, 3, 6), (160, 3, 9))
 _DSSS = {1.0: "dsss-1", 2.0: "dsss-2", 5.5: "cck-5.5", 11.0: "cck-11"}
 _OFDM = (6, 9, 12, 18, 24, 36, 48, 54)
@@ -70,7 +72,7 @@ class Mode(NamedTuple):
 
     @property
     def bits(self) -> int:
-        """Data bits of a symbol."""
+        """Data bits per symbol."""
         if self.family in ("dsss", "ofdm"):
             return self.mcs * 2
         if self.family == "ht" and self.mcs == _HT_DUPLICATE:
@@ -80,7 +82,7 @@ class Mode(NamedTuple):
 
     @property
     def symbol_ns(self) -> int:
-        """A symbol with its guard interval."""
+        """Symbol duration, including the guard interval."""
         return (12_800 if self.family in ("he", "eht") else 3_200) + self.guard_ns
 
     def mbps(self) -> float:
@@ -88,7 +90,7 @@ class Mode(NamedTuple):
         return self.mcs / 2 if self.family in ("dsss", "ofdm") else 1000 * self.bits / self.symbol_ns
 
     def duration_us(self, psdu: int, lower_band: bool) -> float:
-        """Duration of a PPDU with a given number of bytes, preamble included."""
+        """Duration of a PPDU of `psdu` bytes, including the preamble."""
         extension = 6.0 if lower_band and self.family != "dsss" else 0.0
         if self.family == "dsss":
             return (96 if self.short_preamble else 192) + -(-16 * psdu // self.mcs)
@@ -96,7 +98,8 @@ class Mode(NamedTuple):
             return 20 + 4 * -(-(22 + 8 * psdu) // self.bits) + extension
         training = _TRAINING[self.streams]
         if self.family == "he":
-            # LDPC has no tail; a training field is twice as long as the shortest for 0.8 and 1.6 us, else four times.
+            # LDPC has no tail bits. A training field takes twice the shortest duration with 0.8 and 1.6 us,
+            # else four times.
             field = (6_400 if self.guard_ns < 3_200 else 12_800) + self.guard_ns
             symbols = -(-(16 + 8 * psdu) // self.bits)
             return (36_000 + training * field + symbols * self.symbol_ns) / 1000 + extension
@@ -107,11 +110,11 @@ class Mode(NamedTuple):
 
 
 def told(text: str, *, family: str = "", mcs: int | None = None, nss: int | None = None) -> Rate:
-    """The rate that iw prints behind `tx bitrate:`; a `ValueError` for another text.
+    """Parses the rate that iw prints after `tx bitrate:`; raises a `ValueError` for other text.
 
     `family`, `mcs` and `nss` narrow a text that has only Mbit/s.
 
-    linux: iw's station.c parse_bitrate (3.15 and 6.7) - the words behind the number, in the order of the years.
+    linux: iw's station.c parse_bitrate (3.15 and 6.7) - words after the number, oldest first.
     """
     found = re.fullmatch(r"(\d{1,6}(?:\.\d{1,6})?) [Mm][Bb]it/s(.*)", text.strip())
     if not found:
@@ -157,7 +160,7 @@ def told(text: str, *, family: str = "", mcs: int | None = None, nss: int | None
 def _of_mode(mode: Mode, mbps: float, text: str) -> Rate:
     """Returns the rate of an MCS, or the nearest modelled rate."""
     has_mbps = mode.width_mhz in _TONES[mode.family] and mode.mcs <= _MOST_MCS[mode.family]
-    # Resource units of OFDMA and dual carrier modulation have less than the channel's rate.
+    # OFDMA resource units and DCM have less than the channel's rate.
     if "-RU" in text:
         own = mode if mode.name else nearest(mode.family, mode.mbps() if has_mbps else mbps, mode)
         return Rate(own.name, mbps, text, guessed=True)
@@ -201,7 +204,7 @@ def nearest(family: str, mbps: float, like: Mode | None = None) -> Mode:
 
 
 def _of_eht(mbps: float, mcs: int | None, nss: int | None) -> Mode | None:
-    """The 802.11be rate of so many Mbit/s with an MCS, which says the width."""
+    """The 802.11be rate for a value in Mbit/s and an MCS, which determine the width."""
     modes = (
         Mode("eht", mcs, nss or 1, width, guard)
         for width, guard in itertools.product(_TONES["eht"], _GUARDS)
@@ -219,11 +222,11 @@ _ROUNDED = 0.0005
 """Relative error of a rate that a driver rounds."""
 _UNEQUAL = 0.02
 _LIKELY = ((20, 1), (40, 1), (80, 1), (20, 2), (40, 2), (80, 2), (160, 2), (160, 1))
-"""Widths and streams in the order in which devices have them."""
+"""Widths and streams, most common first."""
 
 
 def _alone(mbps: float, families: Sequence[str], only: int | None = None, nss: int | None = None) -> str | None:
-    """The likeliest rate of so many Mbit/s, of the older standards first: drivers that name no MCS."""
+    """The likeliest rate for a value in Mbit/s, older standards first, for drivers that report no MCS."""
     shapes = (*_LIKELY, *((width, streams) for streams in (3, 4) for width in (20, 40, 80, 160)))
     for family in families:
         for width, streams in shapes:
@@ -239,7 +242,7 @@ def _alone(mbps: float, families: Sequence[str], only: int | None = None, nss: i
 
 
 def rounded(mbps: int, width: int | None) -> Rate:
-    """The likeliest rate of a whole number of Mbit/s at a width in MHz, as drivers round it."""
+    """The likeliest rate for an integer value in Mbit/s at a width in MHz, as rounded by drivers."""
     families = ("ht", "vht", "he") if width in (None, 20, 40) else ("vht", "he")
     widths = [one for one in (width, 20, 40, 80, 160) if one is not None]
     for family, wide, streams, guard in itertools.product(families, widths, (1, 2, 3, 4), (*_GUARDS, 400)):
@@ -291,9 +294,10 @@ def band_ghz(mhz: int) -> float:
 
 
 def width_of_centre(channel: int, centre: int, ghz: float) -> int | None:
-    """Width of a channel by its centre's number; `None` if the two do not fit."""
-    # spec: ieee80211-2020 annex E - at 5 GHz centres of 40 MHz are 38 + 8n, of 80 MHz 42 + 16n, of 160 MHz 50 + 64n;
-    # at 6 GHz 3 + 8n, 7 + 16n, 15 + 32n, 31 + 32n for 320 MHz overlap those of 160 MHz by more than 16 channels.
+    """Channel width by the number of its centre; `None` if channel and centre do not match."""
+    # spec: ieee80211-2020 annex E - at 5 GHz, centres of 40 MHz channels are 38 + 8n, of 80 MHz 42 + 16n, of
+    # 160 MHz 50 + 64n; at 6 GHz they are 3 + 8n, 7 + 16n and 15 + 32n. Centres of 320 MHz channels are 31 + 32n,
+    # in two overlapping sets.
     apart = abs(channel - centre)
     if apart == 0:
         return 20

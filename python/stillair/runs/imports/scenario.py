@@ -24,11 +24,11 @@ _TU_MS = 1.024
 _USUAL_S, _MOST_S = 30, 600
 """Duration without a capture or with a very short one; limit for the duration of a capture."""
 _LEAST_LOAD_BPS = 1_000
-"""Least load of a captured station and direction; slower traffic is ignored."""
+"""Smallest load of a captured station and direction; slower traffic is ignored."""
 
 
 def text(network: Network, files: Sequence[str]) -> str:
-    """Returns the scenario, which the scenario reader has accepted."""
+    """Returns the scenario, after a check by the scenario reader."""
     made = _joined(network, files, network.load)
     if any(station.weight for station in network.stations):
         _weigh(network, json.loads(_native.survey(_joined(network, files, None), "the imported scenario", [])))
@@ -203,7 +203,7 @@ def _rates(network: Network) -> Iterator[str]:
 
 
 def _given(network: Network) -> Iterator[str]:
-    """The framing of --framing, and where the shaper counts another."""
+    """The framing of --framing, and a note if the shaper's framing differs."""
     given = network.line
     if given.framing:
         yield f'overhead = "{given.framing}"'
@@ -224,11 +224,11 @@ def _given(network: Network) -> Iterator[str]:
 
 
 Framing = tuple[int, int, str]
-"""Bytes added, least bytes, cells."""
+"""Overhead, mpu, and ATM/PTM mode."""
 
 
 def _counted(one: Shaped) -> Framing:
-    """The framing that a cake counts; without `overhead` the packet with its Ethernet header."""
+    """Framing of a cake. Without `overhead`, cake counts the packet with its Ethernet header."""
     overhead = one.options.get("overhead", 14)
     mpu, atm = one.options.get("mpu", 0), one.options.get("atm", "noatm")
     return (

@@ -1,7 +1,7 @@
-"""The figures of runs by their names, and a sweep's as text.
+"""Figures of runs by name, and a sweep as text.
 
 sweep_text  a sweep as text
 kinds       the worst of many flows of one kind
 starvation  stations that starve under a round robin
-quantities  what the figures of a run are called, and those that patterns choose
+quantities  names of figures, and their selection by patterns
 """

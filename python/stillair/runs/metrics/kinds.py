@@ -1,4 +1,4 @@
-"""Where there are many flows of one kind: the worst of them, one figure for all."""
+"""Summarises many flows of one kind by the worst of them."""
 
 import math
 import re
@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 MANY = 5
-"""Of more flows of one kind than these, or more stations, the worst are told."""
+"""Beyond this number of flows of a kind, or of stations, only the worst is shown."""
 
 _COUNTED = re.compile(r"-[A-Za-z_]\w*?\d+$")
 
 
 class Worst(NamedTuple):
-    """A figure of all flows of a kind, or of all stations: that of the worst in each run."""
+    """The worst value of a figure in each run, over all flows of a kind or all stations."""
 
     kind: str
     group: str
@@ -25,11 +25,11 @@ class Worst(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is called, as `--only` takes it."""
+        """Name that `--only` matches."""
         return f"{self.kind}: {self.title}"
 
     def of(self, runs: Sequence[Mapping[str, Any]]) -> float | None:
-        """The mean over the runs that have it."""
+        """Mean over the runs that have the figure."""
         found = [worst for run in runs if (worst := self._of(run)) is not None]
         return math.fsum(found) / len(found) if found else None
 
@@ -60,14 +60,14 @@ _FIGURES: Mapping[str, Sequence[tuple[str, str, int, float, bool]]] = {
 
 
 def worst(runs: Sequence[Mapping[str, Any]], many: int = MANY) -> list[Worst]:
-    """For each kind with more than `many` in any run: the figures that any run has, kind by kind."""
+    """Returns the figures of each kind with more than `many` members in any run."""
     nodes = {name for run in runs for name in run.get("stations") or {}}
     nodes |= {flow.partition(".")[2] for run in runs for group in _FIGURES for flow in run.get(group) or {}} - {""}
     found: list[Worst] = []
     for group, figures in _FIGURES.items():
         for kind, members in _kinds(runs, group, nodes, many).items():
             every = [Worst(kind, group, members, *figure) for figure in figures]
-            # TCP sends again what is lost: of it the goodput tells.
+            # TCP retransmits losses, so its goodput is the relevant figure.
             has_loss = any(own.key == "loss" and own.of(runs) is not None for own in every)
             kept = [own for own in every if not (group == "flows" and has_loss and own.key == "goodput_mbps")]
             found += [own for own in kept if own.of(runs) is not None]
@@ -75,7 +75,7 @@ def worst(runs: Sequence[Mapping[str, Any]], many: int = MANY) -> list[Worst]:
 
 
 def _kinds(runs: Sequence[Mapping[str, Any]], group: str, nodes: Iterable[str], many: int) -> dict[str, frozenset[str]]:
-    """The members of each kind of which a run has many."""
+    """Members of each kind with many members in a run."""
     by_kind: dict[str, set[str]] = {}
     most: dict[str, int] = {}
     endings = sorted((f"-{node}" for node in nodes), key=len, reverse=True)
@@ -90,12 +90,12 @@ def _kinds(runs: Sequence[Mapping[str, Any]], group: str, nodes: Iterable[str], 
 
 
 def _flow_kind(name: str, endings: Sequence[str]) -> str:
-    """`call` of `call.pc1` and of `call-pc1.server`, `call-back` of `call-back-pc1.server`."""
+    """Kind of a flow: `call` for `call.pc1` and `call-pc1.server`, `call-back` for `call-back-pc1.server`."""
     head = name.partition(".")[0]
     ending = next((one for one in endings if head.endswith(one) and head != one), "")
     return head.removesuffix(ending) if ending else _COUNTED.sub("", head)
 
 
 def _station_kind(name: str) -> str:
-    """`pc` of `pc12`."""
+    """Kind of a station: `pc` for `pc12`."""
     return name.rstrip("0123456789") or name

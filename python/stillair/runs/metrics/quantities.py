@@ -78,7 +78,7 @@ _GROUPS: Mapping[str, Sequence[Quantity]] = {
 
 
 class Figure(NamedTuple):
-    """One quantity of one thing: a station, a flow, a call; of nothing for all together."""
+    """A quantity of a station, flow or call; with an empty name, of the total."""
 
     group: str
     of: str
@@ -98,10 +98,10 @@ class Figure(NamedTuple):
 
 
 class Columns:
-    """The figures of many runs, read once, as 8 bytes for each figure of a run."""
+    """Figures of many runs, read once, at 8 bytes per figure and run."""
 
     def __init__(self, runs: Iterable[Mapping[str, Any]]) -> None:
-        """Reads each run once: those of a large result come from its file."""
+        """Reads each run once; those of a large result are loaded from its file."""
         self.runs: list[tuple[int, int]] = []
         """Number and seed of each run."""
         self._names: dict[str, dict[str, None]] = {group: {} for group in _GROUPS}
@@ -127,19 +127,19 @@ class Columns:
         return self._names[group]
 
     def values(self, figure: Figure) -> list[float | None]:
-        """A figure of each run, as the report has it."""
+        """A figure of each run, unscaled."""
         column = self._values.get((figure.group, figure.of, figure.quantity.key), array("d"))
         found = [None if math.isnan(value) else value for value in column]
         return [*found, *[None] * (len(self.runs) - len(found))]
 
 
 def every(runs: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
-    """All figures that these runs may have, quantity by quantity; names as people count."""
+    """All figures that these runs may have, by quantity, with names in natural order."""
     return _every({group: {name for run in runs for name in run.get(group) or {}} for group in _GROUPS})
 
 
 def every_of(columns: Sequence[Columns]) -> Iterator[Figure]:
-    """All figures of runs that were read."""
+    """All figures of the given columns."""
     return _every({group: {name for one in columns for name in one.names(group)} for group in _GROUPS})
 
 
@@ -147,7 +147,7 @@ def _every(names_of: Mapping[str, set[str]]) -> Iterator[Figure]:
     for quantity in _TOTALS:
         yield Figure("", "", quantity)
     for group, quantities in _GROUPS.items():
-        # Rows of stations have the percentiles of their pings already.
+        # Station rows already contain the percentiles of their pings.
         if group == "pings" and names_of["stations"]:
             quantities = [quantity for quantity in quantities if quantity not in _PINGS]  # noqa: PLW2901
         names = natural(names_of[group])

@@ -1,4 +1,4 @@
-"""Stations that starve under an access point's round robin, from the figures of runs."""
+"""Finds stations that starve under an access point's round robin."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -8,14 +8,14 @@ Run = Mapping[str, Any]
 Resolved = Mapping[str, Any]
 
 _STARVED = 0.5
-"""A station is starved if it gets less than this part of an equal share of the airtime."""
+"""A station with less than this fraction of an equal airtime share is starved."""
 
 
 def is_starved(station: str, ap: str, run: Run, resolved: Resolved) -> bool:
-    """Returns true if an access point's round robin skips a station, which gets little airtime for it.
+    """Returns true if an access point's round robin skips a station, which gets little airtime as a result.
 
-    That is ath9k of Linux 4.10 (`fq_mac` with `kernel = "linux-4.10"`): a station whose turn finds the hardware queue
-    full loses its turn. A fast station fills the queue again and again.
+    This happens with ath9k of Linux 4.10 (`fq_mac` with `kernel = "linux-4.10"`): a station whose turn finds
+    the hardware queue full loses its turn. A fast station refills the queue again and again.
     """
     return station in short_of_air(_shares(run)) and loses_turn(ap, resolved)
 
@@ -23,8 +23,8 @@ def is_starved(station: str, ap: str, run: Run, resolved: Resolved) -> bool:
 def _shares(run: Run) -> dict[str, float]:
     """Airtime share by station, without idle stations.
 
-    A share of exactly 0 counts if a flow or ping is addressed to the station: nothing was sent to it, or nothing in the
-    measured time.
+    A share of 0 counts if a flow or ping is addressed to the station: nothing was sent to it in the measured
+    time.
     """
     shares = {name: of.get("airtime_share") for name, of in run.get("stations", {}).items()}
     return {name: share for name, share in shares.items() if share or (share == 0 and _is_addressed(name, run))}
@@ -74,13 +74,13 @@ def starvation(run: Run, resolved: Resolved) -> list[str]:
 
 
 _LATE, _LATE_MS = 2.0, 20.0
-"""Packets to a starved station are later than those to others by this factor, and take longer than this."""
+"""Packets to a starved station are later than those to others by this factor, and by this time."""
 
 
 def _is_late(station: str, run: Run, shares: Mapping[str, float]) -> bool:
     """Returns true if packets to a station wait for long, or if nothing was sent to it.
 
-    A station with little traffic needs little airtime.
+    Otherwise the station may simply have little traffic.
     """
     if shares[station] == 0:
         return True

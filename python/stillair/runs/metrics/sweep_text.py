@@ -1,6 +1,6 @@
-"""A sweep as text: one JSON object, a table for programs, a table for people.
+"""A sweep as JSON, as CSV, and as a table for the terminal.
 
-Combinations without a result, because they failed, have no row.
+Failed combinations have no row.
 """
 
 import csv
@@ -21,26 +21,26 @@ from stillair.runs.work import Failure
 from stillair.text.table import natural, pairs, table
 
 _STATION = ("goodput_mbps", "airtime_share", "ping_median_ms", "ping_p95_ms", "ping_p99_ms")
-_MOST_COLUMNS = 8  # more than these are not read at a terminal; the files have all
+_MOST_COLUMNS = 8  # wider tables are unreadable on a terminal; the files have all columns
 _MOST_FAILURES = 50
 
 
 class _Figure(NamedTuple):
-    """One figure of calls, pages or flows: its key, and what stands above it in the table."""
+    """A figure of calls, pages or flows: its key, and its heading in the table."""
 
     key: str
     title: str
     digits: int
 
 
-# What flows of each kind are told by, under the names of the summary over runs.
+# Figures shown for flows of each kind, by summary key.
 _APPS = {
     "voip": (_Figure("mos", "MOS", 2), _Figure("delay_ms", "delay ms", 1), _Figure("jitter_ms", "jitter ms", 1)),
     "web": (_Figure("mean_s", "load s", 2),),
     "responsiveness": (_Figure("rpm", "RPM", 0),),
     "quic": (_Figure("throughput_mbps", "Mbit/s", 1),),
 }
-# What a file has of every flow that carries data.
+# Further figures of flows with data, in files only.
 _IN_FILES = {
     "pings": (_Figure("sent", "sent", 0), _Figure("lost", "lost", 0), _Figure("loss", "loss", 4)),
     "flows": tuple(
@@ -48,7 +48,7 @@ _IN_FILES = {
         for key in ("goodput_mbps", "minrtt_ms", "loss", "delay_p50_ms", "delay_p95_ms", "delay_p99_ms")
     ),
 }
-# Where there are stations, theirs say it at a terminal.
+# Shown at a terminal only if there are no stations.
 _WIRED = {
     "flows": (_Figure("goodput_mbps", "Mbit/s", 1), _Figure("minrtt_ms", "least RTT ms", 1)),
     "pings": (
@@ -59,7 +59,7 @@ _WIRED = {
 }
 
 
-# What tells of delay where no ping, call, page or test of responsiveness does.
+# Figures of delay other than pings.
 _DELAYS = {"delay_ms", "mean_s", "rpm", "median_ms"}
 _DELAY = {"flows": (_Figure("delay_p95_ms", "one-way p95 ms", 1),)}
 
@@ -73,17 +73,17 @@ class _Column(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its name in a file."""
+        """Column name in a file."""
         return f"{self.flow}.{self.figure.key}"
 
     def of(self, over: Mapping[str, Any]) -> Mean | None:
-        """What one combination has of it."""
+        """The figure in one combination."""
         found: Mean | None = (over.get(self.group) or {}).get(self.flow, {}).get(self.figure.key)
         return found
 
 
 class SweepText:
-    """Combinations with what they measured, to be written."""
+    """Formats combinations with their results."""
 
     def __init__(
         self,
@@ -93,14 +93,14 @@ class SweepText:
         seed: int | None,
         failures: Sequence[Failure] = (),
     ) -> None:
-        """`results` stand in the order of the combinations, each of `runs` runs."""
+        """`results` are in the order of the combinations, each with `runs` runs."""
         pairs = zip(combinations, results, strict=True)
         self._found = [(combination, result) for combination, result in pairs if result is not None]
         self._results = [result for _, result in self._found]
         self._combinations, self._runs, self._seed, self._failures = combinations, runs, seed, failures
 
     def to_json(self, indent: int | None = None) -> str:
-        """Every combination with what it sets and its means over the runs."""
+        """All combinations with their overrides and means over the runs."""
         rows = [
             {"set": dict(combination.sets), "file": name_of(combination), "over_runs": result.summary()}
             for combination, result in self._found
@@ -122,9 +122,9 @@ class SweepText:
         return json.dumps(whole, indent=indent, ensure_ascii=False, allow_nan=False)
 
     def to_csv(self) -> str:
-        """A row for each combination: the swept keys and the means; empty where nothing was measured.
+        """A row for each combination: swept keys and means. Unmeasured values are empty.
 
-        Of several runs each mean has the ends of its 95 % confidence interval beside it.
+        With several runs, each mean is followed by the ends of its 95 % confidence interval.
         """
         keys, stations = self._keys(), _stations(self._results)
         groups = _APPS | _IN_FILES
@@ -148,15 +148,15 @@ class SweepText:
         return text.getvalue()
 
     def to_text(self, width: int | None = None, only: Sequence[str] = ()) -> str:
-        """The table at the terminal: one row for each combination; no wider than `width`, if it is given.
+        """Returns the terminal table with a row for each combination, no wider than `width`, if given.
 
-        With `only` it has the figures whose names fit one of the patterns, all of them.
+        With `only`, it contains all figures whose names match one of the patterns.
         """
         heading, rows, notes = self.chosen(only) if only else self.grid()
         keys = len(self._keys())
         above = []
         if width is not None and _wide(heading, rows, keys) > width // 2:
-            # What is swept would take the room of what was measured: it is told once, and then by its number.
+            # Swept values would take up the width: list them once, and refer to them by number.
             sets = [
                 ", ".join(f"{key} = {_plain(v)}" for key, v in zip(heading, row[:keys], strict=False)) for row in rows
             ]
@@ -170,13 +170,13 @@ class SweepText:
         return "\n".join([*above, table(heading, rows, width=width, labels=keys, words=keys), "", *notes]).rstrip()
 
     def grid(self) -> tuple[list[str], list[list[str]], list[str]]:
-        """The table by heading and rows, and what is to be said below it."""
+        """Returns heading, rows, and notes to print below."""
         stations, worst = _stations(self._results), self._worst()
         flows = _columns(self._results, _APPS if stations else _APPS | _WIRED)
         pinged = any(_of(result.summary(), name, "ping_median_ms") for result in self._results for name in stations)
         if not pinged and not any(column.figure.key in _DELAYS for column in flows):
             flows = [*flows, *_columns(self._results, _DELAY)]
-        # Many flows of a kind, and many stations, are told by the worst of them.
+        # Replace many flows of a kind, and many stations, by the worst of them.
         many = {(own.group, member) for own in worst for member in own.members}
         flows = [column for column in flows if (column.group, column.flow) not in many]
         shown = [name for name in stations if ("stations", name) not in many][:_MOST_COLUMNS]
@@ -208,14 +208,14 @@ class SweepText:
         return heading, rows, lines + self._idle()
 
     def chosen(self, only: Sequence[str]) -> tuple[list[str], list[list[str]], list[str]]:
-        """The table of the figures whose names fit one of the patterns; an `InputError` if none does."""
+        """Returns the table of matching figures. Raises `InputError` if no name matches."""
         runs = [run for result in self._results for run in result.runs]
         figures = [one for one in quantities.every(runs) if any(value is not None for value in one.values(runs))]
         worst = [one for one in self._worst() if quantities.fits(one.name, only)]
         own = [one for one in figures if quantities.fits(one.name, only)]
         if not own and not worst:
             there = ", ".join(dict.fromkeys(one.quantity.words for one in figures))
-            raise InputError(f"--only: found {', '.join(only)}, and no figure has that in its name; there are {there}")
+            raise InputError(f"--only: found {', '.join(only)}, expected part of a figure's name; there are {there}")
         rows = []
         for combination, result in self._found:
             cells = [_figure(one.of(result.runs), one.digits) for one in worst]
@@ -233,7 +233,7 @@ class SweepText:
         return [f"{key}: no effect in any combination" for key in self.without_effect()]
 
     def failed(self, width: int = 80) -> str:
-        """The combinations that failed: the number of each, what it sets, and the error."""
+        """Failed combinations: number, overrides, and error."""
         shown = self._failures[:_MOST_FAILURES]
         rows = []
         for of in shown:
@@ -244,17 +244,17 @@ class SweepText:
         return f"{text}\nand {more} more" if more else text
 
     def named(self, cell: int) -> str:
-        """The settings of a combination in words."""
+        """Describes a combination's settings."""
         sets = self._combinations[cell].sets
         return ", ".join(f"{name} = {_plain(v)}" for name, (_, v) in zip(_short(self._keys()), sets, strict=True))
 
     def _numbers(self) -> list[str]:
-        """The combinations that have a result, by their numbers, which are counted from 0."""
+        """Numbers of the combinations with a result, from 0."""
         places = {combination: at for at, combination in enumerate(self._combinations)}
         return [str(places[combination]) for combination, _ in self._found]
 
     def without_effect(self) -> list[str]:
-        """Keys that were swept and changed nothing: with the others alike, every value gives the same traces."""
+        """Swept keys without effect: all of their values give the same traces, with the other keys equal."""
         return [key for at, key in enumerate(self._keys()) if self._is_idle(at)]
 
     def _is_idle(self, at: int) -> bool:
@@ -270,12 +270,12 @@ class SweepText:
 
 
 def _stations(results: Sequence[Result]) -> list[str]:
-    """The stations of all combinations, as people count."""
+    """Stations of all combinations, in natural order."""
     return natural({name for result in results for name in result.summary().get("stations") or {}})
 
 
 def _columns(results: Sequence[Result], groups: Mapping[str, Sequence[_Figure]]) -> list[_Column]:
-    """The figures of flows that any combination has."""
+    """Figures of flows that any combination has."""
     overs: list[Mapping[str, Any]] = [result.summary() for result in results]
     flows = {group: natural({flow for over in overs for flow in over.get(group) or {}}) for group in groups}
     every = [
@@ -310,35 +310,35 @@ def _figure(value: float | None, digits: int, scale: float = 1) -> str:
 
 
 def _cell(over: Mapping[str, Any], station: str, pinged: bool) -> str:
-    """What a station had; its pings where any has some."""
+    """Figures of a station, including pings if any station has them."""
     goodput, airtime, *pings = (_mean(_of(over, station, metric)) for metric in _STATION)
     parts = [_figure(goodput, 1), _figure(airtime, 1, 100), *(_figure(ms, 1) for ms in pings if pinged)]
     return " / ".join(parts)
 
 
 def _written(value: Mean | None, part: str) -> str:
-    """A part of an interval as a file has it; what was not measured, or has no interval, is empty."""
+    """Part of an interval for a file; empty if unmeasured or without an interval."""
     found = None if value is None else {**value}[part]
     return "" if found is None else repr(found)
 
 
 def _wide(heading: Sequence[str], rows: Sequence[Sequence[str]], columns: int) -> int:
-    """How wide the first columns are."""
+    """Width of the first columns."""
     return sum(max(len(row[at]) for row in (heading, *rows)) + 2 for at in range(columns))
 
 
 def _plain(value: str) -> str:
-    """A swept value as people write it: keys of a table without quotation marks."""
+    """Prints a swept value without quotes around table keys."""
     return re.sub(r'"([A-Za-z0-9_-]+)" =', r"\1 =", value)
 
 
 def _short(keys: Sequence[str]) -> list[str]:
-    """The keys by as few of their last parts as tell them apart."""
+    """Shortens keys to the fewest trailing parts that keep them distinct."""
     parts = [key.split(".") for key in keys]
     most = max((len(part) for part in parts), default=1)
     for count in range(1, most + 1):
         names = [".".join(part[-count:]) for part in parts]
-        # A number alone says nothing: `flow.0` is better than `0`.
+        # A bare number is meaningless: `flow.0` is better than `0`.
         if len(set(names)) == len(names) and not any(name.isdigit() for name in names):
             return names
     return list(keys)

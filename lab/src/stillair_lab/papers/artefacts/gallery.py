@@ -1,4 +1,4 @@
-"""Every figure and table by the name under which a plan `draws` it: those that are data, and those made in Python."""
+"""All figures and tables by the name that a plan `draws`, from data or from Python."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Artefact:
-    """One figure or table. The picture needs matplotlib, the text nothing."""
+    """A figure or table. The picture requires matplotlib."""
 
     text: Callable[[Measurer], str]
     picture: "Callable[[Measurer], Figure]"
@@ -46,7 +46,7 @@ KINDS: Mapping[str, type[Bars | Candles | Curves | Points]] = {
 
 
 def drawing(of: Measurer) -> Artefact:
-    """What an experiment draws."""
+    """Returns the artefact of an experiment."""
     name = of.own.draws
     if name not in of.plan.figures:
         if name not in ARTEFACTS:
@@ -57,7 +57,7 @@ def drawing(of: Measurer) -> Artefact:
     return Artefact(figure.text, figure.picture)
 
 
-# Those made in Python, by the name under which a plan says `draws`.
+# Artefacts in Python, by the name in a plan's `draws`.
 ARTEFACTS = {
     "quic": Artefact(tables.text, tables.picture),
     "quic-clients": Artefact(tables.clients_text, tables.clients_picture),

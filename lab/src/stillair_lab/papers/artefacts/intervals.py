@@ -1,4 +1,4 @@
-"""A mean with its confidence interval: as text, and above and below the end of a bar."""
+"""A mean with its confidence interval, as text and as an error bar."""
 
 from typing import TYPE_CHECKING
 
@@ -10,16 +10,16 @@ if TYPE_CHECKING:
 
 
 def named(measured: Interval | None, digits: int) -> str:
-    """A mean with half its interval, or that nothing was measured."""
+    """A mean with half its interval, or a note that nothing was measured."""
     return figure(measured._asdict(), digits=digits) if measured else NOT_MEASURED
 
 
 def along(axes: "Axes", names: list[str]) -> None:
-    """Names under groups of bars, without ticks."""
+    """Labels groups of bars, without ticks."""
     axes.set_xticks(range(len(names)), names)
     axes.tick_params(axis="x", length=0)
 
 
 def spread(measured: Interval | None) -> tuple[float, float]:
-    """How far the interval reaches below and above the mean."""
+    """Distance of the interval's ends below and above the mean."""
     return (measured.mean - measured.low, measured.high - measured.mean) if measured else (0.0, 0.0)

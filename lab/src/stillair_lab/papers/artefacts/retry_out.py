@@ -1,4 +1,4 @@
-"""Figures 6 to 8 of the retry-out paper: a mark a run over the average data rate; and where its claims hold."""
+"""Figures 6 to 8 of the retry-out paper: a mark for each run by average data rate, and where its claims hold."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from stillair_lab.papers.runs.metrics import Marks
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Kinds of station in the paper's words, each with its look.
+# Kinds of station, named as in the paper, with their style.
 _STATIONS = {
     "none": ("Linux, no method", style.VERMILION, "o"),
     "tsq": ("Linux, TSQ", style.BLUE, "s"),
@@ -23,7 +23,7 @@ _STATIONS = {
     "windows": ("Windows", style.ORANGE, "^"),
     "mac": ("Mac", style.PURPLE, "v"),
 }
-# What a figure draws, by the beginning of its name.
+# Content of a figure, by the start of its name.
 _DRAWN: dict[str, tuple[str, Callable[[Mark], Sequence[float]]]] = {
     "fig6": ("average ping RTT, ms", lambda mark: mark.rtt),
     "fig7": ("average transmission queue, packets", lambda mark: mark.queue),
@@ -34,7 +34,7 @@ _SHADES = {judge.REPRODUCED: style.GREEN, judge.NOT_REPRODUCED: style.ORANGE}
 
 
 def text(of: Measurer) -> str:
-    """A row a place, a column a station; means over the runs."""
+    """A row for each place, a column for each station; means over the runs."""
     label, values = _drawn(of)
     stations = _stations(of)
     parts = []
@@ -76,7 +76,7 @@ def picture(of: Measurer) -> "Figure":
 
 
 def region_text(of: Measurer) -> str:
-    """The verdict of each claim by the errors that are taken: where the paper's findings hold."""
+    """Verdict of each claim by assumed error rates: where the paper's findings hold."""
     return (
         "Verdicts by the share of data frames that come broken: as taken for the house (20 % below 50 Mbit/s,"
         " 10 % below 100, 5 % above),\nthe same at every rate, and as it follows from distance under Minstrel-HT.\n\n"
@@ -85,18 +85,18 @@ def region_text(of: Measurer) -> str:
 
 
 def region_table(verdicts: Mapping[str, Sequence[str]], airs: Sequence[str]) -> str:
-    """The table of verdicts by claim, a column for each of the errors that are taken."""
+    """Table of verdicts by claim, with a column for each assumed error rate."""
     rows = [[claim, *(_SHORT.get(one, "-") for one in judged)] for claim, judged in verdicts.items()]
     return table(["claim", *airs], rows)
 
 
 def region_picture(of: Measurer) -> "Figure":
-    """The same as a field of colours."""
+    """The same as a coloured grid."""
     return region_field(_region(of), list(scatter.placing(of.plan).airs))
 
 
 def region_field(judged: Mapping[str, Sequence[str]], airs: Sequence[str]) -> "Figure":
-    """Verdicts by claim as a field of colours, a column for each of the errors that are taken."""
+    """Verdicts by claim as a coloured grid, with a column for each assumed error rate."""
     with style.styled():
         drawn = style.new(8.8, 0.6 + 0.3 * len(judged))
         axes = drawn.add_subplot()
@@ -130,7 +130,7 @@ def _region(of: Measurer) -> dict[str, list[str]]:
 
 
 def _both(of: Measurer) -> tuple[str, str]:
-    """What was taken before any run, and what follows from distance."""
+    """The error rates assumed before any run, and those that follow from distance."""
     by = scatter.placing(of.plan)
     return by.airs[0], by.other
 

@@ -1,4 +1,4 @@
-"""The look of the papers' pictures: colour-blind safe, small, the same bytes for the same numbers."""
+"""Style of the papers' pictures: safe for colour-blind readers, small, byte-identical for equal numbers."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# paper: Okabe and Ito, Color Universal Design (2008) - told apart with any of the common colour deficiencies.
+# paper: Okabe and Ito, Color Universal Design (2008) - distinguishable with any common colour deficiency.
 BLUE, ORANGE, GREEN, SKY, VERMILION, PURPLE = "#0072B2", "#E69F00", "#009E73", "#56B4E9", "#D55E00", "#CC79A7"
 INK, FAINT = "#1f2933", "#8a939d"
 
-# One colour a station, wherever it appears; the slow one stands out.
+# Each station has the same colour everywhere; the slow one stands out.
 STATIONS = {"fast1": BLUE, "fast2": SKY, "slow": VERMILION, "fast3": PURPLE}
 
-# What stands in a bar of the colour must be read.
+# Text colour inside a bar.
 _ON = {BLUE: "white", VERMILION: "white", GREEN: "white"}
 
 _SETTINGS: dict[str, object] = {
@@ -38,13 +38,13 @@ _SETTINGS: dict[str, object] = {
     "ytick.color": INK,
     "legend.frameon": False,
     "figure.facecolor": "white",
-    # The names inside a vector file come from its contents and not from chance.
+    # Element ids in an SVG derive from its content instead of random numbers.
     "svg.hashsalt": "stillair",
     "svg.fonttype": "path",
 }
 
 FORMATS = ("svg", "png", "pdf")
-# A picture says nothing of when it was drawn, so that two of the same runs are the same.
+# Pictures contain no date, so that equal runs give equal pictures.
 _METADATA: dict[str, dict[str, str | None]] = {
     "svg": {"Date": None, "Creator": "stillair"},
     "png": {"Software": "stillair"},
@@ -54,7 +54,7 @@ _METADATA: dict[str, dict[str, str | None]] = {
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Draws in this look, without touching the caller's settings."""
+    """Applies the style within the block, without changing the caller's settings."""
     import matplotlib as mpl  # noqa: PLC0415 - an extra: the program works without it
 
     with mpl.rc_context(_SETTINGS):  # type: ignore[arg-type] # its stub lists every key by name
@@ -62,37 +62,37 @@ def styled() -> Iterator[None]:
 
 
 def new(width: float, height: float) -> "Figure":
-    """An empty picture, in inches; needs no screen."""
+    """An empty figure, with its size in inches; needs no display."""
     from matplotlib.figure import Figure  # noqa: PLC0415
 
     return Figure(figsize=(width, height), layout="constrained")
 
 
 def save(picture: "Figure", form: str) -> bytes:
-    """The picture as a file of this form, the same bytes each time."""
+    """Returns the picture as a file, byte-identical each time."""
     held = BytesIO()
-    # The settings of vector files are read when they are written, not when they are drawn.
+    # Settings of vector files apply when they are written, not when they are drawn.
     with styled():
         picture.savefig(held, format=form, dpi=200, metadata=_METADATA[form])
     return held.getvalue()
 
 
 def available() -> bool:
-    """Whether there is something to draw with."""
+    """Returns true if matplotlib is installed."""
     return extras.there("matplotlib")
 
 
 def in_order(place: int, count: int) -> str:
-    """The colour of one of so many values that rise: from dark to light, and not so light as to be faint."""
+    """Colour of one of `count` ordered values, from dark to light but not too faint."""
     import matplotlib as mpl  # noqa: PLC0415 - an extra, as above
     from matplotlib.colors import to_hex  # noqa: PLC0415
 
-    # Viridis is even to the eye with any kind of colour vision.
+    # Viridis is perceptually uniform for any kind of colour vision.
     return to_hex(mpl.colormaps["viridis"](0.92 * place / max(count - 1, 1)))
 
 
 def ink_on(colour: str) -> str:
-    """The colour of text within a bar of this colour."""
+    """Colour of text inside a bar of this colour."""
     return _ON.get(colour, INK)
 
 
@@ -105,7 +105,7 @@ def bars(
     colour: str,
     label: str,
 ) -> None:
-    """Bars with their confidence intervals: `spread` is how far each reaches down and up."""
+    """Bars with their confidence intervals; `spread` is the distance of each end below and above."""
     axes.bar(where, heights, width=width, color=colour, label=label, edgecolor="white", linewidth=0.5)
     down, up = [s[0] for s in spread], [s[1] for s in spread]
     axes.errorbar(where, heights, yerr=[down, up], fmt="none", ecolor=INK, elinewidth=1, capsize=2)

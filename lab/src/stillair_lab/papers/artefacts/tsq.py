@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# paper: tsq-pacing sec. IV-A - a box from the 10th to the 90th percentile, a line at the median.
+# paper: tsq-pacing sec. IV-A - a box from the 10th to the 90th percentile, with a line at the median.
 _PERCENTILES = ("p10", "p50", "p90")
 _COLOURS = {"TSQ": style.BLUE, "NoTSQ": style.ORANGE}
 _CONTROLS = {"cubic": ("Cubic", style.VERMILION), "bbr": ("BBR", style.GREEN)}
 _WIDTH = 0.34
-# A line of text for each two seconds of a run; the picture has every sample.
+# The text has a line for every two seconds of a run; the picture has every sample.
 _TEXT_STEP_S = 2.0
 
 
@@ -39,7 +39,7 @@ def candles_text(of: Measurer) -> str:
 
 
 def candles_picture(of: Measurer) -> "Figure":
-    """Figure 5: TCP RTT, on a scale that has room for two orders of magnitude."""
+    """Figure 5: TCP RTT on an axis of two decades."""
     return _candles_picture(of, {"TCP RTT": "TCP RTT, ms"})
 
 
@@ -79,7 +79,7 @@ def _candles_picture(of: Measurer, metrics: dict[str, str]) -> "Figure":
 
 
 def _scale(axes: "Axes", of: Measurer, name: str) -> None:
-    """Delays on a scale of decades with plain numbers, throughput from zero; room above the highest box."""
+    """Delays on a logarithmic axis with plain numbers, throughput from zero, and room above the highest box."""
     found = [
         end
         for bottleneck in of.experiment.setup["bottleneck"]
@@ -101,19 +101,19 @@ def _candle(axes: "Axes", middle: float, ends: Sequence[float | None], colour: s
     if low is None or line is None or high is None:
         return
     axes.bar(middle, high - low, width=_WIDTH, bottom=low, color=colour, linewidth=3, edgecolor=colour, label=label)
-    # A box may be thinner than a line: its edge is wide enough to show its colour on both sides of this one.
+    # A box may be thinner than a line; its edge is wide enough to show its colour on both sides of this line.
     axes.hlines(line, middle - _WIDTH / 2, middle + _WIDTH / 2, color=style.ink_on(colour), linewidth=1)
 
 
 def _percentiles(of: Measurer, bottleneck: str, tsq: str, name: str) -> list[float | None]:
-    """The means over the runs."""
+    """Means over the runs."""
     where = {**(of.own.where or {}), "bottleneck": bottleneck, "tsq": tsq}
     found = [of.of_cell(where, f"{name} {percentile}") for percentile in _PERCENTILES]
     return [measured.mean if measured else None for measured in found]
 
 
 def time_text(of: Measurer) -> str:
-    """Figures 6 and 7: throughput and TCP RTT of both controls in the first run."""
+    """Figures 6 and 7: throughput and TCP RTT of both congestion controls in the first run."""
     curves = {(cc, what): dict(_binned(_curve(of, cc, what))) for cc in _CONTROLS for what in _SHOWN}
     times = sorted({t for curve in curves.values() for t in curve})
     heading = ["s", *(f"{_CONTROLS[cc][0]} {_SHOWN[what][0]}" for cc, what in curves)]

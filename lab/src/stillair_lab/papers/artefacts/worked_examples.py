@@ -1,4 +1,4 @@
-"""Figures 3 and 4 and Table I of the retry-out paper: what a receiver does with frames that come broken."""
+"""Figures 3 and 4 and Table I of the retry-out paper: how a receiver handles corrupted frames."""
 
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from stillair_lab.papers.measure.worked_examples import After, Events
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# What became of a frame in an A-MPDU, in the order in which it is looked for.
+# Fates of a frame in an A-MPDU, in the order in which they are checked.
 _FATES = {
     "up": ("goes up", style.GREEN),
     "ignored": ("ignored", style.PURPLE),
@@ -22,7 +22,7 @@ _FATES = {
 
 
 def text(of: Measurer) -> str:
-    """What came in each A-MPDU and what became of it, frame by frame."""
+    """Content and fate of each A-MPDU, frame by frame."""
     ampdus, after = _example(of)
     lines = [
         [
@@ -39,7 +39,7 @@ def text(of: Measurer) -> str:
 
 
 def picture(of: Measurer) -> "Figure":
-    """The same: a row an A-MPDU, a column a frame."""
+    """The same with a row for each A-MPDU and a column for each frame."""
     ampdus, after = _example(of)
     frames = sorted({mpdu for came in ampdus for mpdu in came["received"]})
     with style.styled():
@@ -66,7 +66,7 @@ def picture(of: Measurer) -> "Figure":
 
 
 def index_text(of: Measurer) -> str:  # noqa: ARG001 - the table is the code's own
-    """Table I: the index by smoothed rate, as the access point has it."""
+    """Table I: the access point's index by smoothed rate."""
     rows = [
         [f"{low:g}", "" if high is None else f"{high:g}", _index(index)]
         for low, high, index in worked_examples.table_of_index()
@@ -100,7 +100,7 @@ def _example(of: Measurer) -> tuple[Events, list[After]]:
 
 
 def _fate(mpdu: int, broken: list[int], row: After) -> str:
-    # A frame that waited goes up in the row of the one that it waited for.
+    # A frame that waited is delivered in the row of the frame that it waited for.
     if mpdu in broken:
         return "lost" if mpdu in row["lost"] else "broken"
     return next(fate for fate in ("up", "ignored", "kept") if mpdu in row[fate])

@@ -1,11 +1,11 @@
-"""What the papers say, read from their inventories, and the one rule by which it is judged.
+"""The papers' claims, read from their inventories, and the rule that judges them.
 
-Nothing here knows a run.
+Independent of runs.
 
-    ranges           one verdict of several, where a setting is known no better than as a range
-    judge            the rule
+    ranges           combines verdicts if a setting is only known as a range
+    judge            the judging rule
     causes           why claims are not reproduced
-    inventory        what a paper says
-    kernel_verdicts  what the real kernel says of claims
+    inventory        the claims of a paper
+    kernel_verdicts  real kernels' verdicts on claims
     paper_registry   folders of the papers
 """

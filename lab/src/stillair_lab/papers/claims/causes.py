@@ -1,7 +1,7 @@
-"""Why claims are not reproduced: for each, what kind of cause it has and the one change that shows it (`causes.toml`).
+"""Why claims are not reproduced: the kind of cause, and the single change that demonstrates it (`causes.toml`).
 
-A cause is data that can be run (`why.py`): the claim's own cells as judged, and again with the change. What it says of
-figures is left to the runs.
+A cause can be run (`why.py`): the claim's cells as judged, and again with the change. Figures are left to the
+runs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,14 +22,14 @@ TIE = "tie"
 TOLERANCE = "tolerance"
 UNKNOWN = "unknown"
 
-# What must stand beside a kind, and how the pair has to come out: True if the claim then holds.
+# Required keys of a kind, and the required outcome: true if the claim must then be reproduced.
 _NEEDS: Mapping[str, tuple[tuple[str, ...], bool | None]] = {
     ISOLATES: (("change", "shown"), True),
     SUFFICES: (("change",), True),
     CONTRIBUTES: (("change", "tried"), False),
     PRINT: (("arithmetic",), None),
     CHANCE: (("change",), True),
-    # The pair has to come out as another order (`why.py`).
+    # The outcome of the pair must be another order (`why.py`).
     TIE: (("change",), None),
     TOLERANCE: ((), None),
     UNKNOWN: (("tried",), None),
@@ -38,51 +38,51 @@ _NEEDS: Mapping[str, tuple[tuple[str, ...], bool | None]] = {
 
 @dataclass(frozen=True)
 class Cause:
-    """The cause of one miss, or that none was found."""
+    """The cause of a claim that is not reproduced, or that none was found."""
 
     claim: str
     kind: str
     text: str
-    """In plain words, without figures: those are the runs'."""
+    """Description without figures, which come from the runs."""
     change: Mapping[str, str]
-    """The one change, as dotted keys with their value as TOML, as `--set` takes them; none where nothing is run."""
+    """The single change: dotted keys with TOML values, as for `--set`; empty if nothing is run."""
     where: Where
-    """Words of the cells that the change is made in; in all of the claim's if there are none."""
+    """Words of the cells to change; empty for all cells of the claim."""
     only: Mapping[str, Sequence[str]]
-    """Words of the cells that are run at all, of a campaign whose claims are about many marks."""
+    """Words of the cells to run, for campaigns whose claims are about many marks."""
     both: Mapping[str, str]
-    """Settings of both halves of the pair, so that it takes less time."""
+    """Settings of both halves of the pair, to save time."""
     runs: int | None
-    """Runs of each cell in both halves, where fewer than judged are enough."""
+    """Runs per cell in both halves, if fewer than judged are enough."""
     shown: str
-    """What speaks for the change beside that it helps: where the paper, a measurement or a standard has it."""
+    """Evidence for the change other than its effect: its source in the paper, a measurement or a standard."""
     arithmetic: str
-    """The sum that shows a contradiction in print."""
+    """The calculation that shows a contradiction in the paper."""
     tried: Sequence[str]
-    """What was looked at and did not decide."""
+    """What was examined without a decisive effect."""
     like: str
-    """The claim whose cause this is too."""
+    """The claim that has the same cause."""
 
     @property
     def said(self) -> str:
-        """The text with the claim whose cause it shares."""
+        """The text, with the claim that has the same cause."""
         return f"as {self.like}: {self.text}" if self.like else self.text
 
     @property
     def holds(self) -> bool | None:
-        """Whether the claim has to hold with the change, for the kind to be right; none if that is open."""
+        """Returns whether the claim must be reproduced with the change, for this kind; `None` if open."""
         return _NEEDS[self.kind][1] if self.change else None
 
 
 @remembered
 def causes() -> Mapping[str, Cause]:
-    """The cause of each miss, by claim."""
+    """The cause of each claim that is not reproduced, by claim."""
     tables = [read(paper_registry.table(folder, "causes.toml")) for folder in paper_registry.folders().values()]
     return {claim: cause for table in tables for claim, cause in table.items()}
 
 
 def read(table: Mapping[str, Any]) -> Mapping[str, Cause]:
-    """The causes of a table; one that does not say what its kind has to say is an error."""
+    """The causes of a table. Raises an error for a missing key of a kind."""
     return {claim: _cause(claim, table) for claim in table}
 
 
@@ -96,7 +96,7 @@ def _cause(claim: str, table: Mapping[str, Any]) -> Cause:
     if like:
         if like not in table or "as" in table[like]:
             raise InputError(f'causes: {claim}: as: found "{like}", expected a claim with a cause of its own')
-        # What an entry says itself takes the place of what the other says.
+        # Keys of the entry itself override those of the other entry.
         entry = dict(table[like]) | entry
     if unknown := sorted(entry.keys() - _KEYS):
         raise InputError(f"causes: {claim}: found {', '.join(unknown)}, expected {', '.join(sorted(_KEYS))}")

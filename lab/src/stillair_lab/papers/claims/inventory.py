@@ -8,15 +8,15 @@ from stillair._native import InputError
 from stillair_lab.papers.claims import paper_registry
 from stillair_lab.papers.claims.paper_registry import remembered
 
-# The words of a claim's configuration that choose a cell, such as {"scheme": "fifo", "traffic": "UDP down"}.
+# Words of a claim's configuration that select a cell, such as {"scheme": "fifo", "traffic": "UDP down"}.
 Where = Mapping[str, Any]
-# An entry of an `ordering`: one name, or a group that has no order inside.
+# An entry of an `ordering`: a name, or an unordered group.
 Rank = str | int | float | list[Any]
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One thing a paper says came out of an experiment."""
+    """A paper's statement about the outcome of an experiment."""
 
     id: str
     kind: str
@@ -33,22 +33,22 @@ class Claim:
     reproduce: bool
     source: str
     calibrated: str = ""
-    """Why it depends on a number that a setting was calibrated to (`calibration.py`); no part of the inventory."""
+    """Why it depends on a calibrated number (`calibration.py`); not part of the inventory."""
 
     def stated(self) -> object:
-        """What the paper says: a number, bounds, or an order from the smallest to the largest."""
+        """The paper's statement: a number, bounds, or an order from smallest to largest."""
         if self.value is not None:
             return self.value
         return list(self.ordering) if self.ordering else {"low": self.low, "high": self.high}
 
     def cell(self) -> tuple[Any, Any, str]:
-        """Scheme, station and metric: where the number stands in a table."""
+        """Scheme, station and metric: the place of the number in a table."""
         return self.configuration.get("scheme"), self.configuration.get("station"), self.metric
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Something that a paper leaves open, and what is taken for it."""
+    """A setting that a paper leaves open, and the assumed value."""
 
     setting: str
     take: str
@@ -57,7 +57,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One figure or table of a paper."""
+    """A figure or table of a paper."""
 
     paper: str
     id: str
@@ -69,11 +69,11 @@ class Experiment:
 
     @property
     def name(self) -> str:
-        """The name on the command line."""
+        """Name on the command line."""
         return f"{self.paper}/{self.id}"
 
     def printed(self) -> dict[tuple[Any, Any, str], float]:
-        """The numbers that the paper prints, by cell of its table."""
+        """Printed numbers by table cell."""
         return {
             claim.cell(): claim.value
             for claim in self.claims
@@ -83,7 +83,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper and its experiments, in the order of its inventory."""
+    """A paper with its experiments, in inventory order."""
 
     short: str
     title: str
@@ -95,7 +95,7 @@ class Paper:
 
 @remembered
 def papers() -> tuple[Paper, ...]:
-    """Every paper, in the order of their names."""
+    """All papers, by name."""
     return tuple(
         _paper(paper_registry.table(folder, paper_registry.INVENTORY), name)
         for name, folder in paper_registry.folders().items()
@@ -104,7 +104,7 @@ def papers() -> tuple[Paper, ...]:
 
 @remembered
 def experiments() -> tuple[Experiment, ...]:
-    """Every experiment of every paper, papers in the order of their names."""
+    """All experiments of all papers, by paper name."""
     return tuple(experiment for paper in papers() for experiment in paper.experiments)
 
 

@@ -1,9 +1,9 @@
 """Verdicts by the judging rule of the papers.
 
-The papers measured real radios, mostly once, and say "about" often. So each claim becomes a tolerance for the mean over
-the runs. The rule is the same for every paper. It was fixed before any run, except for two additions: a peak that no
-run shows is not reproduced, and a claim that flips within a range is undecided. The confidence interval is shown with a
-verdict and decides nothing. This module does not know runs.
+The papers measured real radios, mostly once, and often say "about". Each claim therefore becomes a tolerance
+for the mean over the runs. The rule is the same for every paper. It was fixed before any run, except for two
+additions: a peak that no run shows is not reproduced, and a claim that flips within a range is undecided. The
+confidence interval is shown with a verdict but decides nothing. This module is independent of runs.
 """
 
 import math
@@ -23,9 +23,9 @@ NOT_JUDGED = "not-judged"
 UNDECIDED = "undecided"
 VERDICTS = (REPRODUCED, NOT_REPRODUCED, UNDECIDED, NOT_RUN, NOT_JUDGED)
 
-# A qualifier that begins so, or is absent, is no hedge; every other word is one.
+# A qualifier that starts with one of these, or is absent, is not a hedge; any other word is.
 _PLAIN = {"exact", "plain", "mean", "completely", "exactly"}
-# What is bounded so is not reached.
+# Bounds with these words are exclusive.
 _STRICT = re.compile(r"\b(more|less|greater|lower) than\b|\b(over|under|above|below)\b")
 
 WITHOUT_HEDGE = 0.25
@@ -35,35 +35,35 @@ JAIN_OF_EQUALS = 0.97
 RATIO_OF_EQUALS = (0.85, 1.15)
 RATIO_GAIN = 0.25
 RATIO_LEAST = 0.05
-# Said in words, these are wider than their number. The first that fits counts.
+# Wider tolerances for these words, whatever the number. The first match counts.
 _FACTORS = (("two orders", (50.0, 200.0)), ("order of magnitude", (5.0, 20.0)), ("factor of two", (1.5, 3.0)))
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """What a measured number must keep to."""
+    """Tolerance of a measured number."""
 
     low: float = -math.inf
     high: float = math.inf
     strict: bool = False
-    """The bounds themselves do not count as kept."""
+    """The bounds themselves are outside."""
 
     def keeps(self, value: float) -> bool:
-        """Whether the value is within."""
+        """Returns true if the value is within the tolerance."""
         return self.margin(value) > 0 or (not self.strict and self.margin(value) == 0)
 
     def margin(self, value: float) -> float:
-        """How far the value is from the nearer bound; negative outside."""
+        """Distance of the value from the nearer bound; negative outside."""
         return min(value - self.low, self.high - value)
 
     def straddled(self, measured: Interval) -> bool:
-        """Whether the confidence interval lies on both sides of a bound of the tolerance."""
-        # The tolerance may also lie within the interval, with both ends outside and the mean inside.
+        """Returns true if the confidence interval extends across a bound of the tolerance."""
+        # The tolerance may also lie inside the interval, with both ends outside and the mean within.
         return len({self.keeps(value) for value in measured}) > 1
 
 
 def unjudged(claim: Claim) -> str:
-    """Why this claim is not for judging; nothing if it is."""
+    """Returns why this claim is not judged; empty if it is."""
     if claim.role == "input":
         return "the number is an input of the experiment"
     if claim.role == "calibration":
@@ -76,13 +76,13 @@ def unjudged(claim: Claim) -> str:
 
 
 def hedged(qualifier: str) -> bool:
-    """Whether the paper hedges its number."""
+    """Returns true if the paper hedges its number."""
     words = re.findall(r"\w+", qualifier)
     return bool(words) and words[0] not in _PLAIN
 
 
 def tolerance(claim: Claim) -> Tolerance:
-    """The tolerance of a claim about one number (not of an order)."""
+    """Tolerance of a claim about a number, as opposed to an order."""
     if claim.value is None:
         return as_it_stands(claim.low, claim.high, claim.qualifier)
     if claim.role == "model":
@@ -98,27 +98,27 @@ def tolerance(claim: Claim) -> Tolerance:
 
 
 def as_it_stands(low: float | None, high: float | None, qualifier: str) -> Tolerance:
-    """The tolerance of a bound or a range."""
+    """Tolerance of a bound or a range."""
     strict = bool(_STRICT.search(qualifier))
     return Tolerance(-math.inf if low is None else low, math.inf if high is None else high, strict)
 
 
 def to_the_printed_digit(value: float) -> Tolerance:
-    """The tolerance of a number that a formula gives: what rounds to the printed one."""
+    """Tolerance of a formula's result: all values that round to the printed one."""
     exponent = Decimal(repr(value)).as_tuple().exponent
     half = 0.5 * 10.0 ** int(exponent)
-    # Binary fractions: a half stays a half to a billionth of the last digit.
+    # Floats are binary: allow a billionth of the last digit around one half.
     return Tolerance(value - half * (1 + 1e-9), value + half * (1 + 1e-9))
 
 
 def of_value(value: float, qualifier: str) -> Tolerance:
-    """The tolerance of a number: a quarter of it on either side, a half if the paper hedges."""
+    """Tolerance of a number: 25 % on either side, 50 % if the paper hedges."""
     half = abs(value) * (WITH_HEDGE if hedged(qualifier) else WITHOUT_HEDGE)
     return Tolerance(value - half, value + half)
 
 
 def of_ratio(ratio: float, qualifier: str) -> Tolerance:
-    """The tolerance of a ratio: what it is off one is the finding, so it is a part of that."""
+    """Tolerance of a ratio, as a share of its distance from one, which is the finding."""
     for words, (low, high) in _FACTORS:
         if words in qualifier:
             return Tolerance(low, high) if ratio >= 1 else Tolerance(1 / high, 1 / low)
@@ -129,18 +129,21 @@ def of_ratio(ratio: float, qualifier: str) -> Tolerance:
 
 
 def members(ordering: Sequence[Rank]) -> list[str]:
-    """The names in an ordering, groups opened."""
+    """The names in an ordering, with groups flattened."""
     return [name for rank in ordering for name in _group(rank)]
 
 
 def steps(ordering: Sequence[Rank]) -> list[tuple[str, str]]:
-    """Which must be smaller than which: each member of a rank than each of the next; nothing within a group."""
+    """Pairs in ascending order: each member of a rank with each member of the next.
+
+    Members of a group are unordered.
+    """
     groups = [_group(rank) for rank in ordering]
     return [pair for below, above in pairwise(groups) for pair in product(below, above)]
 
 
 def in_order(means: Mapping[str, float], ordering: Sequence[Rank]) -> bool:
-    """Whether the means stand in this order; equal ones do not."""
+    """Returns true if the means are in this order; equal means are not."""
     return all(means[below] < means[above] for below, above in steps(ordering))
 
 
@@ -150,24 +153,24 @@ def _group(rank: Rank) -> list[str]:
 
 @dataclass(frozen=True)
 class Cell:
-    """What was measured in one cell that a claim speaks of."""
+    """Measurements of a cell that a claim covers."""
 
     label: str = ""
     measured: Interval | None = None
-    """The number, for every kind but an order."""
+    """The number, for all claims except orders."""
     ranked: Mapping[str, Interval] | None = None
-    """The members of an order."""
+    """Members of an order."""
     gaps: tuple[Interval, ...] = ()
-    """How far each step of an order rises, taken run by run."""
+    """Differences between consecutive members of an order, computed per run."""
     lacks: str = ""
     """Why nothing was measured."""
     ran: bool = False
-    """The cell was run, though it gave no measurement."""
+    """True if the cell was run, although it has no measurement."""
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """A verdict and what it rests on."""
+    """A verdict with its reasons."""
 
     verdict: str
     reason: str = ""
@@ -177,12 +180,12 @@ class Judgement:
 
 
 def judge(claim: Claim, cells: Sequence[Cell]) -> Judgement:
-    """The verdict over the cells that the claim lists: that of the worst."""
+    """Verdict over the cells that the claim lists: that of the worst cell."""
     if why := unjudged(claim):
         return Judgement(NOT_JUDGED, why)
     ran = [_of_cell(claim, cell) for cell in cells if not cell.lacks]
     worst = min(ran, key=_badness, default=None)
-    # A cell that misses is enough; that all of them hold needs all of them.
+    # One failing cell decides; to reproduce the claim, all cells must be measured.
     if worst and worst.verdict == NOT_REPRODUCED:
         return worst
     lacking = [cell for cell in cells if cell.lacks]
@@ -190,7 +193,7 @@ def judge(claim: Claim, cells: Sequence[Cell]) -> Judgement:
         return worst
     ran_all = bool(lacking) and all(cell.ran for cell in lacking)
     why = "; ".join(dict.fromkeys(cell.lacks for cell in lacking)) or "not asked to run"
-    # A peak is there or not: one that no run shows is not reproduced, and not a number that was not measured.
+    # A peak that no run shows is not reproduced, as opposed to not measured.
     if ran_all and re.search(r"\bmode\b", claim.metric.lower()):
         return Judgement(NOT_REPRODUCED, why)
     return Judgement(NOT_JUDGED if ran_all else NOT_RUN, why)
@@ -210,7 +213,7 @@ def _of_cell(claim: Claim, cell: Cell) -> Judgement:
 
 
 def _badness(judged: Judgement) -> tuple[bool, float]:
-    """Sorts the worst first: what is not reproduced, then the smallest margin or the smallest step."""
+    """Sort key for the worst cell: not reproduced first, then by the smallest margin or step."""
     cell = judged.worst
     if cell is not None and cell.measured is not None and judged.tolerance is not None:
         return judged.verdict == REPRODUCED, judged.tolerance.margin(cell.measured.mean)

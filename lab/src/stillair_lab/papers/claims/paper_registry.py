@@ -1,12 +1,12 @@
-"""Folders of the papers: each paper is a folder of data, and no code knows how many there are.
+"""Folders of the papers. Each paper is a folder of data, and code does not depend on their number.
 
-inventory.toml        what the paper states and claims
-experiments.toml      how its experiments are run, what its quantities are, what is drawn
-non-discriminating.toml  what its numbers may be, and which words switch the mechanism off
-causes.toml           why claims are not reproduced, if any are
-kernel-verdicts.toml  what the real kernel says of its claims, if it was asked
-guests.toml           what one said in the place of its hosts that run TCP, if it was asked
-scenarios/            scenarios of its own, beside those of the package
+inventory.toml            statements and claims of the paper
+experiments.toml          plans of its experiments, its quantities, and its artefacts
+non-discriminating.toml   ranges of its numbers, and words that switch the mechanism off
+causes.toml               why claims are not reproduced (optional)
+kernel-verdicts.toml      real kernels' verdicts on its claims (optional)
+guests.toml               results of kernels on the hosts that run TCP (optional)
+scenarios/                its own scenarios, in addition to the bundled ones
 """
 
 import tomllib
@@ -22,24 +22,24 @@ Table = dict[str, Any]
 Asked = ParamSpec("Asked")
 Given = TypeVar("Given")
 
-# Folders that hold papers; a later one may add some.
+# Folders that contain papers; more may be added.
 FOLDERS: list[Traversable] = [resources.files("stillair_lab.papers") / "data"]
 
 
 def folders() -> dict[str, Traversable]:
-    """The folder of each paper, in the order of their names."""
+    """The folder of each paper, by name."""
     found = {one.name: one for parent in FOLDERS for one in parent.iterdir() if (one / INVENTORY).is_file()}
     return dict(sorted(found.items()))
 
 
 def table(folder: Traversable, name: str) -> Table:
-    """One file of a paper; an empty table if the paper has none such."""
+    """Reads a file of a paper; an empty table if the file does not exist."""
     file = folder / name
     return tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
 
 
 def remembered(function: Callable[Asked, Given]) -> Callable[Asked, Given]:
-    """A function of names whose answers are kept, as long as the folders are the same."""
+    """Caches the results of a function as long as the folders do not change."""
     known: dict[object, Given] = {}
 
     @wraps(function)

@@ -1,7 +1,7 @@
-"""Settings of which sources give a range: a claim whose verdict changes from one end to the other is undecided.
+"""Settings known only as a range: a claim whose verdict differs between the ends is undecided.
 
-The experiment itself has the middle. The ends of a range are further runs of the same cells, fewer of them; they are
-judged by the same rule, and nothing else is made of them.
+The experiment itself uses the middle. The ends are further runs of the same cells, fewer of them, judged by
+the same rule and not used otherwise.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ _JUDGED = (judge.REPRODUCED, judge.NOT_REPRODUCED)
 
 
 def settle(middle: Judgement, ends: Mapping[str, Judgement]) -> Judgement:
-    """The verdict over a range: that of the middle, unless an end has another one or was not run."""
+    """Verdict over a range: that of the middle, unless an end differs or was not run."""
     if middle.verdict not in _JUDGED or all(end.verdict == middle.verdict for end in ends.values()):
         return middle
     said = ", ".join(f"{end.verdict} {name}" for name, end in ends.items())

@@ -1,14 +1,14 @@
-"""From a claim to what the runs say about it: which cells it speaks of, and the number in each.
+"""From a claim to its numbers: the cells that it covers, and the number in each.
 
-`measurer` is the one way there; the other rooms know one kind of number each.
+`measurer` is the entry point; the other modules each handle one kind of number.
 
     measurer         from a claim to its numbers
-    scatter          many runs as marks over their data rate
-    source           where numbers of cells come from
-    samples          what was sampled in a run
-    quic             flows over QUIC
+    scatter          many runs as marks by data rate
+    source           sources of cells' numbers
+    samples          samples of a run
+    quic             QUIC flows
     worked_examples  worked examples without runs
-    table1_model     Table 1 of *Ending the Anomaly* on paper
-    anomaly_model    its analytical model
-    formulas         what papers say of their own algorithms
+    table1_model     the analytical model for Table 1 of *Ending the Anomaly*
+    anomaly_model    the paper's analytical model
+    formulas         the papers' formulas for their own algorithms
 """

@@ -1,8 +1,8 @@
 """The analytical model of *Ending the Anomaly*, section 2.2.1, equations 1 to 5.
 
-It gives the rate that each station of one access point gets from the size of its aggregates and its PHY rate, with
-and without airtime fairness. There is no contention and there are no errors in it. Sizes are bytes, times
-microseconds, rates Mbit/s (bits per microsecond).
+Predicts the rate of each station of an access point from its aggregate size and PHY rate, with and without
+airtime fairness, without contention or errors. Sizes are in bytes, times in microseconds, rates in Mbit/s
+(bits per microsecond).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ T_BO_US = T_SLOT_US * CW_MIN / 2
 
 @dataclass(frozen=True, slots=True)
 class Station:
-    """What the model needs to know of a station."""
+    """Inputs of a station."""
 
     aggregate: float
     """Mean number of packets in an aggregate."""
@@ -40,16 +40,16 @@ class Station:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What the model says about a station."""
+    """Prediction for a station."""
 
     data_us: float
-    """Air time of one aggregate without its overhead, in us."""
+    """Airtime of an aggregate without overhead, in us."""
     base_mbps: float
-    """Rate the station gets when it is alone, in Mbit/s."""
+    """Rate of the station on its own, in Mbit/s."""
     share: float
-    """Share of the air time, 0 to 1."""
+    """Share of the airtime, 0 to 1."""
     rate_mbps: float
-    """Rate the station gets beside the others, in Mbit/s."""
+    """Rate of the station with the others, in Mbit/s."""
 
 
 def aggregate_bytes(packets: float, packet_bytes: int) -> float:
@@ -60,28 +60,28 @@ def aggregate_bytes(packets: float, packet_bytes: int) -> float:
 
 
 def data_time_us(station: Station) -> float:
-    """Air time of one aggregate without its overhead, in us (equation 2)."""
+    """Airtime of an aggregate without overhead, in us (equation 2)."""
     return T_PHY_US + 8 * aggregate_bytes(station.aggregate, station.packet_bytes) / station.phy_mbps
 
 
 def overhead_us(phy_mbps: float) -> float:
-    """Interframe spaces, back-off and acknowledgement of one aggregate, in us (below equation 3)."""
-    # The paper counts a SIFS here and another within the time of the acknowledgement.
+    """Interframe spaces, back-off and acknowledgement of an aggregate, in us (below equation 3)."""
+    # The paper counts a SIFS here and another one in the acknowledgement time.
     ack_us = T_SIFS_US + 8 * BLOCK_ACK_BYTES / phy_mbps
     return T_DIFS_US + T_SIFS_US + ack_us + T_BO_US
 
 
 def base_rate_mbps(station: Station) -> float:
-    """Rate of a station that is alone on the channel, in Mbit/s (equation 3)."""
+    """Rate of a station on its own, in Mbit/s (equation 3)."""
     payload_bits = 8 * station.aggregate * station.packet_bytes
     return payload_bits / (data_time_us(station) + overhead_us(station.phy_mbps))
 
 
 def predict(stations: Sequence[Station], *, airtime_fair: bool) -> list[Prediction]:
-    """What each station gets (equations 4 and 5), in the order given.
+    """Predicts each station (equations 4 and 5), in the given order.
 
-    With ``airtime_fair`` all stations have equal shares of the air time; without, they send one aggregate each in turn
-    and have it in proportion to how long these are.
+    With ``airtime_fair`` all stations have equal airtime shares. Without it, they send one aggregate each in
+    turn, so that their shares are proportional to its duration.
     """
     data_us = [data_time_us(s) for s in stations]
     total_us = sum(data_us)

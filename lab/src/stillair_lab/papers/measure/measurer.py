@@ -1,8 +1,8 @@
-"""From a claim to what the runs say about it: which cells it speaks of, and the number in each.
+"""From a claim to its numbers: the cells that it covers, and the number in each.
 
-The cells are those that the claim's words list. In each cell its metric is found by its kind (`runs/metrics.py`): a
-number of the runs is asked of the source, one that is made of another metric is made of that one's runs, and one that
-no run gives is worked out. An order has a number for each of its members.
+A claim's words select the cells. In each cell the metric is evaluated by its kind (`runs/metrics.py`):
+numbers of runs come from the source, derived metrics are computed from another metric's runs, and others are
+calculated without runs. An order has a number for each member.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,31 +35,31 @@ from stillair_lab.papers.runs.metrics import (
 )
 from stillair_lab.papers.runs.plan import ExperimentPlan, Plan, matches
 
-# Words of a configuration that say how cells are compared and not which.
+# Words of a configuration that define a comparison instead of selecting cells.
 _COMPARING = ("axis", "numerator", "denominator")
 
 
 @dataclass(frozen=True)
 class Measurer:
-    """Finds the numbers of one experiment in the outcomes of its campaigns."""
+    """Evaluates an experiment from the outcomes of its campaigns."""
 
     experiment: Experiment
     plan: Plan
     outcomes: Mapping[str, Outcome]
-    """Outcomes by the name of their campaign."""
+    """Outcomes by campaign name."""
     asked: bool = True
-    """Somebody asked for this experiment."""
+    """False if this experiment was not requested."""
     other: Source | None = None
-    """What gives the numbers of cells in place of the runs."""
+    """Alternative source of cells' numbers, instead of the runs."""
 
     @property
     def own(self) -> ExperimentPlan:
-        """The plan of this experiment."""
+        """Plan of this experiment."""
         return self.plan.experiments[self.experiment.id]
 
     @property
     def source(self) -> Source:
-        """What gives the numbers of cells."""
+        """Source of cells' numbers."""
         return self.other or self._ran
 
     @property
@@ -67,10 +67,10 @@ class Measurer:
         return Runs(self.own, self.plan, self.outcomes)
 
     def cells(self, claim: Claim) -> list[Cell]:
-        """What was measured in each cell that a claim lists."""
+        """Measurements in each cell that a claim lists."""
         if self.own.needs:
             return [Cell(lacks=f"needs {self.own.needs}")]
-        # Not even the paper's own formula is judged of an experiment that nobody asked for.
+        # If the experiment was not requested, not even the paper's own formula is judged.
         if not self.asked or (not self.outcomes and self.own.worked is None):
             return [Cell(lacks=NOT_ASKED)]
         if self.own.marks:
@@ -85,17 +85,17 @@ class Measurer:
         return chosen
 
     def listed(self, claim: Claim) -> list[tuple[str, dict[str, Any]]]:
-        """The cells that a claim lists: what each is called, and the words that choose it."""
+        """The cells that a claim lists: a label, and the words that select the cell."""
         said = {key: value for key, value in claim.configuration.items() if key not in _COMPARING}
         reads = (self.own.reads or {}).get(claim.id)
         if reads is None:
             return _combined({**(self.own.where or {}), **said}, {})
-        # These take the place of cells in the paper's own words.
+        # These replace the cells in the paper's own words.
         said = {key: value for key, value in said.items() if key != "cells" and not isinstance(value, dict)}
         return [cell for read in reads for cell in _combined({**(self.own.where or {}), **said, **read}, read)]
 
     def cell(self, claim: Claim, label: str, where: Where) -> Cell:
-        """What was measured in one cell: a number, or one for each member of an order."""
+        """Measurement in a cell: a number, or one for each member of an order."""
         if claim.kind == "order":
             return self._delivered(claim, label) if self.own.worked is not None else self._order(claim, label, where)
         if "numerator" in claim.configuration:
@@ -105,18 +105,18 @@ class Measurer:
         return Cell(label, self._over_runs(where, claim.metric))
 
     def of_cell(self, where: Where, name: str) -> Interval | None:
-        """A metric of a cell over its runs; none if no run has it."""
+        """A metric of a cell over its runs; `None` if no run has it."""
         try:
             return self._over_runs(where, name)
         except LackingError:
             return None
 
     def result(self, where: Where) -> Result:
-        """The result of the cell that the words choose."""
+        """Result of the cell that the words select."""
         return self._ran.result(where)
 
     def stations(self, name: str) -> Sequence[str]:
-        """The stations that a claim calls so: a class, a sum of some, or one."""
+        """Stations by the name in a claim: a class, a sum of several, or a single one."""
         return stations(self.plan, name)
 
     def _order(self, claim: Claim, label: str, where: Where) -> Cell:
@@ -128,26 +128,26 @@ class Measurer:
         return Cell(label, ranked={name: interval(_found(runs)) for name, runs in series.items()}, gaps=tuple(gaps))
 
     def _delivered(self, claim: Claim, label: str) -> Cell:
-        """The order of a worked example: the place at which each frame went up."""
+        """Order of a worked example: the position at which each frame is delivered."""
         up = [str(mpdu) for mpdu in worked_examples.delivery(self.experiment, self.own.worked or {})]
         members = judge.members(claim.ordering)
-        # Other frames than these are no order of theirs: equal places stand in none.
+        # Other frames than these have no order: use equal positions, which are never in order.
         places = {mpdu: float(up.index(mpdu) + 1) if sorted(up) == sorted(members) else 0.0 for mpdu in members}
         return Cell(label, ranked={mpdu: Interval(place, place, place) for mpdu, place in places.items()})
 
     def members(self, claim: Claim, where: Where) -> dict[str, Numbers]:
-        """The members of an order, run by run."""
+        """Members of an order, by run."""
         axis = claim.configuration["axis"]
         return {name: self._member(where, axis, name, claim.metric) for name in judge.members(claim.ordering)}
 
     def _member(self, where: Where, axis: str, name: str, metric: str) -> Numbers:
-        """A member of an order, run by run: of several cells, the least."""
+        """A member of an order, by run; of several cells, the smallest."""
         meant = self.plan.means.get(name)
         if meant is None:
             if " and " in axis:
                 # An axis `scheme and qos` has members such as `fifo VO`.
                 return self.runs({**where, **dict(zip(axis.split(" and "), name.split(" "), strict=True))}, metric)
-            # An axis may be called by what is drawn along it and not by the word of the cells.
+            # An axis may be named after the quantity drawn along it instead of a word of the cells.
             word = axis if self.own.has_word(axis) else self.own.axis_of(name) or axis
             return self.runs({**where, word: name}, metric)
         cells = [self.runs({**where, **words}, metric) for words in meant]
@@ -155,7 +155,7 @@ class Measurer:
         return [min(values) if len(values) == len(cells) else None for values in runs]
 
     def compared(self, claim: Claim, where: Where) -> tuple[Numbers, Numbers, bool]:
-        """What a claim sets over what, run by run, and whether it says by how many per cent the first is more."""
+        """Numerator and denominator of a claim by run, and whether it states the excess in per cent."""
         names = claim.configuration["numerator"], claim.configuration["denominator"]
         axis = self.own.axis_of(names[1])
         metric = self._metric(claim.metric)
@@ -188,7 +188,7 @@ class Measurer:
         return median_interval(found) if as_median else interval(found)
 
     def _worked_out(self, where: Where, metric: Formula | Model | Worked) -> float:
-        """A number that no run gives: by a formula, by a paper's model, or in a worked example."""
+        """A number that needs no run: a formula, a paper's model, or a worked example."""
         match metric:
             case Formula():
                 return formulas.FORMULAS[metric.of]()
@@ -199,7 +199,7 @@ class Measurer:
                 return metric.scale * said
 
     def runs(self, where: Where, name: str) -> Numbers:
-        """A metric run by run."""
+        """A metric by run."""
         metric = self._metric(name)
         match metric:
             case Chosen():
@@ -218,7 +218,7 @@ class Measurer:
         return self.source.numbers(name, metric, where)
 
     def _between(self, where: Where, metric: Ratio | Difference | Reduction | Increase) -> Numbers:
-        """What becomes of another metric between two cells, run by run."""
+        """Combines another metric of two cells, by run."""
         one, other = self._ends({**where, **metric.at} if isinstance(metric, Reduction) else where, metric)
         match metric:
             case Ratio():
@@ -233,9 +233,9 @@ class Measurer:
                 return [None if after is None or not before else 100 * (1 - after / before) for before, after in pairs]
 
     def _knee(self, where: Where, metric: Knee) -> Numbers:
-        """The smallest of some values at which a metric is nearly what it is at best, run by run.
+        """The smallest value at which a metric nearly reaches its best, by run.
 
-        None of a run that lacks the metric at one of the values: the knee may lie there.
+        `None` for a run that lacks the metric at one of the values, because the knee may be there.
         """
         values = sorted(metric.values.items(), key=lambda item: item[1])
         cells = [self.runs({**where, metric.word: name}, metric.of) for name, _ in values]
@@ -247,7 +247,7 @@ class Measurer:
         return found
 
     def _ends(self, where: Where, metric: Ratio | Difference | Reduction | Increase) -> tuple[Numbers, Numbers]:
-        """Another metric at both ends of a comparison, run by run."""
+        """Another metric at both ends of a comparison, by run."""
         one, other = (self.runs({**where, **end}, metric.of) for end in (metric.from_, metric.to))
         return one, other
 
@@ -258,14 +258,14 @@ class Measurer:
 
 
 def quotients(above: Numbers, below: Numbers, per_cent_more: bool = False) -> Numbers:
-    """One over the other run by run, or by how many per cent it is more."""
+    """Ratios by run, or the excess in per cent."""
     pairs = zip(above, below, strict=True)
     found = [None if one is None or not other else one / other for one, other in pairs]
     return [None if ratio is None else 100 * (ratio - 1) for ratio in found] if per_cent_more else [*found]
 
 
 def _combined(words: Where, read: Where) -> list[tuple[str, dict[str, Any]]]:
-    """One for each combination of what the words list; `read` is named too."""
+    """A cell for each combination of listed words; `read` is included in the label."""
     lists = {key: value for key, value in words.items() if isinstance(value, list)}
     found = []
     for values in product(*lists.values()):
@@ -283,7 +283,7 @@ def _found(values: Sequence[float | None]) -> list[float]:
 
 
 def _paired(one: Sequence[float | None], other: Sequence[float | None]) -> tuple[list[float], list[float]]:
-    """The runs in which both were measured."""
+    """Values of the runs that measured both."""
     pairs = [(a, b) for a, b in zip(one, other, strict=True) if a is not None and b is not None]
     if not pairs:
         raise LackingError("no run measured both", ran=True)

@@ -1,32 +1,32 @@
-"""What a run reports of its flows over QUIC, as the paper on them speaks of it."""
+"""Figures of a run's QUIC flows, as in the paper on bursty QUIC."""
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from math import sqrt
 from typing import Any
 
-# UDP payload of a full packet of gQUIC 39 in bytes.
+# UDP payload of a full gQUIC 39 packet in bytes.
 PACKET = 1_350
-# Bytes of a transfer.
+# Transfer size in bytes.
 TRANSFER = 10_000_000
-# Interval of the throughput in s.
+# Throughput interval in s.
 _STEP_S = 0.05
-# Width of a bin of the gaps in us.
+# Bin width of the gap histogram in us.
 _BIN_US = 10
-# A peak is the highest of the bins around it, and has so much of all gaps.
+# A peak is the highest bin in this neighbourhood, with at least this share of all gaps.
 _AROUND = 8
 _LEAST = 0.01
 
 
 def of_run(run: Mapping[str, Any], key: str, statistic: str) -> float | None:
-    """A number of the flows over QUIC of a run, their mean; none if none has it."""
+    """Mean of a figure over the QUIC flows of a run; `None` if no flow has it."""
     found = [value for flow in run["quic"].values() if (value := _of_flow(flow, key, statistic)) is not None]
     return sum(found) / len(found) if found else None
 
 
 def _of_flow(flow: Mapping[str, Any], key: str, statistic: str) -> float | None:
     if key == "gaps":
-        # The last bin holds all that is longer.
+        # The last bin contains all longer gaps.
         gaps = flow["gaps"][:-1]
         if statistic == "cv":
             return variation(gaps)
@@ -40,7 +40,7 @@ def _of_flow(flow: Mapping[str, Any], key: str, statistic: str) -> float | None:
 
 
 def modes(gaps: Sequence[int]) -> list[float]:
-    """The two highest peaks of the histogram of gaps, in us, in rising order; what has hardly any gaps is none."""
+    """The two highest peaks of the gap histogram in us, in ascending order; empty with too few gaps."""
     total = sum(gaps)
     found = [
         (count, (place + 0.5) * _BIN_US)
@@ -51,7 +51,7 @@ def modes(gaps: Sequence[int]) -> list[float]:
 
 
 def variation(gaps: Sequence[int]) -> float | None:
-    """Standard deviation over mean of the gaps in a histogram."""
+    """Coefficient of variation of the gaps in a histogram."""
     total = sum(gaps)
     if not total:
         return None
@@ -62,23 +62,23 @@ def variation(gaps: Sequence[int]) -> float | None:
 
 
 Points = tuple[list[float], list[float]]
-"""Where on the horizontal axis, and how high."""
+"""Horizontal and vertical coordinates."""
 
 
 def window(flow: Mapping[str, Any]) -> Points:
-    """The congestion window in packets over the time since data could be sent, after each acknowledgement."""
+    """Congestion window in packets after each ACK, by time since data could be sent."""
     traces, since = flow["traces"], flow["established_s"]
     return [t - since for t in traces["t_s"]], [cwnd / PACKET for cwnd in traces["cwnd_bytes"]]
 
 
 def stretch(flow: Mapping[str, Any], since_s: float, length_s: float) -> tuple[Points, Points]:
-    """What left the sender and what was acknowledged to it in a stretch: times in ms, numbers from its first packet on.
+    """Packets sent and packets acknowledged during an interval: times in ms, numbers relative to the first packet.
 
-    `since_s` is counted from when data could be sent.
+    `since_s` is relative to the time when data could be sent.
     """
     traces, begin = flow["traces"], flow["established_s"] + since_s
     sent = [(t, n) for t, n in zip(traces["sent_t_s"], traces["sent_number"], strict=True) if 0 <= t - begin < length_s]
-    # A datagram that comes back may carry no acknowledgement.
+    # A received datagram may contain no acknowledgement.
     back = [
         (t, n) for t, n in zip(traces["back_t_s"], traces["back_acked"], strict=True) if n and 0 <= t - begin < length_s
     ]
@@ -88,9 +88,9 @@ def stretch(flow: Mapping[str, Any], since_s: float, length_s: float) -> tuple[P
 
 
 def histogram(flow: Mapping[str, Any]) -> Points:
-    """The share of the gaps between datagrams at the sender's capture, in per cent, by the middle of their bin in us.
+    """Share of the gaps between datagrams in the sender's capture, in per cent, by the middle of the bin in us.
 
-    The last bin, of all that is longer, is left out, not its gaps.
+    The last bin, which contains all longer gaps, is not returned, but its gaps count in the total.
     """
     gaps = flow["gaps"]
     total = sum(gaps) or 1
@@ -98,22 +98,22 @@ def histogram(flow: Mapping[str, Any]) -> Points:
 
 
 def cumulated(flow: Mapping[str, Any]) -> Points:
-    """The share of the gaps that are shorter, in per cent, by the upper end of each bin in us."""
+    """Share of shorter gaps, in per cent, by the upper end of each bin in us."""
     middles, shares = histogram(flow)
     return [at + _BIN_US / 2 for at in middles], list(accumulate(shares))
 
 
 def steps(flow: Mapping[str, Any]) -> Points:
-    """What the receiver got by steps of 50 ms in Mbit/s, by the end of the step in s since data could be sent."""
+    """Received throughput in steps of 50 ms in Mbit/s, by the end of the step in s since data could be sent."""
     rates = flow["throughput_50ms_mbps"]
     return [_STEP_S * (step + 1) for step in range(len(rates))], list(rates)
 
 
 def goodput(run: Mapping[str, Any]) -> float | None:
-    """What the one transfer of a run carried for its application over its time, in Mbit/s, over QUIC or TCP.
+    """Application goodput of a run's single transfer in Mbit/s, over QUIC or TCP.
 
-    Of TCP the time is from the last sample of `ss` without an acknowledged byte to the first one with all of them; none
-    if it did not end.
+    For TCP, the time is from the last `ss` sample without an acknowledged byte to the first with all of them;
+    `None` if the transfer did not end.
     """
     if run.get("quic"):
         return of_run(run, "goodput_mbps", "mean")

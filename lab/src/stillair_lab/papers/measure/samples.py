@@ -1,4 +1,4 @@
-"""What is sampled in a run, and what the papers say of samples: percentiles, cycles of loss, dips."""
+"""Samples of a run, and the papers' statistics of them: percentiles, loss cycles, dips."""
 
 from collections.abc import Collection, Mapping
 from statistics import median
@@ -10,12 +10,13 @@ from stillair.results.statistics import percentile
 from stillair_lab.papers.measure import quic
 from stillair_lab.sawtooth import cuts
 
-# A dip is below this share of what was usual around it, and its samples belong together if they are not further apart.
+# A dip is below this share of the surrounding level. Its samples belong together if they are no further apart
+# than this.
 _DIP = 0.75
 _AROUND_S = 2.0
 _TOGETHER_S = 1.0
 
-# What is carried in a direction, and how the names of its series begin.
+# Throughput by direction, with the prefix of the series' names.
 _WAYS = {"tcp_mbps": "TCP ", "up_mbps": "TCP upload", "down_mbps": "TCP download"}
 
 Curve = list[tuple[float, float]]
@@ -25,19 +26,20 @@ Curve = list[tuple[float, float]]
 def of_run(
     result: Result, run: Run, what: str, statistic: str, stations: Collection[str] | None = None
 ) -> float | None:
-    """A statistic of what is sampled in a run; none if there are too few samples for it.
+    """A statistic of a run's samples; `None` with too few samples.
 
-    What: `srtt_ms` and `pacing_mbps` of all sockets, `ping_ms` of all stations or these, `goodput_mbps` of all flows
-    together. Of one of Flent's tests `tcp_mbps`, `up_mbps`, `down_mbps`: what its TCP flows carry in each measured
-    step, in all and by direction. `lead_mbps` is by how much the downloads carry more, `gap_mbps` how far the
-    directions are apart.
+    `what` is `srtt_ms` or `pacing_mbps` of all sockets, `ping_ms` of all or the given stations, or
+    `goodput_mbps` of all flows together. For Flent tests: `tcp_mbps`, `up_mbps`, `down_mbps`, the throughput
+    of the TCP flows in each measured step, in total and by direction; `lead_mbps`, by which downloads exceed
+    uploads; `gap_mbps`, the absolute difference of the directions.
 
-    `quic.` and a key of the summary of flows over QUIC: of their mean. `quic.gaps` is the histogram of times between
-    datagrams at the sender's capture, with the statistics `mode1` and `mode2`, its two highest peaks in us in rising
-    order, and `cv`, its coefficient of variation. `quic.acks_20ms`: datagrams that come back in 20 ms.
+    `quic.` with a key of the summary of QUIC flows is their mean. `quic.gaps` is the histogram of times
+    between datagrams in the sender's capture, with the statistics `mode1` and `mode2`, its two highest peaks
+    in us in ascending order, and `cv`, its coefficient of variation. `quic.acks_20ms` counts datagrams
+    received in 20 ms.
 
-    Statistics: `mean`, and `p10` and the like, of all samples alike; of the flows' mean over time `cycles`, how often
-    it was cut, and `dips_s`, the mean time between short dips.
+    Statistics are `mean`, and `p10` and the like, of all samples; of the flows' mean over time also `cycles`,
+    the number of cuts, and `dips_s`, the mean time between short dips.
     """
     if what.startswith("quic."):
         return quic.of_run(run, what.removeprefix("quic."), statistic)
@@ -59,7 +61,7 @@ def of_run(
 
 
 def pings(result: Result, run: Run, stations: Collection[str] | None = None) -> list[float]:
-    """Round-trip times of the ICMP pings to all stations or these, in ms: of replies in the time that is measured."""
+    """Round-trip times in ms of ICMP pings to all or the given stations, for replies within the measured time."""
     series = result.run_with_series(run["run"]).series
     since, until = series.measured_ns()
     return [
@@ -72,7 +74,7 @@ def pings(result: Result, run: Run, stations: Collection[str] | None = None) -> 
 
 
 def carried(result: Result, run: Run, what: str) -> list[float]:
-    """What the TCP flows of a test carry together in each step that is measured, in Mbit/s."""
+    """Total throughput of a test's TCP flows in each measured step, in Mbit/s."""
     series = result.run_with_series(run["run"]).series
     flows = [flow for flow in series.flows if flow.flent is not None and flow.flent.startswith(_WAYS[what])]
     by_flow = [series.mbps(flow)[series.measured_steps()] for flow in flows]
@@ -80,7 +82,7 @@ def carried(result: Result, run: Run, what: str) -> list[float]:
 
 
 def over_time(run: Run, what: str) -> Curve:
-    """The mean of all sockets that had a round-trip time (`srtt_ms`), or the sum of their goodput (`goodput_mbps`)."""
+    """Mean of all sockets with a round-trip time (`srtt_ms`), or the sum of their goodput (`goodput_mbps`)."""
     at: dict[float, list[float]] = {}
     for socket in run["sockets"].values():
         for t, value in _goodput(socket) if what == "goodput_mbps" else _srtt(socket):
@@ -97,12 +99,12 @@ def _pooled(run: Run, what: str) -> list[float]:
 
 
 def _srtt(socket: Socket) -> Curve:
-    # Before its first measurement a socket has none.
+    # A socket has no round-trip time before its first measurement.
     return [(t, value) for t, value in zip(socket["t_s"], socket["srtt_ms"], strict=True) if value]
 
 
 def _goodput(socket: Mapping[str, Any]) -> Curve:
-    """What was acknowledged since the sample before, and since the start for the first."""
+    """Bytes acknowledged since the previous sample, or since the start."""
     curve: Curve = []
     before, had = 0.0, 0
     for t, acked in zip(socket["t_s"], socket["bytes_acked"], strict=True):
@@ -115,7 +117,7 @@ def _goodput(socket: Mapping[str, Any]) -> Curve:
 def _between_dips(curve: Curve) -> float | None:
     begun: list[float] = []
     last = -_TOGETHER_S
-    # How a flow starts is no dip.
+    # The start of a flow is not a dip.
     for t, value in (point for point in curve if point[0] >= _AROUND_S):
         usual = median(other for at, other in curve if abs(at - t) <= _AROUND_S)
         if value < _DIP * usual:

@@ -1,9 +1,9 @@
-"""Marks of a scatter plot: runs placed by the average data rate that they had, and what a paper says of many of them.
+"""Marks of a scatter plot: runs by their average data rate, and claims about many of them.
 
-A paper may draw a mark for each run and speak of all marks below a rate, of the largest, of those of one kind of
-station against another's. How many frames came broken at which rate it may not say, so the same runs are there for
-several answers, the `airs`; the first of them was taken before any run. The plan states all this
-(`runs/scatter_marks.py`).
+A paper may draw a mark for each run, and make claims about all marks below a rate, about the largest, or
+about one kind of station compared with another. If it does not state how many frames are corrupted at which
+rate, the same runs exist for several assumptions, the `airs`; the first was chosen before any run. The plan
+defines all of this (`runs/scatter_marks.py`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,14 +25,14 @@ from stillair_lab.papers.runs.scatter_marks import Placing
 
 @dataclass(frozen=True)
 class Mark:
-    """The runs of one station at one place: one mark each."""
+    """Runs of a station at a place: one mark each."""
 
     sta: str
     method: str
     place: str
-    """Rate or distance, which stations and methods are compared at."""
+    """Rate or distance at which stations and methods are compared."""
     rate: Sequence[float]
-    """Average data rate of its A-MPDUs in Mbit/s, run by run."""
+    """Average data rate of its A-MPDUs in Mbit/s, by run."""
     rtt: Sequence[float]
     """Average RTT of the ping in ms."""
     queue: Sequence[float]
@@ -45,14 +45,14 @@ Scatter = Sequence[Mark]
 
 
 def placing(plan: Plan) -> Placing:
-    """How the paper's runs become marks."""
+    """Definition of the marks in a plan."""
     if plan.marks is None:
         raise InputError("experiments.toml: found an experiment with marks, expected a table marks that says how")
     return plan.marks
 
 
 def marks(plan: Plan, own: ExperimentPlan, outcomes: Mapping[str, Outcome], air: str) -> list[Mark]:
-    """The marks of an experiment under one of the `airs`."""
+    """Marks of an experiment under one of the `airs`."""
     by = placing(plan)
     found = []
     for campaign in own.campaigns:
@@ -63,7 +63,7 @@ def marks(plan: Plan, own: ExperimentPlan, outcomes: Mapping[str, Outcome], air:
 
 
 def under(by: Placing, cell: CellPlan, air: str) -> bool:
-    """Whether a cell belongs to one of the `airs`."""
+    """Returns true if a cell belongs to one of the `airs`."""
     error, rate = cell.where.get("error"), cell.where.get(by.rate)
     if error is None or rate is None:
         return air == by.other
@@ -72,7 +72,7 @@ def under(by: Placing, cell: CellPlan, air: str) -> bool:
 
 
 def _mark(by: Placing, cell: CellPlan, result: Result) -> Mark:
-    # A run in which nothing came back or went out has no number; zero is what it had.
+    # A run without traffic has no number; use zero.
     stations = [run["stations"][by.station] for run in result.runs]
     rates, pings = ([station[key] or 0.0 for station in stations] for key in ("mean_rate_up_mbps", "ping_mean_ms"))
     where = cell.where
@@ -83,7 +83,7 @@ def _mark(by: Placing, cell: CellPlan, result: Result) -> Mark:
 
 
 def queue(by: Placing, run: Run) -> float:
-    """The average number of packets in the station's queues, over all samples."""
+    """Mean number of packets in the station's queues, over all samples."""
     found = recorded(run)
     if found is None or not found.t_s:
         return 0.0
@@ -92,14 +92,14 @@ def queue(by: Placing, run: Run) -> float:
 
 
 def compares_methods(claim: Claim, plan: Plan) -> bool:
-    """Whether a claim sets one method of the access point against the other."""
+    """Returns true if a claim compares the access point's methods."""
     metric = plan.metrics.get(claim.metric)
     over = metric.over if isinstance(metric, Marks) else {}
     return placing(plan).methods in (claim.configuration.get("axis"), *over)
 
 
 def cells(claim: Claim, experiment: Experiment, plan: Plan, found: Scatter) -> list[Cell]:
-    """What these marks say of each cell that a claim lists."""
+    """Evaluates the marks for each cell that a claim lists."""
     if not found:
         return [Cell(lacks="not asked to run")]
     by, metric = placing(plan), plan.metrics.get(claim.metric)
@@ -119,12 +119,12 @@ class _Said:
     marks: Scatter
 
     def stations(self) -> list[str]:
-        """The kinds of station that the claim is about."""
+        """Kinds of station in the claim."""
         named = self.claim.configuration.get(self.by.kinds, [])
         return [str(name) for name in named] if isinstance(named, list) else [str(named)]
 
     def of(self, sta: str, method: str | None = None, low: float = 0.0, high: float | None = None) -> list[Mark]:
-        """The marks of a station between two rates; the upper one is the claim's if not said."""
+        """Marks of a station between two rates. The default upper bound is the claim's."""
         most = float(self.claim.configuration.get("rate_below", "inf")) if high is None else high
         return [
             mark
@@ -133,19 +133,19 @@ class _Said:
         ]
 
     def values(self, mark: Mark) -> Sequence[float]:
-        """What the claim is about, of a mark: run by run."""
+        """Quantity of the claim for a mark, by run."""
         own: Sequence[float] = getattr(mark, self.metric.of)
         if not self.metric.large:
             return own
         return [value if rtt > self.by.large_ms else 0.0 for value, rtt in zip(own, mark.rtt, strict=True)]
 
     def over(self, marks: Iterable[Mark]) -> list[float]:
-        """The statistic over some marks, run by run."""
+        """The statistic over several marks, by run."""
         statistic = max if self.metric.statistic == "max" else _mean
         return [statistic(values) for values in zip(*map(self.values, marks), strict=True)]
 
     def low_and_high(self) -> tuple[str, list[Mark], list[Mark]]:
-        """The one kind of station that the claim is about, its marks at the low rates, and at the high ones."""
+        """The claim's single kind of station, its marks at low rates, and those at high rates."""
         (sta,) = self.stations()
         return sta, self.of(sta, high=self.by.low_mbps), self.of(sta, low=self.by.low_mbps)
 
@@ -169,7 +169,7 @@ def _cells(said: _Said) -> list[Cell]:
 
 
 def _along(said: _Said) -> Mapping[str, Mapping[str, Sequence[Mark]]]:
-    """The marks of each member of an order, by the kind of station that it is about; by none if it is about several."""
+    """Marks of each member of an order, by kind of station, or under an empty key if the kinds are compared."""
     names, axis = judge.members(said.claim.ordering), said.claim.configuration["axis"]
     if axis == said.by.kinds:
         return {"": {name: said.of(name) for name in names}}
@@ -182,7 +182,7 @@ def _along(said: _Said) -> Mapping[str, Mapping[str, Sequence[Mark]]]:
 
 
 def _paired(said: _Said) -> list[Cell]:
-    """Every mark over the one at the same place that the metric's word chooses."""
+    """Each mark divided by the mark at the same place that the metric's word selects."""
     ((word, base),) = said.metric.over.items()
     cells = []
     for sta in said.stations():
@@ -213,7 +213,7 @@ def _ordered(said: _Said, label: str, groups: Mapping[str, Sequence[Mark]]) -> l
 def region(
     claims: Sequence[tuple[Experiment, Claim]], plan: Plan, own: ExperimentPlan, outcomes: Mapping[str, Outcome]
 ) -> dict[str, list[Judgement]]:
-    """The verdict of each claim under each of the `airs`: by the claim's name, verdicts in their order."""
+    """Verdict of each claim under each of the `airs`, in their order."""
     by_air = [marks(plan, own, outcomes, air) for air in placing(plan).airs]
     return {
         claim.id: [judge.judge(claim, cells(claim, experiment, plan, found)) for found in by_air]

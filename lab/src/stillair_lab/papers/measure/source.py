@@ -1,4 +1,4 @@
-"""Where the numbers of cells come from, run by run. A measurer makes all other numbers of them."""
+"""Sources of cells' numbers, by run, from which a measurer derives all others."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,37 +12,37 @@ from stillair_lab.papers.runs.metrics import Metric, Reported, Sampled
 from stillair_lab.papers.runs.plan import ExperimentPlan, Plan, matches
 
 Numbers = list[float | None]
-"""A number for each run; none of a run that has none."""
+"""A number for each run, or `None`."""
 
 NOT_ASKED = "not asked to run"
 
 
 class LackingError(Exception):
-    """A number that there is not, and why; `ran` if its cell was run all the same."""
+    """A number does not exist, with the reason; `ran` if its cell was run nevertheless."""
 
     def __init__(self, why: str, ran: bool = False) -> None:
-        """Why there is no number."""
+        """Takes the reason."""
         super().__init__(why)
         self.ran = ran
 
 
 class Source(Protocol):
-    """What gives the numbers of a cell: its runs, draws in place of them, or nothing but a note of what is asked."""
+    """Source of a cell's numbers: its runs, random draws, or a recorder of the requests."""
 
     def numbers(self, name: str, metric: Metric, where: Where) -> Numbers:
-        """A metric that is made of no other, in the cell that the words choose; `name` is the paper's for it."""
+        """Numbers of a metric in the cell that the words select; `name` is the paper's name of the metric."""
 
     def repetitions(self) -> int:
-        """How many numbers there are of each cell."""
+        """Number of repetitions of each cell."""
 
 
 def stations(plan: Plan, name: str) -> Sequence[str]:
-    """The stations that a claim calls so: a class, a sum of some (`fast1 + fast2`), or one."""
+    """Stations by the name in a claim: a class, a sum (`fast1 + fast2`), or a single one."""
     return plan.stations.get(name) or name.split(" + ")
 
 
 def without_station(where: Where) -> dict[str, Any]:
-    """The words that choose a cell."""
+    """The words that select a cell, without the station."""
     return {key: value for key, value in where.items() if key != "station"}
 
 
@@ -53,10 +53,10 @@ class Runs:
     own: ExperimentPlan
     plan: Plan
     outcomes: Mapping[str, Outcome]
-    """Outcomes by the name of their campaign."""
+    """Outcomes by campaign name."""
 
     def numbers(self, name: str, metric: Metric, where: Where) -> Numbers:
-        """A metric run by run: of a station, a class of them, a sum of some, or the whole."""
+        """A metric by run: of a station, a class, a sum, or the whole."""
         station = where.get("station")
         result = self.result(without_station(where))
         match metric:
@@ -73,7 +73,7 @@ class Runs:
         raise LackingError(f"a run does not report {name} for {station or 'the whole'}", ran=True)
 
     def result(self, where: Where) -> Result:
-        """The result of the cell that the words choose."""
+        """Result of the cell that the words select."""
         for lack in self.own.lacks:
             if matches(lack.where, where):
                 raise LackingError(f"needs {lack.needs}")
@@ -87,7 +87,7 @@ class Runs:
         return outcome.results[cell.name]
 
     def repetitions(self) -> int:
-        """Runs of each cell, of those that were run."""
+        """Number of runs of each cell."""
         ran = [outcome.results for outcome in self.outcomes.values() if outcome.results]
         if not ran:
             raise LackingError(NOT_ASKED)

@@ -10,13 +10,13 @@ SIZE = "mean aggregate size"
 
 
 def at_printed(table: Experiment, scheme: str) -> dict[str, Prediction]:
-    """The model at the aggregate sizes that the paper prints."""
+    """The model with the printed aggregate sizes."""
     printed = table.printed()
     return at({name: printed[scheme, name, SIZE] for name in STATIONS}, table, scheme)
 
 
 def at(sizes: Mapping[str, float], table: Experiment, scheme: str) -> dict[str, Prediction]:
-    """The model at these mean aggregate sizes and the PHY rates that the paper prints."""
+    """The model with these mean aggregate sizes and the printed PHY rates."""
     printed = table.printed()
     stations = [Station(aggregate=size, phy_mbps=printed[scheme, name, "PHY rate"]) for name, size in sizes.items()]
     said = predict(stations, airtime_fair=scheme == "airtime")
@@ -24,7 +24,7 @@ def at(sizes: Mapping[str, float], table: Experiment, scheme: str) -> dict[str, 
 
 
 def value(table: Experiment, scheme: str, station: str, quantity: str) -> float:
-    """A quantity of the predictions from the printed inputs, by its field; of all stations for `total`."""
+    """A quantity of the predictions from printed inputs, by field; the sum of all stations for `total`."""
     said = at_printed(table, scheme)
     chosen = said.values() if station == "total" else [said[station]]
     return sum(float(getattr(prediction, quantity)) for prediction in chosen)

@@ -1,8 +1,8 @@
-"""Worked examples: events that a paper prints, handed to the receiver itself, and what became of each frame.
+"""Worked examples: events printed in a paper, replayed by the receiver, with the fate of each frame.
 
-No scenario and no campaign: the events stand in the inventory, or in the plan where the paper tells them in words. The
-receiver is a program of the engine's source (`crates/sim/examples/retry_out.rs`); its answers are kept beside the
-paper (`worked-examples.json`), and `make test` asks it again.
+They need no scenario or campaign. The events are in the inventory, or in the plan if the paper describes them
+in words. The receiver is a program of the engine's source (`crates/sim/examples/retry_out.rs`). Its answers
+are stored with the paper (`worked-examples.json`), and `make test` checks them.
 """
 
 import json
@@ -14,27 +14,27 @@ from stillair_lab.papers.claims import paper_registry
 from stillair_lab.papers.claims.inventory import Experiment
 
 After = Mapping[str, Any]
-"""What became of the frames of one A-MPDU, as the receiver tells it: `up`, `kept`, `lost`, `ignored`, `counts`."""
+"""Fates of the frames of an A-MPDU, from the receiver: `up`, `kept`, `lost`, `ignored`, `counts`."""
 Events = Sequence[Mapping[str, Any]]
 
 KEPT = "worked-examples.json"
-"""In a paper's folder: `examples`, each with `index`, `ampdus` and what came of them, `after`; `index_by_rate`, rows of
-from and below in Mbit/s and the index."""
+"""File in a paper's folder: `examples`, each with `index`, `ampdus` and the outcome `after`; `index_by_rate`,
+rows of lower and upper bound in Mbit/s and the index."""
 
 
 def events(experiment: Experiment, worked: Mapping[str, Any]) -> Events:
-    """The A-MPDUs of an example, each with what was `received` and what of it came with a `crc_error`."""
+    """A-MPDUs of an example, each with the frames `received`, and those among them with a `crc_error`."""
     found: Events = worked.get("ampdus") or experiment.setup.get("events", ())
     return found
 
 
 def came(ampdus: Events) -> Events:
-    """Returns only what the receiver is given of each A-MPDU."""
+    """Returns only the receiver's input for each A-MPDU."""
     return [{key: list(ampdu[key]) for key in ("received", "crc_error")} for ampdu in ampdus]
 
 
 def replay(index: int, ampdus: Events) -> list[After]:
-    """Returns the kept answers of a receiver that gives a frame up at this index."""
+    """Returns the stored answers of a receiver that gives up a frame at this index."""
     given = came(ampdus)
     for one in _kept()["examples"]:
         if (one["index"], one["ampdus"]) == (index, given):
@@ -48,7 +48,7 @@ def replay(index: int, ampdus: Events) -> list[After]:
 
 @paper_registry.remembered
 def _kept() -> Mapping[str, Any]:
-    """What all papers have kept."""
+    """The stored answers of all papers."""
     found: dict[str, list[Any]] = {"examples": [], "index_by_rate": []}
     for folder in paper_registry.folders().values():
         if (file := folder / KEPT).is_file():
@@ -58,24 +58,24 @@ def _kept() -> Mapping[str, Any]:
 
 
 def value(name: str, experiment: Experiment, worked: Mapping[str, Any], where: Mapping[str, Any]) -> float:
-    """A quantity of an example, of the frame that `where` names by `mpdu`."""
+    """A quantity of an example, for the frame that `where` names by `mpdu`."""
     ampdus = events(experiment, worked)
     return _QUANTITIES[name](replay(int(experiment.setup["index"]), ampdus), ampdus, int(where["mpdu"]))
 
 
 def delivery(experiment: Experiment, worked: Mapping[str, Any]) -> list[int]:
-    """The frames in the order in which they went up."""
+    """Frames in the order of delivery."""
     after = replay(int(experiment.setup["index"]), events(experiment, worked))
     return [mpdu for row in after for mpdu in row["up"]]
 
 
 def table_of_index() -> list[tuple[float, float | None, int | None]]:
-    """Where the index changes over the smoothed rate, in Mbit/s: from, below, index."""
+    """Index by smoothed rate in Mbit/s: lower bound, upper bound, index."""
     return [(low, below, index) for low, below, index in _kept()["index_by_rate"]]
 
 
 def _first(after: Sequence[After], key: str, mpdu: int) -> int:
-    """The number of the first A-MPDU after which a frame is among these; 0 if it never is."""
+    """Number of the first A-MPDU after which a frame is in this list; 0 if never."""
     return next((n for n, row in enumerate(after, 1) if mpdu in row[key]), 0)
 
 

@@ -1,6 +1,6 @@
-"""What a reader gets: a row for each claim, as text, JSON, one page or a folder; and why a claim is not reproduced.
+"""The report: a row for each claim, as text, JSON, page or folder; and why a claim is not reproduced.
 
-`registry` says which experiments a name means.
+`registry` resolves names of experiments.
 
     export    a folder of results
     page      the report as HTML

@@ -1,4 +1,4 @@
-"""Keeping a report: a folder with the page, the claims, the text, and the pictures."""
+"""Stores a report: a folder with the page, the claims, the text, and the pictures."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -16,7 +16,7 @@ Pictures = Mapping[str, Mapping[str, bytes]]
 
 
 def pictures(report: Report) -> dict[str, dict[str, bytes]]:
-    """The artefact of each experiment that was run, by its name and then by form; none without matplotlib."""
+    """Artefact of each experiment that was run, by name and format; empty without matplotlib."""
     if not style.available():
         return {}
     drawn = {}
@@ -29,7 +29,7 @@ def pictures(report: Report) -> dict[str, dict[str, bytes]]:
 
 
 def prepare(folder: Path) -> None:
-    """An `InputError` if files in a folder have the names of a report's and are not of a report of ours."""
+    """Raises `InputError` if a folder has foreign files with a report's names."""
     try:
         data = source.parsed(source.data(folder / "runs.json", source.most_json()))
         ours = isinstance(data, dict) and {"version", "cells"} <= data.keys()
@@ -43,13 +43,13 @@ _RUNS = ".runs"
 
 
 def runs(folder: Path) -> Path:
-    """The folder of finished runs while a report is not complete."""
+    """Folder of finished runs while a report is incomplete."""
     output.prepare(folder / _RUNS)
     return folder / _RUNS
 
 
 def write(folder: Path, report: Report) -> None:
-    """Writes `report.html`, `claims.json` and `report.txt`; and in a folder a paper its own part with its pictures.
+    """Writes the page, the claims and the text; and for each paper a folder with its part and its pictures.
 
     Removes the finished runs, which the report no longer needs.
     """

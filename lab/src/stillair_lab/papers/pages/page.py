@@ -1,4 +1,4 @@
-"""The report as one page: every artefact, every verdict, the settings of each run. It needs no other file."""
+"""The report as one self-contained page: every artefact, every verdict, the settings of each run."""
 
 import base64
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from stillair_lab.papers.pages.registry import Entry
 from stillair_lab.papers.pages.report import Report, Row
 from stillair_lab.papers.robustness import counts
 
-# What the verdicts mean, for a reader who has not seen the rule.
+# Explains the verdicts to readers who do not know the rule.
 _MEANINGS = {
     judge.REPRODUCED: "the mean over the runs is within the tolerance",
     judge.NOT_REPRODUCED: "it is not; never calibrated to",
@@ -34,10 +34,10 @@ _RULE = (
 
 
 def page(report: Report, pictures: Mapping[str, bytes]) -> str:
-    """The page. `pictures` are SVG files by the name of their experiment."""
+    """Returns the page. `pictures` are SVG files by experiment name."""
     rows = report.rows()
     known = {paper.short: paper for paper in papers()}
-    # What was run comes first; the rest in the order of their names.
+    # Experiments that were run come first, the rest by name.
     shorts = sorted(report.papers(), key=lambda short: not any(map(report.drawn, report.of_paper(short).entries)))
     sections = [_paper(known[short], report.of_paper(short), pictures) for short in shorts]
     counted = f"{len(rows)} claims of {len(sections)} paper{'s' if len(sections) != 1 else ''}"
@@ -70,7 +70,7 @@ def _totals(rows: Sequence[Row]) -> str:
 
 
 def _strip(rows: Sequence[Row]) -> str:
-    """The verdicts as parts of one bar."""
+    """Verdicts as segments of a bar."""
     counts = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in judge.VERDICTS}
     said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
     parts = "".join(f'<i class="{verdict}" style="flex:{count}"></i>' for verdict, count in counts.items() if count)
@@ -91,7 +91,7 @@ def _contents(report: Report, shorts: Sequence[str]) -> str:
 
 
 def _beside(rows: Sequence[Row]) -> str:
-    """What stands beside the verdicts, as cells."""
+    """Further counts as table cells."""
     found = counts.count(rows)
     error = "" if found.error is None else f"{100 * found.error:.0f} % of {len(found.errors)}"
     return f"<td>{found.non_discriminating}</td><td>{error}</td>"
@@ -133,7 +133,7 @@ def _ran(entry: Entry, report: Report, rows: Sequence[Row], pictures: Mapping[st
 
 
 def _rest(entry: Entry, rows: Sequence[Row]) -> str:
-    """A line for an experiment that was not run, with its claims to be opened."""
+    """A line for an experiment that was not run, with its claims collapsed."""
     experiment = entry.experiment
     why = f", {escape(entry.status)}" if rows else ""
     return (
@@ -164,7 +164,7 @@ def _claims(rows: Sequence[Row]) -> str:
 
 
 def _kernel(row: Row) -> str:
-    """What the real kernel says, in full where the mouse stands."""
+    """The real kernel's verdict, with details as a tooltip."""
     if "kernel" not in row:
         return ""
     return f'<td title="{escape(kernel_verdicts.said(row["kernel"]))}">{escape(words.kernel(row))}</td>'
@@ -184,13 +184,13 @@ def _claim(row: Row) -> str:
 
 
 def _mark(row: Row) -> str:
-    """The verdict; where it depends on which of several settings is meant, that of each."""
+    """The verdict, or one for each setting if they differ."""
     found = words.verdict(row).split("/")
     return "<br>".join(f'<span class="mark {verdict}">{verdict}</span>' for verdict in found)
 
 
 def _settings(entry: Entry, report: Report) -> str:
-    """What the paper states, what was taken for what it does not, and the scenario with its cells."""
+    """Settings that the paper states, assumptions for the others, and the scenario with its cells."""
     parts = [_stated(entry.experiment), _unstated(entry.experiment)]
     for campaign in entry.campaigns:
         outcome = report.outcomes.get(campaign)

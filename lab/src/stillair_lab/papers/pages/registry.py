@@ -1,4 +1,4 @@
-"""Which experiments there are, which can be run, and which a name means."""
+"""The experiments, whether they can be run, and lookup by name."""
 
 from dataclasses import dataclass, replace
 
@@ -13,14 +13,14 @@ from stillair_lab.papers.runs.plan import Campaign, ExperimentPlan, Plan, plan
 
 @dataclass(frozen=True)
 class Entry:
-    """An experiment and how it is run."""
+    """An experiment and its plan."""
 
     experiment: Experiment
     plan: ExperimentPlan
 
     @property
     def others(self) -> dict[str, Plan]:
-        """The paper's plans with other settings, as far as they run anything of this experiment anew."""
+        """The paper's alternative plans that repeat runs of this experiment."""
         return {
             name: other
             for name, other in plan(self.experiment.paper).others.items()
@@ -29,25 +29,26 @@ class Entry:
 
     @property
     def campaigns(self) -> list[Campaign]:
-        """What is run for it, with other settings too."""
+        """Its campaigns, including those of alternative plans."""
         others = [other.experiments[self.experiment.id].campaigns for other in self.others.values()]
         return list(dict.fromkeys(own for campaigns in (self.plan.campaigns, *others) for own in campaigns))
 
     @property
     def all_campaigns(self) -> list[Campaign]:
-        """These and their ends of ranges."""
+        """Its campaigns, including the ends of ranges."""
         return list(dict.fromkeys([*self.plan.all_campaigns(), *self.campaigns]))
 
     @property
     def status(self) -> str:
-        """In a few words, for the list of experiments."""
+        """Status in a few words, for the list of experiments."""
         if self.plan.needs:
             return f"needs {self.plan.needs}"
         if self.plan.worked is not None:
             return "yes"
         if not self.plan.campaigns:
             return "nothing to run"
-        # One that needs nothing is ready, or its scenario is a mistake: that is for those who run it.
+        # A campaign without `needs` is ready, or its scenario has a mistake, which is reported when it is
+        # run.
         unready = [own for own in self.plan.campaigns if own.needs and campaign.prepare(own)]
         lacks = dict.fromkeys([*(own.needs for own in unready), *(lack.needs for lack in self.plan.lacks)])
         if len(unready) == len(self.plan.campaigns):
@@ -56,7 +57,7 @@ class Entry:
 
 
 def entries() -> list[Entry]:
-    """Every experiment of every paper."""
+    """All experiments of all papers."""
     return [_entry(experiment, plan(experiment.paper).experiments[experiment.id]) for experiment in experiments()]
 
 
@@ -76,7 +77,7 @@ def _fitted(paper: str) -> dict[str, str]:
 
 
 def find(name: str) -> list[Entry]:
-    """The experiments whose name begins so; `all` means every one."""
+    """Experiments whose name starts with this; `all` selects every one."""
     paper, slash, beginning = name.partition("/")
     if not name:
         raise InputError("paper: found \"\", expected the beginning of a name; 'stillair paper' lists them")
@@ -89,14 +90,13 @@ def find(name: str) -> list[Entry]:
         and entry.experiment.id.startswith(beginning)
     ]
     if not found and any(claim.id == name for experiment in experiments() for claim in experiment.claims):
-        raise InputError(
-            f"{name}: found a claim, expected an experiment; with --why it is told why a claim is not reproduced"
-        )
+        raise InputError(f"{name}: found a claim, expected an experiment; --why explains why a claim is not reproduced")
     if not found:
-        # An experiment may be named by what stands before its first hyphen; who has written no slash has meant a paper.
+        # An experiment may be abbreviated to the part before its first hyphen; a name without a slash is a
+        # paper.
         short = (f"{entry.experiment.paper}/{entry.experiment.id.partition('-')[0]}" for entry in entries())
         near = hint(name, short if slash else (entry.experiment.paper for entry in entries()))
-        raise InputError(f"{name}: no experiment has a name that begins so; 'stillair paper' lists them{near}")
-    # `table1` is the part before the first hyphen of one experiment and only the beginning of `table10-...`.
+        raise InputError(f"{name}: no experiment name starts with this; 'stillair paper' lists them{near}")
+    # `table1` is the whole abbreviation of one experiment, but only a prefix of `table10-...`.
     exact = [entry for entry in found if beginning in (entry.experiment.id, entry.experiment.id.partition("-")[0])]
     return exact or found

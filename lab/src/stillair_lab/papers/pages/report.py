@@ -1,4 +1,4 @@
-"""`stillair paper`: running the experiments, and a row for each claim."""
+"""`stillair paper`: runs the experiments, with a row for each claim."""
 
 import json
 import textwrap
@@ -27,32 +27,32 @@ from stillair_lab.papers.runs.plan import Campaign, plan
 
 Row = dict[str, Any]
 
-# Columns of running text at the terminal.
+# Width of running text at the terminal.
 _WIDTH = 110
 
 
 @dataclass(frozen=True)
 class Report:
-    """What was run and what came of it."""
+    """The experiments and their outcomes."""
 
     entries: Sequence[Entry]
     outcomes: Mapping[Campaign, Outcome]
     extra: Sequence[tuple[str, str]] = ()
-    """Overrides of the user in every cell: with any, the runs are not the paper's experiments."""
+    """User overrides for every cell. With any, the runs are not the paper's experiments."""
     asked: bool = True
-    """Somebody asked for these experiments; else they are only listed, and not even worked examples are judged."""
+    """False if the experiments are only listed; then not even worked examples are judged."""
     made: dict[str, Row] = field(default_factory=dict)
-    """Rows that were made, by claim: they take a while."""
+    """Cached rows by claim, as they take time to compute."""
 
     def measurer(self, entry: Entry, under: str = "") -> Measurer:
-        """What finds the numbers of an experiment in these runs, or in those with other settings."""
+        """Returns the measurer of an experiment, for these runs or for an alternative plan."""
         of = entry.others[under] if under else None
         campaigns = of.experiments[entry.experiment.id].campaigns if of else entry.plan.campaigns
         own = {campaign.id: outcome for campaign, outcome in self.outcomes.items() if campaign in campaigns}
         return Measurer(entry.experiment, of or plan(entry.experiment.paper), own, self.asked)
 
     def at_ends(self, entry: Entry) -> dict[str, Measurer]:
-        """The same at the ends of ranges: in place of the runs of each campaign those of its end."""
+        """Measurers at the ends of ranges, which replace the runs of each campaign by those of its end."""
         return {
             name: Measurer(
                 entry.experiment,
@@ -68,14 +68,14 @@ class Report:
         }
 
     def drawn(self, entry: Entry) -> bool:
-        """Whether there are runs to draw this experiment's artefact from, or it needs none."""
+        """Returns true if the experiment's artefact can be drawn: it has runs, or needs none."""
         if entry.plan.worked is not None:
             return True
         ran = [campaign for campaign, outcome in self.outcomes.items() if outcome.results is not None]
         return bool(entry.plan.draws) and any(campaign in ran for campaign in entry.plan.campaigns)
 
     def rows(self) -> list[Row]:
-        """One row for each claim, as `stillair paper --json` prints them."""
+        """Rows of all claims, as in `stillair paper --json`."""
         for entry in self.entries:
             measurer, ends = self.measurer(entry), self.at_ends(entry)
             for claim in entry.experiment.claims:
@@ -88,19 +88,19 @@ class Report:
         return [self.made[claim.id] for entry in self.entries for claim in entry.experiment.claims]
 
     def _non_discriminating(self, entry: Entry, claim: Claim, verdict: str, under: str = "") -> Row:
-        """Whether a claim can hardly fail; nothing of one that is not judged."""
+        """Checks whether a claim can hardly fail; empty for a claim that is not judged."""
         if verdict not in (judge.REPRODUCED, judge.NOT_REPRODUCED):
             return {}
         paper = entry.experiment.paper
         own = [(campaign, outcome) for campaign, outcome in self.outcomes.items() if campaign.paper == paper]
-        # What was not run again with these settings depends on none.
+        # Campaigns that are not repeated with these settings do not depend on them.
         ran = {campaign.id: outcome for name in ("", under) for campaign, outcome in own if campaign.under == name}
         found = non_discriminating.chance(claim, entry.experiment, entry.others[under] if under else plan(paper), ran)
         told = {"counted": found.non_discriminating, "off": found.off or None, "draws": found.draws, "why": found.why}
         return {"non_discriminating": {**told, "worked": entry.plan.worked is not None}}
 
     def _settings(self, entry: Entry, claim: Claim, row: Row) -> Row:
-        """The verdict with each of several settings, where the paper leaves open which is meant; the row's own last."""
+        """Verdict with each alternative setting, if the paper leaves the choice open; the row's own is last."""
         if not entry.others or row["verdict"] not in (judge.REPRODUCED, judge.NOT_REPRODUCED):
             return {}
         found = {}
@@ -112,16 +112,16 @@ class Report:
         return {"setting": name, "settings": {**found, name: own}}
 
     def of_paper(self, paper: str) -> "Report":
-        """The part about one paper."""
+        """The part of one paper."""
         own = [entry for entry in self.entries if entry.experiment.paper == paper]
         return Report(own, self.outcomes, self.extra, self.asked, self.made)
 
     def papers(self) -> list[str]:
-        """The papers it is about."""
+        """The papers in the report."""
         return list(dict.fromkeys(entry.experiment.paper for entry in self.entries))
 
     def head(self) -> str:
-        """The version and the seeds that made it."""
+        """Version and seeds."""
         lines = [f"stillair {__version__}"]
         for campaign, outcome in self.outcomes.items():
             if outcome.results and any(campaign in entry.all_campaigns for entry in self.entries):
@@ -139,7 +139,7 @@ class Report:
 
 
 def listing() -> str:
-    """All experiments and whether they can be run."""
+    """Lists all experiments and whether they can be run."""
     rows = [
         [entry.experiment.name, str(len(entry.experiment.claims)), f"  {entry.status}"] for entry in registry.entries()
     ]
@@ -148,7 +148,7 @@ def listing() -> str:
 
 
 def prepare(wanted: Sequence[Entry], extra: Sequence[tuple[str, str]] = ()) -> dict[Campaign, str]:
-    """The campaigns of the experiments, each with why it cannot be run; found before any time is spent."""
+    """Campaigns of the experiments, with the reasons why some cannot be run; checked before any run."""
     for entry in wanted:
         if entry.plan.draws:
             drawing(Measurer(entry.experiment, plan(entry.experiment.paper), {}))
@@ -159,18 +159,18 @@ def prepare(wanted: Sequence[Entry], extra: Sequence[tuple[str, str]] = ()) -> d
 
 
 def repetitions(wanted: Sequence[Entry], campaign: Campaign, runs: int | None) -> int:
-    """Runs of each cell: as asked, else as the paper has it; one where a picture is of one."""
+    """Runs per cell: as requested, else as in the paper; one for a picture of a single run."""
     if campaign.once:
         return 1
     stated = [
         entry.experiment.setup.get("repetitions", campaign.runs) for entry in wanted if campaign in entry.campaigns
     ]
-    # An end of a range has its own number.
+    # The end of a range has its own number of runs.
     return runs or max((int(count) for count in stated), default=campaign.runs)
 
 
 def total_runs(wanted: Sequence[Entry], prepared: Mapping[Campaign, str], runs: int | None) -> int:
-    """How many runs there are to wait for."""
+    """Total number of runs."""
     return sum(
         len(campaign.cells) * repetitions(wanted, campaign, runs) for campaign, lacks in prepared.items() if not lacks
     )
@@ -186,7 +186,7 @@ def run(
     finished: Callable[[str], object] | None = None,
     folder: Path | None = None,
 ) -> Report:
-    """Runs each campaign once, however many experiments it serves. Calls `finished` after each experiment.
+    """Runs each campaign once, however many experiments use it. Calls `finished` after each experiment.
 
     With `folder`, finished runs are stored there, and stored runs are not repeated.
     """
@@ -210,7 +210,7 @@ def run(
 
 
 def text(report: Report) -> str:
-    """The whole report for a terminal: totals, then each experiment with its artefact and its verdicts."""
+    """The report for a terminal: totals, then each experiment with its artefact and its verdicts."""
     rows = report.rows()
     parts = [report.head(), totals(rows)]
     for entry in report.entries:
@@ -225,21 +225,22 @@ def text(report: Report) -> str:
 
 
 def totals(rows: Sequence[Row]) -> str:
-    """How many claims have which verdict, and what stands beside that."""
+    """Number of claims by verdict, and further counts."""
     return "\n".join(counts.words(rows))
 
 
 SCHEMA = 2
-"""Version of the JSON of results, `schema` in `claims.json` and `runs.json`. Files of version 1 have no such key."""
+"""Schema version of result JSON: `schema` in `claims.json` and `runs.json`. Files of version 1 lack the
+key."""
 
 
 def as_json(rows: Sequence[Row], indent: int | None = None) -> str:
-    """The object that `stillair paper --json` prints: `schema`, and a row for each claim in `claims`."""
+    """JSON of `stillair paper --json`: `schema`, and a row for each claim in `claims`."""
     return json.dumps({"schema": SCHEMA, "claims": rows}, ensure_ascii=False, allow_nan=False, indent=indent)
 
 
 def read_claims(path: Path) -> list[Row]:
-    """The rows of a `claims.json`; an `InputError` if the file has another version of the schema."""
+    """Reads the rows of a `claims.json`. Raises `InputError` for another schema version."""
     try:
         data = source.parsed(source.data(path, source.most_json()))
     except ValueError as error:
@@ -252,7 +253,7 @@ def read_claims(path: Path) -> list[Row]:
 
 
 def check_schema(path: Path, data: object) -> None:
-    """An `InputError` unless the JSON of a results file has this version of the schema."""
+    """Raises `InputError` unless the JSON of a results file has this schema version."""
     found = data.get("schema", 1) if isinstance(data, dict) else 1
     if found != SCHEMA:
         remedy = "; lab/scripts/migrate_results.py converts it" if found == 1 else ""
@@ -262,18 +263,18 @@ def check_schema(path: Path, data: object) -> None:
 def claim_row(
     entry: Entry, claim: Claim, cells: Sequence[Cell], ends: Mapping[str, Sequence[Cell]] = MappingProxyType({})
 ) -> Row:
-    """The row of one claim by what was measured in its cells, and at the ends of ranges."""
+    """Row of a claim, from the measurements in its cells and at the ends of ranges."""
     return _row(entry, claim, cells, ends)
 
 
 def with_settings(row: Row, name: str, others: Mapping[str, Row]) -> Row:
-    """A claim's row beside its rows with other settings; `name` is what its own are called."""
+    """Adds a claim's rows with alternative settings; `name` is the name of its own settings."""
     told = {under: {key: other[key] for key in _UNDER if key in other} for under, other in others.items()}
     return row | {"setting": name, "settings": {**told, name: {key: row[key] for key in _UNDER if key in row}}}
 
 
 def provenance(report: Report) -> str:
-    """What made the numbers, as JSON: version, and the overrides, seed and trace hash of each run."""
+    """Inputs of the numbers as JSON: version, and the overrides, seed and trace hash of each run."""
     made = [
         {
             "paper": campaign.paper,
@@ -337,7 +338,7 @@ def _row(
     return row
 
 
-# What is told of each setting.
+# Keys listed for each setting.
 _UNDER = ("verdict", "measured", "low", "high", "members", "marginal")
 
 
@@ -362,7 +363,7 @@ def _members(ranked: Mapping[str, Interval]) -> dict[str, dict[str, float | None
 
 
 def _bounds(over: Interval) -> dict[str, float | None]:
-    """The confidence interval; none of a single run or a formula, whose number is as both bounds."""
+    """The confidence interval; `None` for a single run or a formula."""
     known = over.low != over.high
     return {"low": over.low if known else None, "high": over.high if known else None}
 
@@ -380,7 +381,7 @@ def _finite(value: float) -> float | None:
 
 
 def verdicts(rows: Sequence[Row]) -> list[str]:
-    """A table of what was judged, then the rest by why it was not."""
+    """A table of judged claims, then the others by reason."""
     judged = [row for row in rows if row["verdict"] in (judge.REPRODUCED, judge.NOT_REPRODUCED, judge.UNDECIDED)]
     parts = [_judged(judged)] if judged else []
     others = [(row, f"{row['verdict']}, {words.remark(row)}") for row in rows if row not in judged]
@@ -415,7 +416,7 @@ def _judged(rows: Sequence[Row]) -> str:
 
 
 def _block(head: Sequence[str], line: Sequence[str], remark: str) -> str:
-    """A claim below each other, where a row of a table would be too wide."""
+    """A claim as a block, if it is too wide for a table row."""
     said = "; ".join(f"{name} {cell}" for name, cell in zip(head[2:], line[2:], strict=True) if cell)
     filled = [
         textwrap.fill(text, _width(), initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)

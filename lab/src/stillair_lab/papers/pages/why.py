@@ -1,6 +1,7 @@
-"""`stillair paper CLAIM --why`: what a claim is as judged, and what it is with the one change that its cause names.
+"""`stillair paper CLAIM --why`: a claim as judged, and with the single change named by its cause.
 
-Both halves of a pair run the claim's own cells with the same seeds, and go through the papers' own measure and rule.
+Both halves of the pair run the claim's own cells with the same seeds, and are judged by the papers' own
+measures and rule.
 """
 
 import difflib
@@ -28,7 +29,7 @@ Overrides = Sequence[tuple[str, str]]
 
 _WIDTH = 110
 LABEL = 12
-# Cells that a pair names; of more it says how many there are.
+# Cells to name; more are only counted.
 _MOST_CELLS = 4
 
 _MEANINGS = {
@@ -45,27 +46,27 @@ _MEANINGS = {
 
 @dataclass(frozen=True)
 class Question:
-    """A claim that somebody asks about."""
+    """A claim to explain."""
 
     entry: Entry
-    """Its experiment, with this claim alone."""
+    """Its experiment, with only this claim."""
     cause: Cause | None
-    """None of a claim that is not among the misses."""
+    """`None` for a claim without a recorded cause."""
     tried: Overrides = ()
-    """The asker's own change, which takes the place of the cause's."""
+    """The user's own change, which replaces that of the cause."""
 
     @property
     def claim(self) -> Claim:
-        """What the paper says."""
+        """The paper's claim."""
         return self.entry.experiment.claims[0]
 
     @property
     def change(self) -> Overrides:
-        """What differs between the two halves."""
+        """Difference between the two halves."""
         return self.tried or [*(self.cause.change if self.cause else {}).items()]
 
     def changed(self, cell: CellPlan) -> Overrides:
-        """What of the change is for this cell."""
+        """The part of the change that applies to this cell."""
         if self.tried or self.cause is None or _fits(self.cause.where, cell):
             return self.change
         return ()
@@ -73,21 +74,21 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the pair of runs gave."""
+    """Outcome of the pair of runs."""
 
     question: Question
     judged: Row
     """The claim's row as judged."""
     changed: Row | None
-    """The same with the change; none if there is nothing to change."""
+    """The row with the change; `None` if there is nothing to change."""
     cells: Sequence[Mapping[str, Any]]
-    """What was run: scenario, cell, its settings, how often, and the trace hashes of both halves."""
+    """What was run: scenario, cell, settings, number of runs, and the trace hashes of both halves."""
     fewer: int | None
-    """How many runs of each cell the verdict has, if these are not as many."""
+    """Runs per cell behind the verdict, if more than here."""
 
     @property
     def agrees(self) -> bool:
-        """Whether the pair came out as the kind of the cause says; a change of the asker's own has no kind."""
+        """Returns true if the outcome matches the kind of the cause. A user's own change has no kind."""
         cause = self.question.cause
         if cause is None or self.question.tried or self.changed is None:
             return True
@@ -99,12 +100,12 @@ class Answer:
             "verdict"
         ] != judge.NOT_REPRODUCED:
             return False
-        # Of an order nobody says how far it is from being kept.
+        # An order has no distance from its tolerance.
         return cause.kind != causes.CONTRIBUTES or not _margin(self.changed) <= _margin(self.judged)
 
 
 def questions(name: str, tried: Overrides = ()) -> list[Question]:
-    """The claim of this name; of experiments, a paper or `all` every one that is not reproduced."""
+    """The claim of this name, or all claims of an experiment, a paper or `all` that are not reproduced."""
     known = {claim.id: (entry, claim) for entry in registry.entries() for claim in entry.experiment.claims}
     papers = {entry.experiment.paper for entry, _ in known.values()}
     missed = causes.causes()
@@ -130,7 +131,7 @@ def questions(name: str, tried: Overrides = ()) -> list[Question]:
 
 
 def _begin_so(name: str) -> list[Entry]:
-    """The experiments whose name begins so, if any does."""
+    """Experiments whose name starts with this; empty if there are none."""
     try:
         return registry.find(name)
     except InputError:
@@ -148,13 +149,13 @@ def _question(entry: Entry, claim: Claim, cause: Cause | None, tried: Overrides)
 
 
 def _fits(wanted: Mapping[str, Any], cell: CellPlan) -> bool:
-    """Whether a cell has these words; of a list, one of them."""
+    """Returns true if a cell has these words, or one of each list."""
     lists = {key: value if isinstance(value, list) else [value] for key, value in wanted.items()}
     return all(str(cell.where.get(key)) in map(str, values) for key, values in lists.items())
 
 
 def answers(asked: Sequence[Question], runs: int | None = None, jobs: int | None = None) -> Iterator[Answer]:
-    """The answers in turn. Cells that claims of one paper share are run once."""
+    """Answers one by one. Cells shared by claims of one paper are run once."""
     known: dict[object, Result] = {}
     paper = ""
     for question in asked:
@@ -167,7 +168,7 @@ def answers(asked: Sequence[Question], runs: int | None = None, jobs: int | None
 def answer(
     question: Question, runs: int | None = None, jobs: int | None = None, known: dict[object, Result] | None = None
 ) -> Answer:
-    """Runs the claim's cells as judged, and again with the change if there is one; `known` are runs of before."""
+    """Runs the claim's cells as judged, and with the change if there is one. `known` has earlier runs."""
     known = {} if known is None else known
     if judge.unjudged(question.claim):
         return Answer(question, report.claim_row(question.entry, question.claim, ()), None, (), None)
@@ -206,12 +207,12 @@ def _half(
 
 
 def _whole(entry: Entry) -> Experiment:
-    """The experiment with all its claims: the numbers that the paper prints are those of all of them."""
+    """The experiment with all its claims, which together contain the printed numbers."""
     return next(one for one in experiments() if one.name == entry.experiment.name)
 
 
 def _otherwise(question: Question, judged: Row, runs: int | None, jobs: int | None, known: dict[object, Result]) -> Row:
-    """The row over all that the paper or its hardware leaves open: at the ends of ranges, and with other settings."""
+    """The row including alternatives that the paper or its hardware leaves open: ends of ranges, and other settings."""
     entry, claim = question.entry, question.claim
 
     def cells(of: Plan, campaigns: Mapping[str, Campaign]) -> list[Cell]:
@@ -265,7 +266,7 @@ def _ran(
 
 
 def as_json(answers: Sequence[Answer]) -> str:
-    """The list that `--why --json` prints."""
+    """JSON of `--why --json`."""
     return json.dumps([_as_row(one) for one in answers], ensure_ascii=False, allow_nan=False)
 
 
@@ -324,7 +325,7 @@ def _conclusion(found: Answer) -> str:
 
 
 def _unexplained(row: Row) -> str:
-    """What is to be said of a claim that is not among the misses."""
+    """Explains a claim without a recorded cause."""
     if row["verdict"] == judge.UNDECIDED:
         return f"it is undecided: {row['reason']}. No source says more of that setting than its range"
     if "/" in words.verdict(row):
@@ -367,7 +368,7 @@ def _runs(found: Answer) -> str:
 
 
 def summary(answers: Sequence[Answer]) -> str:
-    """How many answers there are of which kind, and which pairs do not show what their kind says."""
+    """Number of answers by kind, and the pairs whose outcome does not match their kind."""
     kinds = [found.question.cause.kind for found in answers if found.question.cause]
     counted = ", ".join(f"{kinds.count(kind)} {kind}" for kind in _MEANINGS if kind in kinds)
     lines = [f"stillair {__version__}: {len(answers)} claims asked: {counted}"]
@@ -386,7 +387,7 @@ def _listed(value: object) -> str:
 
 
 def _margin(row: Row) -> float:
-    """How far within its tolerance a figure is, negative outside; nothing is known of an order."""
+    """Distance of a figure from the nearer bound of its tolerance, negative outside; NaN for an order."""
     if "tolerance" not in row or row["measured"] is None:
         return math.nan
     low, high = row["tolerance"]["low"], row["tolerance"]["high"]

@@ -11,7 +11,7 @@ NOTHING = "-"
 
 
 def number(value: float, more: int = 0) -> str:
-    """Four digits, which is more than a table of a paper has, or some more of them."""
+    """Formats a number with four digits, more than a paper's table has, or with `more` further ones."""
     size = abs(value)
     digits = more + (0 if size >= 1000 else 1 if size >= 100 else 2 if size >= 10 else 3)
     text = f"{value:.{digits}f}"
@@ -19,7 +19,7 @@ def number(value: float, more: int = 0) -> str:
 
 
 def stated(row: Row) -> str:
-    """What the paper says."""
+    """The paper's statement."""
     said = row["stated"]
     if isinstance(said, list):
         return " < ".join(" | ".join(map(str, rank)) if isinstance(rank, list) else str(rank) for rank in said)
@@ -33,7 +33,7 @@ def stated(row: Row) -> str:
 
 
 def measured(row: Row) -> str:
-    """What the runs say, with the confidence interval where there is one."""
+    """The measured value, with its confidence interval if there is one."""
     value = row["measured"]
     if value is None:
         return NOTHING
@@ -45,18 +45,18 @@ def measured(row: Row) -> str:
 
 
 def verdict(row: Row) -> str:
-    """The verdict; where it depends on which of several settings is meant, that of each."""
+    """The verdict, or one for each setting if they differ."""
     found = [one["verdict"] for one in row.get("settings", {}).values()]
     return "/".join(found) if len(set(found)) > 1 else str(row.get("verdict", ""))
 
 
 def would(row: Row) -> str:
-    """What the verdict would be of a claim that is not judged because it depends on a calibration."""
+    """The verdict that a claim would have if it did not depend on a calibration."""
     return f"would be {_setting(row, row['if_judged'])}" if "if_judged" in row else ""
 
 
 def tolerance(row: Row) -> str:
-    """What the measured number must keep to."""
+    """The tolerance of the measured number."""
     if "tolerance" not in row:
         return ""
     low, high, more = row["tolerance"]["low"], row["tolerance"]["high"], _more(row)
@@ -66,13 +66,13 @@ def tolerance(row: Row) -> str:
 
 
 def kernel(row: Row) -> str:
-    """Which kernel says what of the claim, and how that stands beside the model; nothing where none is known."""
+    """Verdicts of real kernels, and their relation to the model's; empty if none is known."""
     known = row.get("kernel")
     return "" if known is None else kernel_verdicts.short(known)
 
 
 def remark(row: Row) -> str:
-    """What must be known beside the verdict: its reason, the worst cell, the likely cause of a miss."""
+    """Remarks on the verdict: its reason, the worst cell, the likely cause."""
     parts = [row.get("reason", "")]
     if "cell" in row:
         parts.append(f"worst cell: {row['cell']}")
@@ -95,12 +95,12 @@ def remark(row: Row) -> str:
 
 
 def with_unit(text: str, unit: str) -> str:
-    """The text and its unit, if it has one."""
+    """Appends the unit, if any."""
     return f"{text} {unit}" if unit else text
 
 
 def _more(row: Row) -> int:
-    """A formula is judged to the last printed digit, so that one more must be seen."""
+    """A formula is judged to the last printed digit, so one more must be shown."""
     return int(row.get("role") == "model")
 
 
@@ -112,7 +112,7 @@ def _cell(cell: Mapping[str, Any]) -> str:
 
 
 def _setting(row: Row, one: Row) -> str:
-    """What was measured with one of several settings, and its verdict."""
+    """The measured value and verdict with one of several settings."""
     return f"{one['verdict']} ({measured({**row, **one})})"
 
 

@@ -1,8 +1,8 @@
 """Robustness of verdicts: claims that can hardly fail, and claims that depend on a calibrated number.
 
-No verdict of the rule is changed here.
+Nothing here changes a verdict.
 
-    counts              what verdicts come to
+    counts              counts of verdicts
     non_discriminating  claims that can hardly fail
     calibration         claims that depend on a calibration
 """

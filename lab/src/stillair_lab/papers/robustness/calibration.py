@@ -1,8 +1,9 @@
-"""Which claims depend on a number that a setting was calibrated to: the walk from a claim to the numbers of its cells.
+"""Finds claims that depend on a calibrated number, by tracing each claim to the numbers of its cells.
 
-The `calibration` tables of a plan say what was calibrated to what. A claim is derived from its own numbers, from both
-ends of a ratio, a difference or a reduction, from the members of an order, and a total from its parts (`totals`). If a
-calibration that is in force in its cells had one of these as its target, the claim is not judged.
+The `calibration` tables of a plan state which setting was calibrated to which claims. A claim derives from
+its own numbers, from both ends of a ratio, difference or reduction, from the members of an order, and a total
+from its parts (`totals`). If one of these was the target of a calibration that is in force in its cells, the
+claim is not judged.
 """
 
 from collections.abc import Iterable
@@ -15,17 +16,17 @@ from stillair_lab.papers.measure.source import LackingError, Numbers, stations, 
 from stillair_lab.papers.runs.metrics import Metric, Reported, Sampled, Spread
 from stillair_lab.papers.runs.plan import Calibration, Campaign, CellPlan, ExperimentPlan, Plan, matches
 
-# A cell is the same whatever campaign has it: by scenario and overrides.
+# A cell is identified by scenario and overrides, whatever its campaign.
 Cell = tuple[str, tuple[tuple[str, str], ...]]
 
 
 @dataclass(frozen=True)
 class Number:
-    """What one cell gives for one station, or as a whole."""
+    """A quantity of a cell, for one station or as a whole."""
 
     cell: Cell
     station: str
-    """None of what is of the whole; `ANY` of what is derived from all."""
+    """Empty for the whole; `ANY` for a value derived from all stations."""
     quantity: str
 
 
@@ -33,7 +34,7 @@ ANY = "*"
 
 
 def reached(plan: Plan, experiments: Iterable[Experiment]) -> dict[str, str]:
-    """The claims that depend on a calibration, each with why; one that is a target itself with none."""
+    """Claims that depend on a calibration, with the reason; empty for a target itself."""
     experiments = list(experiments)
     claims = {claim.id: (claim, experiment) for experiment in experiments for claim in experiment.claims}
     own = {id_: numbers(plan, experiment, claim) for id_, (claim, experiment) in claims.items()}
@@ -61,14 +62,14 @@ def reached(plan: Plan, experiments: Iterable[Experiment]) -> dict[str, str]:
 
 
 def numbers(plan: Plan, experiment: Experiment, claim: Claim) -> set[Number]:
-    """The numbers of runs that a claim is derived from."""
+    """Numbers of runs that a claim derives from."""
     own = plan.experiments[experiment.id]
     if own.needs or own.worked is not None:
         return set()
     if own.marks:
         cells = ((campaign, cell) for campaign in own.campaigns for cell in campaign.cells)
         return {Number(_cell(*one), "", f"marks: {claim.metric}") for one in cells}
-    # How far runs lie apart is not what their mean was calibrated to.
+    # The mean was calibrated, not the spread.
     if isinstance(plan.metrics.get(claim.metric), Spread):
         return set()
     noted = _Noted(own, plan)
@@ -77,7 +78,7 @@ def numbers(plan: Plan, experiment: Experiment, claim: Claim) -> set[Number]:
         try:
             walk.cell(claim, label, where)
         except LackingError:
-            # It has no number there, whatever it is calibrated to.
+            # A cell without a number there cannot depend on a calibration.
             continue
     return noted.seen
 
@@ -87,7 +88,7 @@ def _cell(campaign: Campaign, cell: CellPlan) -> Cell:
 
 
 def in_force(plan: Plan, calibration: Calibration) -> list[tuple[Campaign, CellPlan]]:
-    """The cells in which a calibration is in force."""
+    """Cells in which a calibration is in force."""
     campaigns = {own.id: own for experiment in plan.experiments.values() for own in experiment.campaigns}
     return [
         (campaign, cell)
@@ -104,7 +105,7 @@ def _within(numbers: Iterable[Number], plan: Plan, calibration: Calibration) -> 
 
 
 def _meet(numbers: set[Number], aim: set[Number]) -> bool:
-    """Whether some number is among those aimed at; a total is, if one of its parts is."""
+    """Returns true if a number is among the targets. A total is, if one of its parts is."""
     parts = {(number.cell, number.quantity) for number in aim if number.station}
     return bool(numbers & aim) or any(
         number.station == ANY and (number.cell, number.quantity) in parts for number in numbers
@@ -113,7 +114,7 @@ def _meet(numbers: set[Number], aim: set[Number]) -> bool:
 
 @dataclass(frozen=True)
 class _Noted:
-    """Notes the numbers that a claim would be made of; each is 1."""
+    """Records the numbers that a claim derives from; each has the value 1."""
 
     own: ExperimentPlan
     plan: Plan

@@ -1,4 +1,4 @@
-"""Counts of a paper's verdicts, of reproduced claims that can hardly fail, and the error of its numbers."""
+"""Counts of verdicts, of reproduced claims that can hardly fail, and the error of a paper's numbers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,29 +13,29 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Counts:
-    """The verdicts of some claims, and what stands beside them."""
+    """Counts over several claims."""
 
     claims: int
     verdicts: Mapping[str, int]
     non_discriminating: int
     """Reproduced claims that can hardly fail."""
     no_run: int
-    """Of these, those that no run decides."""
+    """Of these, claims that no run decides."""
     off: int
-    """Those that a run decides and that hold with the mechanism switched off."""
+    """Claims decided by a run that hold with the mechanism switched off."""
     draws: int
-    """The others, that hold for half of the draws."""
+    """The others, which hold for half of the random draws."""
     errors: Sequence[float]
-    """How far each number that has a stated one is off it, as a part of that."""
+    """Relative error of each number compared with the stated one."""
 
     @property
     def error(self) -> float | None:
-        """The median of them."""
+        """Median of the errors."""
         return median(self.errors) if self.errors else None
 
 
 def count(rows: Sequence[Row]) -> Counts:
-    """What these rows come to."""
+    """Counts the rows."""
     easy = [
         row["non_discriminating"]
         for row in rows
@@ -55,9 +55,9 @@ def count(rows: Sequence[Row]) -> Counts:
 
 
 def off_by(row: Row) -> float | None:
-    """|measured - stated| / stated; none of a claim without a number, not judged, or decided by no run.
+    """|measured - stated| / stated; `None` for a claim without a number, not judged, or decided without a run.
 
-    It is for values and ratios with a stated number that is not zero, and of the cell that decides the verdict.
+    Applies to values and ratios with a non-zero stated number, in the cell that decides the verdict.
     """
     judged = row["verdict"] in (judge.REPRODUCED, judge.NOT_REPRODUCED, judge.UNDECIDED) and row.get("kind") in (
         "value",
@@ -73,17 +73,17 @@ def off_by(row: Row) -> float | None:
 
 
 def settings(rows: Sequence[Row]) -> list[str]:
-    """The settings with which some of the claims are judged side by side; the rows' own is the last."""
+    """Settings with which some claims are judged side by side; the rows' own is last."""
     return next((list(row["settings"]) for row in rows if "settings" in row), [])
 
 
 def under(rows: Sequence[Row], name: str) -> list[Row]:
-    """The rows as they are with these settings; a claim that depends on none of them is as it is."""
+    """Rows with these settings; claims that do not depend on them are unchanged."""
     return [{**row, **row["settings"][name]} if "settings" in row else row for row in rows]
 
 
 def alike(rows: Sequence[Row]) -> tuple[int, int, int]:
-    """How many judged claims hold with all settings, with none, and with some."""
+    """Number of judged claims that hold with all settings, with none, and with some."""
     found = [{one["verdict"] for one in row["settings"].values()} for row in rows if "settings" in row]
     found += [{row["verdict"]} for row in rows if "settings" not in row]
     every, none = (
@@ -94,7 +94,7 @@ def alike(rows: Sequence[Row]) -> tuple[int, int, int]:
 
 
 def words(rows: Sequence[Row]) -> list[str]:
-    """The counts in words, a line each: the verdicts first."""
+    """The counts in words, one line each, verdicts first."""
     found, names = count(rows), settings(rows)
     verdicts = ", ".join(
         f"{number} {verdict}" for verdict, number in found.verdicts.items() if number or verdict != judge.UNDECIDED
@@ -115,7 +115,7 @@ def words(rows: Sequence[Row]) -> list[str]:
 
 
 def _side_by_side(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
-    """What each of several settings comes to."""
+    """Counts for each of several settings."""
     titles = {row["paper"] for row in rows if "settings" in row}
     rows = [row for row in rows if row["paper"] in titles]
     lines = [
@@ -134,7 +134,7 @@ def _side_by_side(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
 
 
 def easy(found: Counts) -> str:
-    """How many reproduced claims can hardly fail, and by what."""
+    """Number of reproduced claims that can hardly fail, by reason."""
     parts = [
         (found.no_run, "decided by no run"),
         (found.off, "reproduced with the mechanism off"),
@@ -145,7 +145,7 @@ def easy(found: Counts) -> str:
 
 
 def error(found: Counts) -> str:
-    """The median error and of how many numbers."""
+    """Median error, and the number of values."""
     if found.error is None:
         return "no number"
     many = len(found.errors)
@@ -165,7 +165,7 @@ TABLE = (
 
 
 def table(rows: Sequence[Row], titles: Mapping[str, str]) -> str:
-    """The papers' counts in Markdown; of one whose settings are open a line for each of them."""
+    """Table of the papers' counts in Markdown, with a line per setting if a paper leaves settings open."""
     lines = [f"| {' | '.join(TABLE)} |", "|---|---:|---:|---:|---:|---:|---:|---:|"]
     for paper, title in titles.items():
         own = [row for row in rows if row["paper"] == paper]
@@ -180,7 +180,7 @@ def _line(title: str, rows: Sequence[Row]) -> str:
         found.claims,
         *(found.verdicts[key] for key in (judge.REPRODUCED, judge.NOT_REPRODUCED, judge.UNDECIDED, judge.NOT_JUDGED)),
     ]
-    # Results of before there was the rule have no word of it.
+    # Results older than the rule lack this key.
     numbers.append(found.non_discriminating if any("non_discriminating" in row for row in rows) else "not told")
     error_ = "not told" if found.error is None else f"{100 * found.error:.0f} % of {len(found.errors)}"
     return f"| {title} | {' | '.join(map(str, numbers))} | {error_} |"

@@ -1,7 +1,7 @@
-"""Claims that can hardly fail: docs/judging.md has the rule, `non-discriminating.toml` its data for each paper.
+"""Claims that can hardly fail: docs/judging.md has the rule, `non-discriminating.toml` the data of each paper.
 
-A claim is counted if it holds with the mechanism under test switched off, or for half of the draws over what its
-numbers may be at all. No verdict depends on it.
+A claim counts if it holds with the mechanism under test switched off, or for half of the random draws over
+the possible range of its numbers. No verdict depends on it.
 """
 
 import random
@@ -31,23 +31,23 @@ ALL_OFF = "its cells are all without the mechanism"
 
 @dataclass(frozen=True)
 class Chance:
-    """Why a claim can hardly fail, or that it can."""
+    """Whether a claim can hardly fail, and why."""
 
     off: str
-    """The verdict with the mechanism switched off; none where that does not apply."""
+    """Verdict with the mechanism switched off; empty if not applicable."""
     why: str = ""
-    """Why it does not apply, or that no run decides the claim."""
+    """Why it is not applicable, or that no run decides the claim."""
     draws: float | None = None
-    """The share of the draws for which it holds; none where nothing is drawn."""
+    """Share of the draws for which it holds; `None` without draws."""
 
     @property
     def non_discriminating(self) -> bool:
-        """Whether the claim can hardly fail."""
+        """Returns true if the claim can hardly fail."""
         return self.off == judge.REPRODUCED or (self.draws is not None and self.draws >= 0.5)
 
 
 def chance(claim: Claim, experiment: Experiment, plan: Plan, outcomes: Mapping[str, Outcome]) -> Chance:
-    """What the rule says of a claim. `outcomes` are those of all campaigns of the paper that were run."""
+    """Applies the rule to a claim. `outcomes` are those of all campaigns of the paper that were run."""
     own = Measurer(experiment, plan, outcomes)
     if not own.own.marks and own.own.worked is None and _worked_out(own, claim):
         return Chance(judge.judge(claim, own.cells(claim)).verdict, NO_RUN)
@@ -61,12 +61,12 @@ def _worked_out(own: Measurer, claim: Claim) -> bool:
 
 @remembered
 def known(paper: str) -> Mapping[str, Any]:
-    """What `non-discriminating.toml` says of a paper."""
+    """Content of a paper's `non-discriminating.toml`."""
     return paper_registry.table(paper_registry.folders()[paper], "non-discriminating.toml")
 
 
 def words_off(claim: Claim, experiment: Experiment) -> Where:
-    """The words that take the mechanism away."""
+    """Words that switch the mechanism off."""
     off = known(experiment.paper)["off"]
     found: Where = off.get("claims", {}).get(claim.id) or off.get("experiments", {}).get(experiment.id) or off["words"]
     return found
@@ -77,11 +77,11 @@ def words_off(claim: Claim, experiment: Experiment) -> Where:
 
 @dataclass(frozen=True)
 class _Off(Runs):
-    """Reads, in place of each cell, the one without the mechanism."""
+    """Reads the cell without the mechanism instead of each cell."""
 
     words: Where = field(default_factory=dict)
     changed: set[str] = field(default_factory=set)
-    """Cells that were replaced."""
+    """Replaced cells."""
 
     def result(self, where: Where) -> Result:
         said = {**where, **{word: value for word, value in self.words.items() if word in where}}
@@ -96,7 +96,7 @@ class _Off(Runs):
 
 
 def switched_off(claim: Claim, experiment: Experiment, plan: Plan, outcomes: Mapping[str, Outcome]) -> tuple[str, str]:
-    """The verdict with the mechanism off; or none, and why not."""
+    """Verdict with the mechanism off; or empty, with the reason."""
     own = plan.experiments[experiment.id]
     if own.worked is not None:
         without = replace(experiment, setup={**experiment.setup, "index": known(experiment.paper)["off"]["index"]})
@@ -118,7 +118,7 @@ def _marks_off(
     if not scatter.compares_methods(claim, plan) and method == word:
         return "", ALL_OFF
     off = [mark for mark in marks if mark.method == word]
-    # Each mark with the mechanism is taken to be what it is without.
+    # Relabel each mark without the mechanism as one with it.
     relabelled = [replace(mark, method=name) for name in dict.fromkeys(mark.method for mark in marks) for mark in off]
     return _verdict(claim, scatter.cells(claim, experiment, plan, relabelled))
 
@@ -128,12 +128,12 @@ def _verdict(claim: Claim, cells: Sequence[Cell]) -> tuple[str, str]:
     return (judged.verdict, "") if judged.verdict in (judge.REPRODUCED, judge.NOT_REPRODUCED) else ("", judged.reason)
 
 
-# The draws.
+# Random draws.
 
 
 def _uniform(name: str, draws: int, low: float, high: float, whole: bool = False) -> list[float]:
-    """Draws of a number: half of them, and their mirror images."""
-    # Not for secrets: the same each time is what is wanted.
+    """Draws of a number: half of them random, and their mirror images."""
+    # Not a secret: the draws must be reproducible.
     stream = random.Random(name)  # noqa: S311
     half = [stream.random() for _ in range(draws // 2)]
     both = half + [1 - share for share in half]
@@ -143,7 +143,7 @@ def _uniform(name: str, draws: int, low: float, high: float, whole: bool = False
 
 
 def _range(paper: str, experiment: str, metric: str, where: Where) -> Mapping[str, Any]:
-    """What a number may be."""
+    """Possible range of a number."""
     for entry in known(paper)["range"]:
         begins, words = entry.get("experiments", ""), entry.get("where", {})
         if metric in entry["metrics"] and experiment.startswith(begins) and (not words or matches(words, where)):
@@ -157,13 +157,13 @@ def _range(paper: str, experiment: str, metric: str, where: Where) -> Mapping[st
 
 @dataclass(frozen=True)
 class _Draws:
-    """Gives draws in place of the numbers of runs, in as many runs as there are draws."""
+    """A source of random draws instead of runs, one run per draw."""
 
     experiment: Experiment
     claim: str
     draws: int
 
-    def numbers(self, name: str, metric: Metric, where: Where) -> Numbers:  # noqa: ARG002 - drawn whatever its kind
+    def numbers(self, name: str, metric: Metric, where: Where) -> Numbers:  # noqa: ARG002 - drawn for every kind
         entry = _range(self.experiment.paper, self.experiment.id, name, where)
         words = ", ".join(f"{word} {where[word]}" for word in sorted(where))
         stream = f"{self.claim}: {name}: {words}"
@@ -174,7 +174,7 @@ class _Draws:
 
 
 def _cells_drawn(claim: Claim, experiment: Experiment, plan: Plan, draws: int) -> list[bool]:
-    """Whether the claim holds in all its cells, draw by draw."""
+    """Returns for each draw whether the claim holds in all its cells."""
     of = Measurer(experiment, plan, {}, other=_Draws(experiment, claim.id, draws))
     held = [True] * draws
     for _, where in of.listed(claim):
@@ -203,8 +203,8 @@ def _kept(of: Measurer, claim: Claim, where: Where) -> list[bool]:
 
 
 def drawn(claim: Claim, experiment: Experiment, plan: Plan) -> float:
-    """The share of the draws for which a claim holds."""
-    # A claim's draws are the same each time.
+    """Share of the draws for which a claim holds."""
+    # A claim's draws are reproducible, so cache the result.
     key = (experiment.paper, claim.id)
     if key not in _DRAWN:
         _DRAWN[key] = sum(_holds(claim, experiment, plan, DRAWS)) / DRAWS
@@ -212,10 +212,10 @@ def drawn(claim: Claim, experiment: Experiment, plan: Plan) -> float:
 
 
 def prepare(claim: Claim, experiment: Experiment, plan: Plan) -> None:
-    """An error if `non-discriminating.toml` does not say what a number of the claim may be; found before any run."""
+    """Raises an error if `non-discriminating.toml` lacks the range of a number of the claim; checked before any run."""
     if judge.unjudged(claim) or _worked_out(Measurer(experiment, plan, {}), claim):
         return
-    # A claim whose cells are not there yet has no numbers.
+    # A claim whose cells do not exist yet has no numbers.
     with suppress(LackingError):
         _holds(claim, experiment, plan, 2)
 
@@ -233,7 +233,7 @@ _DRAWN: dict[tuple[str, str], float] = {}
 
 
 def _worked_drawn(claim: Claim, experiment: Experiment, example: Mapping[str, Any], draws: int) -> list[bool]:
-    """A number, or for an order the places at which the frames go up."""
+    """Draws a number, or for an order the positions at which frames are delivered."""
     if claim.kind != "order":
         entry = _range(experiment.paper, experiment.id, claim.metric, {})
         values = _uniform(claim.id, draws, entry.get("low", 0.0), entry["high"], entry.get("whole", False))
@@ -248,7 +248,7 @@ def _worked_drawn(claim: Claim, experiment: Experiment, example: Mapping[str, An
 
 
 def _marks_drawn(claim: Claim, experiment: Experiment, plan: Plan, draws: int) -> list[bool]:
-    """A scatter plot with marks at the rates of the fixed ones, and anything that they may be."""
+    """Draws a scatter plot with marks at the fixed rates and any possible values."""
     by = scatter.placing(plan)
     places = [
         (str(cell.where[by.kinds]), str(cell.where[by.methods]), str(cell.where[by.rate]))

@@ -1,12 +1,12 @@
-"""How the experiments of a paper are run, and their runs.
+"""Plans of a paper's experiments, and their runs.
 
 A plan is data; a campaign is a scenario with its cells.
 
     campaign       the runs of each cell
-    plan           how an experiment is run
-    metrics        what names of quantities stand for
-    sampled        what may be sampled, and which statistics
-    scatter_marks  how runs become marks of a scatter plot
-    tagged         tables read into dataclasses, by their kind
+    plan           the plan of an experiment
+    metrics        definitions of quantities
+    sampled        available samples and their statistics
+    scatter_marks  definition of a scatter plot's marks
+    tagged         reads tables into dataclasses by kind
     compressed     a run in little memory
 """

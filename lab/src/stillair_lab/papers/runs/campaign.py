@@ -1,4 +1,4 @@
-"""Running a campaign: each of its cells as often as asked, with the same seeds."""
+"""Runs a campaign: each cell as often as requested, with the same seeds."""
 
 import json
 import os
@@ -23,16 +23,16 @@ from stillair_lab.papers.runs.plan import Campaign, CellPlan
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the runs of a campaign gave: a result for each cell, or why there is none."""
+    """Results of a campaign: one for each cell, or the reason why there are none."""
 
     text: str = ""
-    """The scenario as it was given."""
+    """Scenario text as given."""
     results: Mapping[str, Result] | None = None
     lacks: str = ""
 
 
 def scenario_of(paper: str, name: str) -> Scenario:
-    """The paper's own scenario of this name, or the package's."""
+    """Returns the paper's own scenario of this name, or the bundled one."""
     folder = paper_registry.folders().get(paper)
     own = folder and folder / "scenarios" / f"{name}.toml"
     if own is None or not own.is_file():
@@ -46,16 +46,19 @@ def _scenario(campaign: Campaign) -> Scenario:
 
 
 def prepare(campaign: Campaign, extra: Sequence[tuple[str, str]] = ()) -> str:
-    """Why the campaign cannot be run; nothing if it can. `extra` overrides are the user's and must be right."""
+    """Returns why the campaign cannot be run; empty if it can.
+
+    `extra` overrides are the user's and must be valid.
+    """
     scenario = _scenario(campaign)
     for cell in campaign.cells:
         try:
             scenario.resolve([*cell.overrides.items()])
         except InputError as error:
-            # Without a word on what is missing, a scenario that cannot be read is a mistake in it.
+            # Unless the campaign names a missing feature, an unreadable scenario is a mistake.
             if not campaign.needs:
                 raise
-            # Where the file lies on this machine is no part of a result.
+            # The file's location on this machine is not part of a result.
             return f"needs {campaign.needs} ({str(error).removeprefix(f'{Path(scenario.file).parent}{os.sep}')})"
         if extra:
             scenario.resolve([*cell.overrides.items(), *extra])
@@ -70,7 +73,7 @@ def run(
     progress: Callable[[int], object] | None = None,
     folder: Path | None = None,
 ) -> Outcome:
-    """Runs every cell `runs` times. Cells have the same seeds, so that they differ in nothing but their settings.
+    """Runs every cell `runs` times. All cells use the same seeds, so that they only differ in their settings.
 
     With `folder`, finished runs are stored there, and stored runs are not repeated.
     """
@@ -84,7 +87,7 @@ def run(
 
 
 class WhenAsked(Mapping[str, Result]):
-    """The results of a campaign's cells by their names, each run when it is first asked for."""
+    """Results of a campaign's cells by name, each run on first access."""
 
     def __init__(
         self,
@@ -94,7 +97,7 @@ class WhenAsked(Mapping[str, Result]):
         extra: Callable[[CellPlan], Sequence[tuple[str, str]]],
         known: dict[object, Result],
     ) -> None:
-        """`extra` says what is set in a cell beside its own settings, after them. `known` are runs of before."""
+        """`extra` returns a cell's further overrides, applied after its own. `known` has earlier runs."""
         self.scenario = _scenario(campaign)
         self.ran: dict[str, Result] = {}
         self._campaign, self._runs, self._jobs, self._extra, self._known = campaign, runs, jobs, extra, known
@@ -114,11 +117,11 @@ class WhenAsked(Mapping[str, Result]):
         return self.ran[name]
 
     def __iter__(self) -> Iterator[str]:
-        """The names of the cells; those that have run come first."""
+        """Names of the cells; those that have run come first."""
         yield from dict.fromkeys([*self.ran, *(cell.name for cell in self._campaign.cells)])
 
     def __len__(self) -> int:
-        """How many cells there are."""
+        """Number of cells."""
         return len(self._campaign.cells)
 
 
@@ -131,7 +134,7 @@ def _cell(
     series: bool,
     folder: Path | None = None,
 ) -> Result:
-    """The runs of one cell, each packed as soon as it has finished, and stored in `folder`."""
+    """Runs a cell. Each run is packed as soon as it finishes, and stored in `folder`."""
     kept: dict[int, PackedRun] = {}
     resolved = scenario.resolve(overrides)
     stored = f"{inputs(resolved, None)}{'-series' if series else ''}"
@@ -152,7 +155,7 @@ def _cell(
 
     scenario.run_text(runs, jobs=jobs, overrides=overrides, progress=told, series=series, keep=keep, kept=sorted(kept))
     name = json.loads(resolved)["name"]
-    # Several at once finish in any order.
+    # Concurrent runs finish in any order.
     head = {"version": __version__, "scenario": name, "runs": [kept[number] for number in sorted(kept)]}
 
     def load(run: Mapping[str, object]) -> Series:

@@ -1,6 +1,6 @@
-"""A run as the papers keep it: what it reports at length is compressed text, read again whenever it is asked for.
+"""Runs in little memory: long parts are kept as compressed text, and parsed on each access.
 
-Hundreds of runs wait until all are judged, and parsed each would take ten times the memory of its text.
+Hundreds of runs are held until all are judged; parsed, each would take ten times the memory of its text.
 """
 
 import json
@@ -14,41 +14,42 @@ from stillair.results.series import Series
 
 # Samples; the rest are a few numbers for each station or flow.
 _LONG = ("sockets", "queues", "exchanges", "sojourn", "quic", "flows")
-# Nothing reads these of a run, and of its series: more text than all that is read.
+# Keys that no claim reads, larger than all that are read.
 _UNREAD = ("rc_stats", "qdiscs", "losses")
 _UNREAD_SERIES = ("stations", "drops", "queues")
-# The fastest level takes nine tenths off these texts, and the best one not much more.
+# The fastest level saves 90 % of these texts, the best one hardly more.
 _LEVEL = 1
 
 
 class PackedRun(Mapping[str, Any]):
-    """A run that takes the memory of its numbers and of its compressed samples; what no claim reads is left out."""
+    """A run with its numbers and compressed samples, without the parts that no claim reads."""
 
     def __init__(self, text: str) -> None:
-        """Packs a run as the engine reports it."""
+        """Packs a run's report."""
         run: dict[str, Any] = json.loads(text)
         series = run.pop("series", None)
-        # Each flow by itself: a text of megabytes leaves a hole in the heap that the next one does not fit into.
+        # Compress each flow separately: a text of megabytes would leave a hole in the heap that the next one
+        # does not fit.
         self._flows = [_pack(flow) for flow in series["flows"]] if series else []
         self._series = series and series | {key: [] for key in ("flows", *_UNREAD_SERIES)}
         self._short = {key: value for key, value in run.items() if key not in (*_LONG, *_UNREAD)}
         self._long = {key: _pack(run[key]) for key in _LONG if key in run}
 
     def __getitem__(self, key: str) -> Any:  # noqa: ANN401 - JSON
-        """What the run reports; of what is long a new copy each time."""
+        """A value of the report; long ones are parsed anew each time."""
         return _read(self._long[key]) if key in self._long else self._short[key]
 
     def __iter__(self) -> Iterator[str]:
-        """The keys of the report."""
+        """Keys of the report."""
         yield from self._short
         yield from self._long
 
     def __len__(self) -> int:
-        """How many keys there are."""
+        """Number of keys."""
         return len(self._short) + len(self._long)
 
     def series(self) -> Series:
-        """Its series, with the flows and nothing else; an `InputError` if it has none."""
+        """Series of the run, only with the flows. Raises `InputError` without series."""
         if self._series is None:
             raise InputError(NO_SERIES)
         return Series(self._series | {"flows": [_read(flow) for flow in self._flows]})

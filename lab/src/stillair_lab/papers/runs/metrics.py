@@ -1,7 +1,8 @@
-"""What the papers' names of quantities stand for: a closed set of kinds, each with the numbers that it needs.
+"""Definitions of the papers' quantities: a closed set of kinds, each with its parameters.
 
-In a plan a metric is a table with its `kind`: `{ kind = "samples", of = "ping_ms", statistic = "p50" }`. Kinds of the
-first group are numbers of runs, those of the second are made of another metric, and no run gives those of the third.
+In a plan a metric is a table with its `kind`: `{ kind = "samples", of = "ping_ms", statistic = "p50" }`.
+Kinds of the first group are numbers of runs, those of the second derive from another metric, and those of the
+third need no run.
 """
 
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from stillair_lab.papers.runs import sampled, tagged
 
 @dataclass(frozen=True)
 class Reported:
-    """What a run reports, by the key for the `run` as a whole or the one for a `station`."""
+    """A key of the report, of the `run` as a whole or of a `station`."""
 
     kind: ClassVar = "report"
     run: str = ""
@@ -24,9 +25,9 @@ class Reported:
 
 @dataclass(frozen=True)
 class Sampled:
-    """A statistic of what is sampled in a run (`measure/samples.py`).
+    """A statistic of a run's samples (`measure/samples.py`).
 
-    It is over all stations, or where no key of a `station` is named too over those that a claim names.
+    Covers all stations, or the stations in a claim unless a `station` key is named as well.
     """
 
     kind: ClassVar = "samples"
@@ -35,7 +36,7 @@ class Sampled:
     station: str = ""
     scale: float = 1.0
     constants: Mapping[str, float] = field(default_factory=dict)
-    """What it is for words that are no cell's."""
+    """Values for words that do not select a cell."""
 
 
 @dataclass(frozen=True)
@@ -44,20 +45,20 @@ class Marks:
 
     kind: ClassVar = "marks"
     of: str
-    """`rate`, `rtt`, `queue` or `goodput` of a mark."""
+    """Quantity of a mark: `rate`, `rtt`, `queue` or `goodput`."""
     statistic: str = "mean"
-    """Over the marks of a kind of station: `mean` or `max`; `each`: every mark by itself."""
+    """Statistic over the marks of a kind of station: `mean`, `max`, or `each` mark individually."""
     large: bool = False
-    """Only marks with a large RTT count; the others are zero."""
+    """Only count marks with a large RTT; others are zero."""
     flat: bool = False
-    """What it is at the low rates over what it is at the high ones."""
+    """Ratio of the value at low rates to that at high rates."""
     over: Where = field(default_factory=dict)
-    """Each mark over the one at the same place with this word."""
+    """Divide each mark by the one at the same place with this word."""
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """Another metric with the words `from` over the same with `to`."""
+    """Ratio of another metric with the words `from` to the same with `to`."""
 
     kind: ClassVar = "ratio"
     of: str
@@ -67,7 +68,7 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Difference:
-    """Another metric with the words `from` less the same with `to`."""
+    """Difference of another metric with the words `from` and with `to`."""
 
     kind: ClassVar = "difference"
     of: str
@@ -77,7 +78,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Reduction:
-    """By how many per cent another metric falls between `from` and `to`."""
+    """Decrease of another metric from `from` to `to`, in per cent."""
 
     kind: ClassVar = "reduction"
     of: str
@@ -88,7 +89,7 @@ class Reduction:
 
 @dataclass(frozen=True)
 class Increase:
-    """By how many per cent another metric grows between `from` and `to`, or is more in one cell than in another."""
+    """Increase of another metric from `from` to `to`, in per cent, or its excess in one cell over another."""
 
     kind: ClassVar = "increase"
     of: str
@@ -98,7 +99,7 @@ class Increase:
 
 @dataclass(frozen=True)
 class Spread:
-    """How wide the confidence interval of another metric's mean is, in per cent of it."""
+    """Width of the confidence interval of another metric's mean, in per cent of the mean."""
 
     kind: ClassVar = "spread"
     of: str
@@ -106,7 +107,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Inverse:
-    """A constant over another metric."""
+    """A constant divided by another metric."""
 
     kind: ClassVar = "inverse"
     of: str
@@ -115,7 +116,7 @@ class Inverse:
 
 @dataclass(frozen=True)
 class Knee:
-    """The smallest of some `values` of a `word` with which another metric is this `share` of its best."""
+    """The smallest of the `values` of a `word` for which another metric is at least this `share` of its best."""
 
     kind: ClassVar = "knee"
     of: str
@@ -126,7 +127,7 @@ class Knee:
 
 @dataclass(frozen=True)
 class Chosen:
-    """One of several metrics, by the value of a `word`: `direction` for what goes up or down."""
+    """One of several metrics, by the value of a `word`, such as `direction` for up and down."""
 
     kind: ClassVar = "chosen"
     word: str
@@ -135,7 +136,7 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Formula:
-    """What a paper's own algorithm comes to (`measure/formulas.py`)."""
+    """A paper's formula for its own algorithm (`measure/formulas.py`)."""
 
     kind: ClassVar = "formula"
     of: str
@@ -143,7 +144,7 @@ class Formula:
 
 @dataclass(frozen=True)
 class Model:
-    """A quantity of a paper's own model at the inputs that it prints (`measure/table1_model.py`)."""
+    """A quantity of a paper's own model with its printed inputs (`measure/table1_model.py`)."""
 
     kind: ClassVar = "model"
     of: str
@@ -196,7 +197,7 @@ KINDS: Mapping[str, type[Metric]] = {
 
 
 def read(name: str, table: Mapping[str, Any]) -> Metric:
-    """A metric from its table."""
+    """Reads a metric from its table."""
     metric = tagged.read(f'metric "{name}"', KINDS, table)
     if isinstance(metric, Sampled):
         sampled.check(f'metric "{name}": kind "samples"', metric.of, metric.statistic)

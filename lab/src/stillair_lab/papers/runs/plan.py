@@ -1,10 +1,10 @@
-"""How the experiments of a paper are run: `experiments.toml` of its folder, so that a new experiment is data.
+"""Plans of a paper's experiments: `experiments.toml` in its folder, so that a new experiment is data.
 
-A campaign is a scenario with its cells: named sets of overrides, each with the words (`where`) by which the inventory
-refers to it. Cells that differ in several settings are written as `axes`: one cell for each combination; what holds for
-all cells of several campaigns is a table of `settings`. An experiment names the campaigns that serve it, says that it
-is a worked example, or what it needs before it can be run. Where a paper leaves open which `settings` are meant, there
-are `alternatives`: the same campaigns with others in their place, judged side by side.
+A campaign is a scenario with its cells: named sets of overrides, each with the words (`where`) by which the
+inventory refers to it. Cells that differ in several settings are written as `axes`, with a cell for each
+combination. Overrides shared by all cells of several campaigns are a table of `settings`. An experiment names
+its campaigns, declares a worked example, or states what is missing to run it. If a paper leaves open which
+`settings` are meant, there are `alternatives`: the same campaigns with other settings, judged side by side.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,19 +22,19 @@ from stillair_lab.papers.runs.scatter_marks import Placing
 
 @dataclass(frozen=True)
 class CellPlan:
-    """One configuration of a campaign."""
+    """A configuration of a campaign."""
 
     name: str
     where: Where
-    """Words that refer to it; none for a cell that is only shown beside the others."""
+    """Words that select it; empty for a cell that is only shown."""
     overrides: Mapping[str, str]
-    """Dotted keys with their value as TOML, as `--set` takes them."""
+    """Dotted keys with their TOML values, as for `--set`."""
 
 
-# Each is the only one of its kind, so that it can be the key of what came of it.
+# Compared by identity, so that campaigns can be keys of their outcomes.
 @dataclass(frozen=True, eq=False)
 class Campaign:
-    """A scenario and the cells in which it is run."""
+    """A scenario and its cells."""
 
     paper: str
     id: str
@@ -43,17 +43,17 @@ class Campaign:
     """What is missing if the scenario cannot be read."""
     cells: tuple[CellPlan, ...]
     series: bool = False
-    """Its runs keep their series, for metrics that count every reply to a ping."""
+    """Keep the series, for metrics that count every ping reply."""
     runs: int = 1
-    """Repetitions of each cell, where the paper does not state them."""
+    """Repetitions of each cell, if the paper does not state them."""
     once: bool = False
-    """For a picture of one run: run once, however many repetitions are asked for."""
+    """Run only once, for a picture of a single run, whatever the number of repetitions."""
     settings: str = ""
-    """The name of the settings that its cells share with those of other campaigns."""
+    """Name of the settings shared with other campaigns."""
     under: str = ""
-    """The name of the alternative that it is, where it is not the plan's own."""
+    """Name of the alternative that it belongs to; empty for the plan's own."""
     ends: Mapping[str, "Campaign"] | None = None
-    """The same at the ends of ranges, by their names: settings of which no source says more (`ranges.py`)."""
+    """The campaign at the ends of ranges, by name, for settings known only as a range (`ranges.py`)."""
 
 
 @dataclass(frozen=True)
@@ -66,92 +66,94 @@ class Lack:
 
 @dataclass(frozen=True)
 class ExperimentPlan:
-    """How one experiment is run."""
+    """Plan of an experiment."""
 
     campaigns: tuple[Campaign, ...] = ()
     draws: str = ""
-    """The name of its artefact: one of the plan's figures, or one that is made in Python (`artefacts/gallery.py`)."""
+    """Name of its artefact: one of the plan's figures, or one in Python (`artefacts/gallery.py`)."""
     median: Where | None = None
-    """Cells whose number is the median over the runs and not the mean, because the paper's is."""
+    """Cells with the median over the runs instead of the mean, as in the paper."""
     needs: str = ""
     worked: Mapping[str, Any] | None = None
-    """It is a worked example: events for the receiver by itself, the inventory's or these `ampdus`; no runs."""
+    """A worked example: the inventory's events for the receiver, or these `ampdus`; no runs."""
     marks: bool = False
-    """Its claims are about marks over the data rate that each run had (`scatter.py`), not about cells."""
+    """True if its claims are about marks by data rate (`scatter.py`) instead of cells."""
     lacks: tuple[Lack, ...] = ()
     where: Where | None = None
-    """Words that hold for every claim which does not say otherwise: what the experiment as a whole is about."""
+    """Words for every claim that does not state them: the subject of the whole experiment."""
     reads: Mapping[str, Sequence[Where]] | None = None
-    """For claims whose cells are not said in the words of the cells: those meant, by the claim's name."""
+    """Cells of claims that do not use the cells' words, by claim."""
 
     def all_campaigns(self) -> tuple[Campaign, ...]:
-        """Its campaigns and their ends of ranges."""
+        """Its campaigns, including their ends of ranges."""
         return (*self.campaigns, *(end for campaign in self.campaigns for end in (campaign.ends or {}).values()))
 
     def ends(self) -> list[str]:
-        """The ends of ranges at which it is judged too."""
+        """Ends of ranges at which it is judged as well."""
         return list(dict.fromkeys(name for campaign in self.campaigns for name in campaign.ends or {}))
 
     def cell(self, where: Where) -> tuple[Campaign, CellPlan] | None:
-        """The cell that the words choose; words that a cell does not know choose nothing."""
+        """Returns the cell that the words select. Words that a cell does not have select nothing."""
         return next(
             ((campaign, cell) for campaign in self.campaigns for cell in campaign.cells if matches(where, cell.where)),
             None,
         )
 
     def has_word(self, word: str) -> bool:
-        """Whether some cell is told apart by this word."""
+        """Returns true if cells are distinguished by this word."""
         return any(word in cell.where for campaign in self.campaigns for cell in campaign.cells)
 
     def axis_of(self, value: object) -> str:
-        """The word whose value this is in some cell: `scheme` for `fifo`."""
+        """Returns the word that has this value in a cell: `scheme` for `fifo`."""
         cells = [cell for campaign in self.campaigns for cell in campaign.cells]
         return next((key for cell in cells for key, known in cell.where.items() if str(known) == str(value)), "")
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """A number that nobody knows and that was calibrated to numbers of the paper."""
+    """An unknown number that was calibrated to the paper's results."""
 
     name: str
     """What was calibrated."""
     keys: tuple[str, ...]
-    """The keys of the scenario that hold it."""
+    """Scenario keys of the number."""
     to: tuple[str, ...]
-    """The claims that it was calibrated to. Neither they nor claims derived from them are judged (`calibration.py`)."""
+    """Claims that it was calibrated to. Neither they nor claims derived from them are judged
+    (`calibration.py`)."""
     settings: tuple[str, ...] = ()
-    """It is in force in the campaigns that share these settings,"""
+    """It is in force in campaigns with these settings."""
     campaigns: tuple[str, ...] = ()
-    """and in these,"""
+    """It is in force in these campaigns."""
     where: Where | None = None
-    """in cells with these words; in all, if there are none."""
+    """Restricts it to cells with these words; `None` for all cells."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How a paper's experiments are run."""
+    """Plans of a paper's experiments."""
 
     metrics: Mapping[str, Metric]
     stations: Mapping[str, Sequence[str]]
     experiments: Mapping[str, ExperimentPlan]
     means: Mapping[str, Sequence[Where]]
-    """Names in an order that are not the value of one word: the cells they mean; of several, the least counts."""
+    """Names in an order that are not the value of a word, with their cells; of several, the smallest
+    counts."""
     calibrations: tuple[Calibration, ...] = ()
-    """What was calibrated to what."""
+    """Calibrations with their targets."""
     totals: Mapping[str, str] = field(default_factory=dict)
-    """Numbers of the whole that are made of one of every station: of which."""
+    """Totals over all stations, with the metric that they are the sum of."""
     marks: Placing | None = None
-    """How runs become marks of a scatter plot, where experiments have such `marks`."""
+    """Definition of the marks, for experiments with `marks`."""
     figures: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Artefacts that are data, by name: their kind and what it shows (`artefacts/kinds`)."""
+    """Artefacts that are data, by name: their kind and content (`artefacts/kinds`)."""
     name: str = ""
-    """What its own settings are called, where there are others."""
+    """Name of its own settings, if there are alternatives."""
     others: Mapping[str, "Plan"] = field(default_factory=dict)
-    """The same with other settings, by their name; none of them is preferred."""
+    """The plan with alternative settings, by name; none is preferred."""
 
 
 def matches(where: Where, cell: Where) -> bool:
-    """Whether a cell with these words fits what is asked for. A number may be written as one or as text."""
+    """Returns true if a cell matches the words. Numbers may be written as numbers or text."""
     return bool(cell) and all(key in cell and str(cell[key]) == str(value) for key, value in where.items())
 
 
@@ -162,7 +164,7 @@ def plan(paper: str) -> Plan:
 
 
 def read(paper: str, table: Mapping[str, Any]) -> Plan:
-    """A plan from its table; a key that is not known is an error."""
+    """Reads a plan from its table. Raises an error for an unknown key."""
     axes, shared, ranges = table.get("axis", {}), table.get("settings", {}), table.get("range", {})
     campaigns = {
         name: _with_ends(_campaign(paper, name, axes, shared, **entry), ranges)
@@ -212,7 +214,7 @@ def _beside(
     own_name: str,
     others: Mapping[str, Mapping[str, Mapping[str, str]]],
 ) -> Plan:
-    """The plan with its alternatives: campaigns whose settings are others are run again, the rest serve all."""
+    """Adds the alternatives: campaigns with other settings are run again, the rest serve all."""
     plans = {}
     for name, settings in others.items():
         unknown = set(settings) - set(table.get("settings", {}))
@@ -230,7 +232,7 @@ def _beside(
 
 
 def _again(campaign: Campaign, name: str) -> Campaign:
-    """A campaign as an alternative has it. Cells that no claim speaks of are shown once, by the plan's own."""
+    """A campaign under an alternative. Cells without a claim are only shown by the plan's own campaign."""
     return replace(campaign, under=name, cells=tuple(cell for cell in campaign.cells if cell.where))
 
 
@@ -261,7 +263,7 @@ def _campaign(
 
 
 def _with_ends(campaign: Campaign, ranges: Mapping[str, Mapping[str, Any]]) -> Campaign:
-    """A campaign with its ends of ranges: the same cells with what each end sets, and its number of runs."""
+    """Adds the ends of ranges: the same cells with each end's overrides and number of runs."""
     ends = {name: _end(campaign, name, **entry) for name, entry in ranges.items()}
     return replace(campaign, ends=ends) if ends else campaign
 
@@ -272,8 +274,8 @@ def _end(campaign: Campaign, name: str, *, set: Mapping[str, str], runs: int = 1
 
 
 def _axis(*, word: str, values: Mapping[str, Mapping[str, str]]) -> list[tuple[str, str | int, Mapping[str, str]]]:
-    """The values of a setting: the word that says it, the value, and what it sets."""
-    # A key of TOML is text; where the paper's word is a number, so is the cell's.
+    """Values of a setting: its word, the value, and the overrides."""
+    # TOML keys are text; if the paper's word is a number, make the cell's a number as well.
     return [(word, int(value) if value.isdecimal() else value, sets) for value, sets in values.items()]
 
 

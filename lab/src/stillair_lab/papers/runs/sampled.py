@@ -1,4 +1,4 @@
-"""What samples of a run a metric may be of, and which statistics these have: known before anything is run."""
+"""Samples available to a metric, and their statistics; checked before any run."""
 
 import re
 from collections.abc import Mapping
@@ -51,11 +51,11 @@ STATISTICS: Mapping[str, tuple[str, ...]] = {
     "quic.gaps": ("mode1", "mode2", "cv"),
     **{f"quic.{key}": _MEAN for key in _QUIC_KEYS},
 }
-"""By what is sampled (`measure/samples.py` and `measure/quic.py` say what each is)."""
+"""Statistics by sample; see `measure/samples.py` and `measure/quic.py`."""
 
 
 def check(where: str, of: str, statistic: str) -> None:
-    """An `InputError` if nothing is sampled under that name, or it has no such statistic."""
+    """Raises `InputError` for an unknown sample or statistic."""
     known = STATISTICS.get(of)
     if known is None:
         raise InputError(f'{where}: of: found "{of}", expected one of {", ".join(STATISTICS)}')

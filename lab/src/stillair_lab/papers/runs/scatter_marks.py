@@ -1,4 +1,4 @@
-"""How runs become marks of a scatter plot: whose numbers they show, where they are placed, what was taken as given."""
+"""Definition of a scatter plot's marks: the runs that they show, their position, and the assumed inputs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,34 +9,36 @@ class Placing:
     """The table `marks` of a plan."""
 
     station: str
-    """The station whose runs are the marks,"""
+    """The station whose runs are the marks."""
     interface: str
-    """where its packets wait,"""
+    """Its interface."""
     layers: Sequence[str]
-    """and the queues in which they are counted: those that the station's own kernel keeps."""
+    """Layers whose packets count: the queues of the station's kernel."""
     kinds: str
-    """The word that tells kinds of station apart,"""
+    """The word that distinguishes kinds of station."""
     methods: str
-    """and the one that tells what the access point does."""
+    """The word for the access point's method."""
     places: Mapping[str, str]
-    """Words by which marks are compared, each with its unit: the first that a cell has. The very first is the rate."""
+    """Words for the position of a mark, with units; the first that a cell has is used. The very first is the
+    rate."""
     low_mbps: float
-    """Between the low rates and the high ones, where the paper parts them."""
+    """Boundary between low and high rates in the paper."""
     large_ms: float
-    """An RTT is large from here on."""
+    """Smallest large RTT."""
     errors: Sequence[int]
-    """Per cent of the frames that come broken at every rate: runs for each, as the paper does not say which,"""
+    """Percentages of corrupted frames at every rate. The paper does not state which, so there are runs for
+    each."""
     house: Sequence[Sequence[float]]
-    """for what was taken before any run, as pairs: below this rate so many per cent,"""
+    """The assumption made before any run, as pairs: below this rate, this percentage."""
     other: str
-    """and for cells without stated errors."""
+    """Name of cells without stated errors."""
 
     @property
     def airs(self) -> tuple[str, ...]:
-        """The answers for which the same runs are there; the first one was taken before any run."""
+        """The assumptions for which the same runs exist; the first was chosen before any run."""
         return ("house", *(f"{error} %" for error in self.errors), self.other)
 
     @property
     def rate(self) -> str:
-        """The word of a cell's fixed rate."""
+        """The word for a cell's fixed rate."""
         return next(iter(self.places))

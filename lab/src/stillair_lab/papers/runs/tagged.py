@@ -1,4 +1,4 @@
-"""Tables read into dataclasses, by their `kind` where there are several."""
+"""Reads tables into dataclasses, selected by `kind` if there are several."""
 
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
@@ -10,7 +10,7 @@ Kind = TypeVar("Kind")
 
 
 def read(what: str, kinds: Mapping[str, type[Kind]], table: Mapping[str, Any]) -> Kind:
-    """What a table describes, by its kind; one that is not known is an error."""
+    """Reads a table by its kind. Raises `InputError` for an unknown kind."""
     kind = kinds.get(table.get("kind", ""))
     if kind is None:
         raise InputError(f'{what}: kind: found "{table.get("kind", "")}", expected one of {", ".join(kinds)}')
@@ -18,8 +18,8 @@ def read(what: str, kinds: Mapping[str, type[Kind]], table: Mapping[str, Any]) -
 
 
 def fill(what: str, kind: type[Kind], table: Mapping[str, Any]) -> Kind:
-    """A dataclass from its table; a key that is not known, or one that lacks, is an error."""
-    # `from` is a word of the language.
+    """Reads a dataclass from its table. Raises `InputError` for unknown or missing keys."""
+    # `from` is a Python keyword.
     given = {"from_" if key == "from" else key: value for key, value in table.items()}
     known = {one.name: one for one in fields(kind)}  # type: ignore[arg-type] # all of them are dataclasses
     expected = ", ".join(key.rstrip("_") for key in known)

@@ -1,9 +1,9 @@
-"""`tc` commands read: the tree of disciplines that they make, and their options.
+"""Parses `tc` commands: the tree of disciplines that they set up, and their options.
 
-A scenario of ours is made of it.
+Scenarios are generated from it.
 
-    tree             which disciplines stand at which device
-    options          as `tc` names them and as a scenario does
-    units            numbers as `tc` takes them
-    scenario_values  numbers as a scenario writes them
+    tree             disciplines of each device
+    options          option names of `tc` and of scenarios
+    units            numbers in `tc` syntax
+    scenario_values  numbers in scenario syntax
 """

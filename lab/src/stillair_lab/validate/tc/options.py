@@ -1,4 +1,4 @@
-"""The options of the disciplines, as `tc` names them and as a scenario does."""
+"""Options of the disciplines, with the names of `tc` and of scenarios."""
 
 # spec: tc-htb(8), tc-tbf(8), tc-netem(8), tc-bfifo(8), tc-codel(8), tc-pie(8), tc-sfq(8), tc-fq(8), tc-fq_codel(8),
 # tc-cake(8) of iproute2 6.1.
@@ -43,20 +43,20 @@ def _signed(word: str) -> Value:
 
 @dataclass(frozen=True)
 class Options:
-    """What may follow the name of a discipline."""
+    """Words accepted after the name of a discipline."""
 
     takes: Mapping[str, tuple[str, _Read]] = field(default_factory=dict)
-    """By word: the scenario's name, and how the word after it is read."""
+    """Options with a value, by word: scenario name, and the parser of the value."""
     also: Mapping[str, Sequence[tuple[str, _Read]]] = field(default_factory=dict)
-    """What may stand behind an option's value without words of its own, in order: by the option's scenario name."""
+    """Further positional values after an option's value, in order, by the option's scenario name."""
     flags: Mapping[str, tuple[str, Value]] = field(default_factory=dict)
-    """Words that stand alone: the scenario's name and the value."""
+    """Words without a value: scenario name and value."""
     skips: frozenset[str] = frozenset()
-    """Words before the value of an option that change nothing."""
+    """Words before an option's value without effect."""
     does: Mapping[str, Callable[[dict[str, Value]], None]] = field(default_factory=dict)
-    """Words that stand alone and change several options."""
+    """Words without a value that change several options."""
     idle: frozenset[str] = frozenset()
-    """Options that do nothing in a set-up that is understood here; they and their value are passed over."""
+    """Options without effect in the supported set-ups; skipped with their value."""
 
 
 def _same(**readers: _Read) -> dict[str, tuple[str, _Read]]:
@@ -73,7 +73,7 @@ def _choice(key: str, *words: str) -> dict[str, tuple[str, Value]]:
 
 
 def _framing(atm: str | None = None, add: int = 0, mpu: int | None = None) -> Callable[[dict[str, Value]], None]:
-    """What a word for a link's framing does: its bytes come on top of those of the words before."""
+    """Effect of a framing keyword: its overhead is added to that of earlier keywords."""
 
     def change(options: dict[str, Value]) -> None:
         before = options.get("overhead", 0)
@@ -96,7 +96,7 @@ def _conservative(options: dict[str, Value]) -> None:
 
 
 def _nothing(options: dict[str, Value]) -> None:
-    """There is no address translation here, so looking through it changes nothing."""
+    """Without address translation, looking through it has no effect."""
 
 
 def _unlimited(options: dict[str, Value]) -> None:
@@ -211,7 +211,7 @@ QDISCS: Mapping[str, Options] = {
         also={"delay": [("jitter", _fine_time), ("delay_correlation", units.percent)]}
         | {name: [(f"{name}_correlation", units.percent)] for name in ("loss", "duplicate", "reorder")},
         skips=frozenset({"random"}),
-        # Numbers drawn otherwise are as good.
+        # Another seed is as good.
         idle=frozenset({"seed"}),
     ),
     "tbf": Options(
@@ -219,7 +219,7 @@ QDISCS: Mapping[str, Options] = {
         | {"minburst": ("mtu", units.size)}
         | _BURST
     ),
-    # With one class there is no one to share with or to rank against.
+    # With a single class, there is no sharing and no ranking.
     "htb": Options(_same(default=str), idle=frozenset({"r2q", "direct_qlen"})),
 }
 

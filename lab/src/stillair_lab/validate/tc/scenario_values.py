@@ -1,10 +1,10 @@
-"""Numbers as a scenario writes them."""
+"""Numbers in scenario syntax."""
 
 
 def rate(bits: int) -> str:
     """Bits per second."""
     for unit, scale in (("Gbit/s", 10**9), ("Mbit/s", 10**6), ("kbit/s", 10**3)):
-        # A tenth of a unit is still easy to read.
+        # One decimal is still readable.
         if bits >= scale and bits * 10 % scale == 0:
             return f"{_decimal(bits, scale)} {unit}"
     return f"{bits} bit/s"

@@ -1,4 +1,4 @@
-"""`tc` commands as a tree: which disciplines stand at which device, with which options."""
+"""`tc` commands as a tree: the disciplines of each device, with their options."""
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,19 +9,19 @@ from stillair_lab.validate.tc.units import UnitError
 
 
 class TcError(ValueError):
-    """A command that is not understood; its text says which, and why."""
+    """An unsupported command; the text names it and the reason."""
 
 
 @dataclass
 class Qdisc:
-    """A discipline, and what hangs below it: in the end one child, as no more is understood here."""
+    """A discipline with its descendants: at most one child, as more is not supported."""
 
     kind: str
     options: dict[str, Value]
-    """By the scenario's names."""
+    """Options by scenario name."""
     child: "Qdisc | None" = None
     classes: "dict[str, Class]" = field(default_factory=dict)
-    """Of HTB: by minor number."""
+    """Classes of an HTB, by minor number."""
 
     def leaf(self) -> "Qdisc":
         """The discipline that holds the packets."""
@@ -31,7 +31,7 @@ class Qdisc:
 
 @dataclass
 class Class:
-    """A class of HTB."""
+    """An HTB class."""
 
     options: dict[str, Value]
     child: Qdisc | None = None
@@ -43,13 +43,13 @@ Device = tuple[str, str]
 
 @dataclass(frozen=True)
 class _Command:
-    """A command, taken apart."""
+    """A parsed command."""
 
     text: str
     device: Device
     kind: str
     parent: str
-    """The handle of what it hangs at; empty for a root."""
+    """Handle of the parent; empty for a root."""
     handle: str
     options: dict[str, Value]
 
@@ -58,7 +58,7 @@ class _Command:
 
 
 def tree(commands: Iterable[str]) -> dict[Device, Qdisc]:
-    """The root discipline of each device, in the order in which they were added."""
+    """Root discipline of each device, in the order of creation."""
     roots: dict[Device, Qdisc] = {}
     handles: dict[tuple[Device, str], Qdisc] = {}
     last: dict[Device, str] = {}
@@ -99,7 +99,7 @@ def _hang(command: _Command, qdisc: Qdisc, handles: Mapping[tuple[Device, str], 
         if minor not in above.classes:
             raise command.error(f"expected a class that was added before, found {command.parent}")
         above.classes[minor].child = qdisc
-    # Those that shape without classes have one, by the name of 1.
+    # Shaping disciplines without classes have a single class 1.
     elif above.kind in ("netem", "tbf") and minor in ("", "0", "1"):
         above.child = qdisc
     else:
@@ -107,7 +107,7 @@ def _hang(command: _Command, qdisc: Qdisc, handles: Mapping[tuple[Device, str], 
 
 
 def _check(root: Qdisc, text: str) -> None:
-    """All packets have to go through the one class of an HTB: it is all that is understood here."""
+    """Checks that all packets go through the only class of an HTB; more is not supported."""
     if root.kind == "htb":
         default = str(root.options.pop("default", "0")).removeprefix("0x").lower()
         if list(root.classes) != [default]:
@@ -118,7 +118,7 @@ def _check(root: Qdisc, text: str) -> None:
 
 
 def _read(text: str) -> tuple[str, _Command]:
-    """What is added, a qdisc or a class, and the command."""
+    """Parses a command: the kind of object added (qdisc or class), and the command."""
     try:
         words = shlex.split(text)
     except ValueError:
@@ -146,7 +146,7 @@ def _command(text: str, node: str, what: str, words: Sequence[str]) -> _Command:
         raise _error(text, "expected a device, dev DEVICE")
     if root == bool(where["parent"]):
         raise _error(text, "expected either root or parent")
-    # Handles are numbers in base 16.
+    # Handles are hexadecimal numbers.
     parent = where["parent"].lower()
     handle = where["classid"].lower() if what == "class" else where["handle"].lower().partition(":")[0]
     if what == "class" and not all(handle.partition(":")):
@@ -184,7 +184,7 @@ def _options(text: str, known: Options, words: Sequence[str]) -> dict[str, Value
         taken += known.also.get(taken[0][0], ())
         try:
             for place, (key, read) in enumerate(taken):
-                # What may stand behind the first value begins as a number does.
+                # Further positional values start with a digit.
                 if place and not (rest and rest[0][:1].isdigit()):
                     break
                 options[key] = read(rest[0])

@@ -1,4 +1,4 @@
-"""Numbers as `tc` takes them on its command line."""
+"""Numbers in `tc` command-line syntax."""
 
 # spec: tc(8) 6.1, PARAMETERS (RATES, TIMES, SIZES) - SI prefixes for rates and 1024 for sizes; case does not matter.
 
@@ -25,12 +25,12 @@ _NANOSECONDS = {
 
 
 class UnitError(ValueError):
-    """A word that is no such number; its text says what would be one."""
+    """A malformed number; the text describes a valid one."""
 
 
 def rate(word: str) -> int:
     """Bits per second. `bit` counts bits and `bps` bytes; a bare number is bits."""
-    # linux: tc get_rate (6.1) - the rate goes to the kernel in whole bytes per second.
+    # linux: tc get_rate (6.1) - passes rates to the kernel in whole bytes per second.
     return _scaled(word, _BITS, "a rate such as 100mbit") // 8 * 8
 
 
@@ -46,13 +46,13 @@ def time(word: str) -> int:
 
 
 def fine_time(word: str) -> int:
-    """Nanoseconds; a bare number is nanoseconds. For the options of netem."""
-    # linux: tc get_time64 (6.1) - options that the kernel keeps in 64 bits take nanoseconds.
+    """Nanoseconds; a bare number is nanoseconds. For netem options."""
+    # linux: tc get_time64 (6.1) - 64-bit options take nanoseconds.
     return _scaled(word, {"": 1, **_NANOSECONDS}, "a time such as 20ms")
 
 
 def percent(word: str) -> float:
-    """A fraction; the sign may be left out."""
+    """A fraction; the % sign is optional."""
     value = _scaled(word, {"": 10**7, "%": 10**7}, "a percentage such as 1%")
     if value > 10**9:
         raise UnitError("a percentage of at most 100%")
@@ -60,7 +60,7 @@ def percent(word: str) -> float:
 
 
 def count(word: str) -> int:
-    """A whole number, in C's notation: 010 is 8 and 0x10 is 16."""
+    """An integer in C notation: 010 is 8 and 0x10 is 16."""
     try:
         value = int(f"0o{word[1:]}" if re.fullmatch("0[0-7]+", word) else word, 0)
     except ValueError:

@@ -1,11 +1,14 @@
-"""How far the model may be from mac80211, fixed before any result was seen. `docs/validation-wifi.md` says why."""
+"""Allowed differences between model and mac80211, fixed before any result was seen.
+
+`docs/validation-wifi.md` gives the reasons.
+"""
 
 from collections.abc import Mapping
 
 from stillair_lab.validate.bounds import Bound
 
-# Counts of rare events differ by chance: two standard deviations of the difference of two means of three counts of N
-# are 1.6 times the root of N, which is 5 at N = 9 and a quarter of N at N = 42.
+# Counts of rare events vary by chance: two standard deviations of the difference of two means of three counts
+# of N are 1.6 times the root of N, which is 5 at N = 9 and a quarter of N at N = 42.
 _COUNT = Bound(0.25, 5.0)
 _GOODPUT = Bound(0.10)
 _AGGREGATE = Bound(0.20)
@@ -33,14 +36,14 @@ BOUNDS: Mapping[str, Bound] = {
     "codel_drops": _COUNT,
     "step_before_pkts_per_s": _GOODPUT,
     "step_after_pkts_per_s": _GOODPUT,
-    # The rule of the measurement looks at half a second at a time.
+    # The measured recovery time has a resolution of half a second.
     "step_recovery_s": Bound(0.25, 0.5),
 }
 
 MAIN_RATES = ("main_rate_down", "main_rate_up")
-"""Rates by name: the same, or else goodput within `MAIN_RATE_GOODPUT`."""
+"""Rates by name: equal, or else goodput within `MAIN_RATE_GOODPUT`."""
 MAIN_RATE_GOODPUT = Bound(0.05)
 NEVER_JUDGED = ("collision_share_percent",)
 
 QUANTITIES = (*BOUNDS, *MAIN_RATES, *NEVER_JUDGED)
-"""All quantities in the order of reports."""
+"""All quantities in report order."""

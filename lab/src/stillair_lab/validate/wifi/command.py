@@ -1,4 +1,4 @@
-"""`stillair validate wifi`: every configuration's runs in the model, and what came of them."""
+"""`stillair validate wifi`: simulates every configuration and compares the results."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -17,19 +17,19 @@ from stillair_lab.validate.wifi.measured import Measurement
 from stillair_lab.validate.wifi.outcome import Outcome, outcome
 
 RUNS = 3
-"""Least runs of ours of each configuration, each with a seed of its own and flows that start as in one of the kernel's
+"""Fewest runs of each configuration, each with its own seed and the flow starts of one of the kernel's
 repetitions."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be run, and what cannot be."""
+    """What to run, and what cannot be run."""
 
     configurations: list[Configuration]
     faults: list[Fault]
-    """Why files or configurations are left out, in their order."""
+    """Reasons for skipped files or configurations, in order."""
     notes: list[str]
-    """What a person should know all the same."""
+    """Notes for the user."""
 
 
 @dataclass(frozen=True)
@@ -40,14 +40,14 @@ class Report:
     faults: list[Fault]
 
     def fault(self) -> tuple[list[str], Fault] | None:
-        """All that is to be said before the last fault, a line each, and that one; its kind is the first's."""
+        """Lines for all faults but the last, and the last one, whose type is that of the first."""
         return batch.fault(self.faults)
 
 
 def plan(folder: Path | None, only: str | None = None) -> Plan:
-    """Reads the files of a folder, those of the package if there is none, and makes their scenarios.
+    """Reads the files of a folder, by default the bundled ones, and their scenarios.
 
-    `only` is a pattern of names such as `tcp_up*`.
+    `only` is a name pattern such as `tcp_up*`.
     """
     read: dict[str, list[Measurement]] = {}
     made = Plan([], [], [])
@@ -82,15 +82,18 @@ def plan(folder: Path | None, only: str | None = None) -> Plan:
 
 
 def _notes(of: Configuration) -> Iterator[str]:
-    """What was taken otherwise than the files have it."""
+    """Notes about settings that differ from the files'."""
     kernel = of.setup.kernel
     if not profiles.is_exact(kernel):
         version = ".".join(str(number) for number in kernel)
-        yield f"kernel: Linux {version} has no profile; {profiles.profile(kernel)} stands for it"
+        yield f"kernel: Linux {version} has no profile; {profiles.profile(kernel)} is used instead"
 
 
 def run(of: Plan, jobs: int | None = None, progress: Callable[[int], object] | None = None) -> Report:
-    """Runs every configuration, `jobs` at a time, and compares. A run that fails leaves out its configuration alone."""
+    """Runs every configuration, `jobs` at a time, and compares.
+
+    A failing run only skips its own configuration.
+    """
     work = {one.name: partial(_run, one) for one in of.configurations}
     outcomes, failed = batch.run(work, str, jobs, progress)
     rows = [row for one in of.configurations if one.name in outcomes for row in compare.rows(one, outcomes[one.name])]
@@ -108,10 +111,10 @@ def _run(of: Configuration) -> list[Outcome]:
 
 
 def scenarios(of: Plan) -> dict[str, str]:
-    """The scenario of each configuration, by a file's name."""
+    """Scenario of each configuration, by file name."""
     return {f"{one.name}.toml": scenario.text(one.repetitions[0]) for one in of.configurations}
 
 
 def as_json(rows: Sequence[Row]) -> str:
-    """The list that `stillair validate wifi --json` prints."""
+    """JSON of `stillair validate wifi --json`."""
     return json.dumps([row.as_dict() for row in rows], ensure_ascii=False, allow_nan=False)

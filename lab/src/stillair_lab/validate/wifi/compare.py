@@ -1,4 +1,4 @@
-"""Comparing runs of ours with the repetitions of a configuration: a row for each quantity of each unit."""
+"""Compares simulated runs with the repetitions of a configuration: a row for each quantity of each unit."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -16,17 +16,17 @@ NOT_JUDGED = "not judged"
 
 @dataclass(frozen=True)
 class Row:
-    """One comparison. The fields are the contract of `stillair validate wifi --json`."""
+    """A comparison. The fields are the interface of `stillair validate wifi --json`."""
 
     configuration: str
     unit: str
     quantity: str
     kernel: float | str
-    """The mean of the kernel's repetitions; of rates the one used most in each."""
+    """Mean of the kernel's repetitions; for rates, the most used one of each."""
     spread: float | None
-    """Half the range over the kernel's repetitions."""
+    """Half the range of the kernel's repetitions."""
     model: float | str | None
-    """The mean of our runs; none if they show no such thing."""
+    """Mean of the simulated runs; `None` if they lack the quantity."""
     low: float | None
     high: float | None
     verdict: str
@@ -34,7 +34,7 @@ class Row:
     """Why it is not judged."""
 
     def as_dict(self) -> dict[str, Any]:
-        """The row as JSON has it; six digits are more than any of the numbers holds."""
+        """The row for JSON, with six digits."""
         return {
             key: float(f"{value:.6g}") if isinstance(value, float) else value for key, value in asdict(self).items()
         }
@@ -42,7 +42,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Configuration:
-    """The repetitions of one configuration that there are."""
+    """The available repetitions of a configuration."""
 
     name: str
     setup: Setup
@@ -50,13 +50,13 @@ class Configuration:
 
 
 def rows(of: Configuration, ran: Sequence[Outcome]) -> list[Row]:
-    """The comparison of a configuration with our runs of it."""
+    """Compares a configuration with its simulated runs."""
     made = (_rate_row(of, item, ran) if isinstance(item, RateItem) else _row(of, item, ran) for item in items(of.setup))
     return [row for row in made if row is not None]
 
 
 def check(of: Configuration) -> None:
-    """Reads every number that a comparison needs, so that a fault in a file is found before it is run."""
+    """Reads every number that a comparison needs, to find faults in a file before the run."""
     for item in items(of.setup):
         for one in of.repetitions:
             item.kernel(one)
@@ -80,7 +80,7 @@ def _row(of: Configuration, item: Item, ran: Sequence[Outcome]) -> Row | None:
 
 
 def _rate_row(of: Configuration, item: RateItem, ran: Sequence[Outcome]) -> Row | None:
-    """The same rate as in one of the repetitions, or else as much goodput."""
+    """Same rate as in one of the repetitions, or else equal goodput."""
     kernel = [_most(item.kernel(one)) for one in of.repetitions]
     used = list(dict.fromkeys(rate for rate in kernel if rate is not None))
     if not used:
@@ -101,12 +101,12 @@ def _rate_row(of: Configuration, item: RateItem, ran: Sequence[Outcome]) -> Row 
 
 
 def _spread(of: Configuration, item: Item, kernel: Sequence[float]) -> float:
-    """Half the range over the repetitions that are here, or over those that a file tells of."""
+    """Half the range over the available repetitions, or over those recorded in a file."""
     return max((max(kernel) - min(kernel)) / 2, *(_of_file(one, item) for one in of.repetitions))
 
 
 def _of_file(one: Measurement, item: Item) -> float:
-    """Half the range of the means over a unit's stations, from a file's own `spread`; nothing if it lacks one."""
+    """Half the range of the means over a unit's stations, from a file's own `spread`; 0 without one."""
     columns = []
     for name in item.spread:
         values = one.at("spread", "quantities", name, "values")
@@ -122,7 +122,7 @@ def _of_file(one: Measurement, item: Item) -> float:
 
 
 def _most(tried: dict[str, float]) -> str | None:
-    """The name with the greatest number; the first by name of several."""
+    """Name with the largest number; with several, the alphabetically first."""
     return min(tried, key=lambda name: (-tried[name], name)) if any(tried.values()) else None
 
 

@@ -1,4 +1,4 @@
-"""A file of mac80211's measurements: how a run was set up, and what came out. See `mac80211/README.md`."""
+"""A file of mac80211's measurements: set-up and results of a run. See `mac80211/README.md`."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -10,39 +10,39 @@ from typing import Any
 from stillair._native import InputError
 from stillair_lab.validate import json_file
 
-# Stations beyond these have no address in the measured network.
+# Further stations have no address in the measured network.
 _MOST_STATIONS = 200
 _MOST_FLOWS = 1000
 _LONGEST_S = 100_000
 _MOST = 1e18
 _PER_MILLE = 1000
 MCS = 16
-"""Rates of 802.11n with two streams."""
+"""802.11n rates with two streams."""
 MINSTREL = -1
-"""Stands in the place of an MCS where Minstrel-HT chooses."""
+"""Replaces the MCS if Minstrel-HT chooses the rate."""
 
 
 @dataclass(frozen=True)
 class Flow:
-    """One kind of load at a station. Repetitions of a configuration differ in when it started."""
+    """A kind of load at a station. Repetitions of a configuration differ in its start."""
 
     kind: str
     """`udp`, `tcp_down`, `tcp_up` or `ping`."""
     station: int
     cc: str = "cubic"
     number: int = 1
-    """Connections side by side."""
+    """Number of parallel connections."""
     bps: float = 0.0
     burst: int = 8
     payload: int = 1470
     start_s: float = field(default=0.0, compare=False)
     stagger_ms: float = field(default=0.0, compare=False)
-    """Between connections side by side."""
+    """Time between the starts of parallel connections."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """The loss table changes in the run."""
+    """A change of the loss table during the run."""
 
     at_s: float
     loss_by_mcs: tuple[int, ...]
@@ -50,7 +50,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Driver:
-    """The simulated radio, as far as it differs between configurations."""
+    """The simulated radio: settings that differ between configurations."""
 
     depth: int
     aql: bool
@@ -58,22 +58,23 @@ class Driver:
     pacing_shift: int
     retries: int
     mcs: Mapping[int, int]
-    """By station; `MINSTREL` for rate control."""
+    """MCS by station; `MINSTREL` for rate control."""
     counts_tries: bool
-    """A frame is given up after so many tries by the hardware, as ath9k counts; else after so many aggregates."""
+    """True if a frame is given up after a number of hardware tries, as in ath9k; else after a number of
+    aggregates."""
     loss_by_mcs: tuple[int, ...] = (0,) * MCS
-    """Chance of a broken MPDU by MCS, per mille, for all stations."""
+    """Probability of a broken MPDU by MCS, in 1/1000, for all stations."""
     loss_by_station: Mapping[int, int] = field(default_factory=dict)
-    """The same by station, per mille; both add up."""
+    """The same by station, in 1/1000, added to the loss by MCS."""
 
 
 @dataclass(frozen=True)
 class Config:
-    """What was run over it."""
+    """The network and its load."""
 
     stations: int
     idle: int | None
-    """The station that is only pinged."""
+    """Station with pings only."""
     seconds: float
     warm: float
     ping_interval_s: float
@@ -84,36 +85,36 @@ class Config:
     sysctl: Mapping[str, int | str]
     steps: tuple[Step, ...]
     queues: Mapping[str, int]
-    """Limits of the flow queues of mac80211, by its own names."""
+    """Limits of mac80211's flow queues, by its own names."""
     aql_limits: Mapping[str, int]
 
 
 @dataclass(frozen=True)
 class Setup:
-    """All that repetitions of a configuration have in common."""
+    """Common set-up of a configuration's repetitions."""
 
     kernel: tuple[int, int]
-    """Its version."""
+    """Kernel version."""
     hz: int | None
-    """Ticks of its clock in a second, if the file says."""
+    """HZ, if the file states it."""
     driver: Driver
     config: Config
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """One file."""
+    """A measurement file."""
 
     name: str
-    """Of the configuration."""
+    """Name of the configuration."""
     repetition: int
     setup: Setup
     raw: Mapping[str, Any]
-    """The whole of the file."""
+    """Whole content of the file."""
     path: Path
 
-    def at(self, *keys: str) -> Any:  # noqa: ANN401 - as the file has it
-        """What stands at these keys; none if there is nothing."""
+    def at(self, *keys: str) -> Any:  # noqa: ANN401 - any value of the file
+        """Returns the value at these keys, or `None`."""
         value: Any = self.raw
         for depth, key in enumerate(keys):
             if value is None:
@@ -124,7 +125,7 @@ class Measurement:
         return value
 
     def number(self, *keys: str) -> float | None:
-        """The number at these keys; none if there is none."""
+        """Returns the number at these keys, or `None`."""
         value = self.at(*keys)
         if value is None:
             return None
@@ -133,17 +134,17 @@ class Measurement:
         return float(value)
 
     def wrong(self, keys: Sequence[str], found: object, expected: str) -> InputError:
-        """The error that says what stands at these keys and what should."""
+        """Error for these keys: found and expected values."""
         return json_file.wrong(self.path, ".".join(keys), found, expected)
 
 
 def bundled() -> Path:
-    """The folder of files that come with the package."""
+    """Folder of the bundled files."""
     return Path(str(resources.files("stillair_lab.validate") / "mac80211"))
 
 
 def read(path: Path) -> Measurement:
-    """Reads a file. A setting that no scenario of ours can say is an error."""
+    """Reads a file. Raises an error for a setting that scenarios cannot express."""
     raw = json_file.load(path, "driver, config and results")
     name, repetition = raw.get("name"), raw.get("repetition")
     if not isinstance(name, str) or not re.fullmatch(r"[\w.+-]{1,100}", name):
@@ -165,14 +166,14 @@ _Check = Callable[[object], bool]
 
 
 class _Table:
-    """An object of the file, whose keys are taken one by one."""
+    """An object of the file, with the keys that were read."""
 
     def __init__(self, path: Path, name: str, values: Mapping[str, Any]) -> None:
         self.path, self.name, self.values = path, name, values
         self.known: set[str] = set()
 
     def get(self, key: str, good: _Check, expected: str, default: Any = None) -> Any:  # noqa: ANN401 - as it is
-        """The value of a key, which has to be `good`; the default, if there is one, where nothing stands there."""
+        """Returns the value of a key, which must be `good`; the default, if given, for a missing key."""
         self.known.add(key)
         value = self.values.get(key)
         if value is None and default is not None:
@@ -182,17 +183,17 @@ class _Table:
         return value
 
     def words(self, key: str, *begins: str) -> None:
-        """Words for people about what is the same in all files: other words tell of another set-up."""
+        """Checks a description that is the same in all files; another one would mean another set-up."""
         value = self.get(key, lambda it: isinstance(it, str), "words", default=begins[0])
         if not value.startswith(begins):
             raise self.wrong(key, value, f'words that begin with "{begins[0]}": a scenario has no other')
 
     def passed_over(self, *keys: str) -> None:
-        """Keys that say nothing a scenario depends on."""
+        """Skips keys without any effect on the scenario."""
         self.known.update(keys)
 
     def finish(self) -> None:
-        """Refuses what was not taken."""
+        """Raises an error for keys that were not read."""
         for key, value in self.values.items():
             if key not in self.known and value is not None:
                 raise self.wrong(key, value, "a setting that a scenario has")
@@ -203,7 +204,7 @@ class _Table:
 
 def _driver(table: _Table, config: Config, name: str) -> Driver:
     table.get("name", lambda it: it == "simwifi", '"simwifi"')
-    # What a scenario says in no key: it is so in the model.
+    # Fixed properties of the model, without a scenario key.
     table.get("frames_max", lambda it: it == 32, "32, as ath9k has it")
     table.get("aggregate_limit_ms", lambda it: it == 4, "4, as ath9k has it")
     table.words("retry_chain_of_a_fixed_rate", "10 tries at that rate")
@@ -231,7 +232,7 @@ def _driver(table: _Table, config: Config, name: str) -> Driver:
     return made
 
 
-# linux: hostapd 2.10 ap_config.c hostapd_config_defaults - what an access point and its stations use unless configured.
+# linux: hostapd 2.10 ap_config.c hostapd_config_defaults - defaults of an access point and its stations.
 _EDCA = {
     "access_point": {
         "VO": {"aifs": 1, "cwmin": 3, "cwmax": 7, "txop_not_used": 47},
@@ -246,7 +247,7 @@ _EDCA = {
         "BK": {"aifs": 7, "cwmin": 15, "cwmax": 1023, "txop_not_used": 0},
     },
 }
-# The first files say it in their names alone.
+# The first files only state it in their names.
 _COUNTS_TRIES = "_hwtries"
 _LOSS_TABLE = f"a list of {MCS} chances per mille, by MCS"
 _SECONDS = "seconds above zero"
@@ -289,7 +290,7 @@ def _config(table: _Table) -> Config:
         aql_limits=table.get("aql_limits", _counts, counts, default={}),
     )
     for command in table.get("commands", _texts, "a list of commands", default=[]):
-        # Both are said by `airtime_flags` and `weights`, too.
+        # `airtime_flags` and `weights` contain both as well.
         if not re.fullmatch(
             r"echo \d+ > \S*/airtime_flags|iw dev wlan0 station set [\da-f:]+ airtime_weight \d+", command
         ):
@@ -328,7 +329,7 @@ def _flow(table: _Table, stations: int) -> Flow:
 
 
 def _sysctl(table: _Table) -> dict[str, int | str]:
-    """What held in the network namespaces: what the kernel had, then what was set."""
+    """Settings in the network namespaces: the kernel's defaults, then changes."""
     what = 'settings such as "net.ipv4.tcp_ecn=1"'
     set_to = {
         f"net.ipv4.{name}": str(value)

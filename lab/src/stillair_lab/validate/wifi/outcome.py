@@ -1,4 +1,7 @@
-"""What a run of ours gave, by station as the kernel's files have it: the only place that knows our report's names."""
+"""Results of a simulated run by station, in the form of the kernel's files.
+
+Only this module uses the report's keys.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +18,7 @@ _QUEUES = "ap.wlan0 mac"
 
 @dataclass(frozen=True)
 class Tcp:
-    """All connections of a station in one direction, from the warm-up on."""
+    """All connections of a station in one direction, after the warm-up."""
 
     goodput_mbps: float
     srtt_median_ms: float | None
@@ -27,44 +30,44 @@ class Tcp:
 
 @dataclass(frozen=True)
 class Way:
-    """The air between access point and a station in one direction, from the warm-up on."""
+    """Airtime and frames between access point and station in one direction, after the warm-up."""
 
     ppdus: int
     mpdus: int
     by_rate: Mapping[str, int]
-    """Frames tried by rate over the whole run, where Minstrel chooses."""
+    """Attempts by rate over the whole run, with Minstrel."""
 
 
 @dataclass(frozen=True)
 class Station:
-    """One station."""
+    """Results of a station."""
 
     goodput_mbps: float
     airtime_share: float
     ping_median_ms: float | None
     tcp: Mapping[str, Tcp]
-    """By the flows' kind."""
+    """TCP results by kind of flow."""
     ways: Mapping[str, Way]
-    """By `down` and `up`."""
+    """Air by direction, `down` and `up`."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One run."""
+    """Results of a run."""
 
     goodput_mbps: float
     stations: Mapping[int, Station]
     codel_drops: int
-    """In the queues of the access point, from the warm-up on."""
+    """CoDel drops in the access point's queues, after the warm-up."""
     collision_share: float
-    """Of all time."""
+    """Share of the whole time."""
     step_s: float
     datagrams: Sequence[float]
-    """Those that station 1 got over UDP in each step from the loads' beginning on."""
+    """UDP datagrams received by station 1 in each step since the start of the loads."""
 
 
 def outcome(run: Mapping[str, Any], setup: Setup) -> Outcome:
-    """A run that has series."""
+    """Reads a run with series."""
     try:
         series, first = run["series"], _warm(setup) * 1e9
         stations = {number: _station(run, setup, number) for number in range(1, setup.config.stations + 1)}
@@ -96,7 +99,7 @@ def _datagrams(series: Mapping[str, Any], setup: Setup) -> list[float]:
 
 
 def _warm(setup: Setup) -> float:
-    """End of the warm-up in a run of ours."""
+    """End of the warm-up in a simulated run."""
     return LEAD_S + setup.config.warm
 
 
@@ -123,7 +126,7 @@ def _way(run: Mapping[str, Any], name: str, way: str, warm: float, link: str) ->
     own = [row for row in series["stations"] if row["name"] == name]
     ppdus, mpdus = (sum(sum(row[f"{what}_{way}"][first:]) for row in own) for what in ("ppdus", "mpdus"))
     rates = run.get("rc_stats", {}).get(link, ())
-    # `ht20-mcs13-sgi` of ours is `mcs13-sgi` of the kernel's.
+    # Stillair's `ht20-mcs13-sgi` is the kernel's `mcs13-sgi`.
     return Way(ppdus, mpdus, {row["rate"].partition("-")[2]: row["attempts"] for row in rates})
 
 
@@ -131,7 +134,7 @@ def _tcp(run: Mapping[str, Any], flow: Flow, warm: float) -> Tcp:
     names = [reported(flow, number) for number in range(flow.number)]
     goodput = sum(run["flows"][name]["goodput_mbps"] for name in names)
     sockets = [_from(run["sockets"][name], warm) for name in names]
-    # Before its first measurement a socket has no round-trip time.
+    # A socket has no round-trip time before its first measurement.
     srtt = [value for socket in sockets for value in socket["srtt_ms"] if value]
     windows = [value for socket in sockets for value in socket["cwnd"]]
     acks = sum(map(_grown, (socket["segs_in"] for socket in sockets)))
@@ -150,7 +153,7 @@ _COLUMNS = ("srtt_ms", "cwnd", "segs_in", "data_segs_out", "retrans_total", "del
 
 
 def _from(socket: Mapping[str, Sequence[Any]], warm: float) -> dict[str, list[Any]]:
-    """A socket's samples from the warm-up on."""
+    """Samples of a socket after the warm-up."""
     kept = [place for place, t in enumerate(socket["t_s"]) if t >= warm - _SLACK_S]
     return {name: [socket[name][place] for place in kept] for name in _COLUMNS}
 

@@ -1,4 +1,4 @@
-"""The quantities that are compared: each from a kernel's file and from a run of ours, from the warm-up on."""
+"""The compared quantities, from a kernel's file and from a simulated run, after the warm-up."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -9,12 +9,12 @@ from stillair_lab.validate.wifi.measured import MINSTREL, Measurement, Setup
 from stillair_lab.validate.wifi.outcome import Outcome, Station, Tcp
 from stillair_lab.validate.wifi.units import TOTAL, Unit, pinged, units
 
-# Fewer aggregates have no mean worth comparing; the files' own spread leaves them out, too.
+# The mean of fewer aggregates is not worth comparing; the files' own spread leaves them out, too.
 _FEWEST_AGGREGATES = 20
-# Ranks beyond these have next to nothing where stations starve.
+# If stations starve, further ranks have next to nothing.
 _RANKS = 3
 
-# The rule by which the files tell of a step.
+# The files' definition of the recovery from a step.
 _BEFORE_S, _AFTER_S, _WINDOW_S, _RECOVERED = 5.0, 20.0, 0.5, 0.9
 _TINY = 1e-9
 
@@ -27,34 +27,34 @@ _PINGS_ONLY = "only answers to pings go this way"
 
 @dataclass(frozen=True)
 class Item:
-    """One quantity of one unit."""
+    """A quantity of a unit."""
 
     unit: str
     quantity: str
     kernel: Callable[[Measurement], float | None]
     model: Callable[[Outcome], float | None]
     spread: Sequence[str] = ()
-    """The names that a file's `spread` has for the quantity, one for each station of the unit."""
+    """Names of the quantity in a file's `spread`, one for each station of the unit."""
     not_judged: str = ""
-    """Why it is only shown."""
+    """Why it is not judged."""
     spread_in: float = 1.0
-    """What the numbers of `spread` are to be multiplied with."""
+    """Scale factor for the numbers of `spread`."""
 
 
 @dataclass(frozen=True)
 class RateItem:
-    """The rate that Minstrel uses most in one direction to or from one unit."""
+    """The rate that Minstrel uses most, in one direction of a unit."""
 
     unit: str
     quantity: str
     kernel: Callable[[Measurement], dict[str, float]]
-    """Frames tried by rate."""
+    """Attempts by rate."""
     model: Callable[[Outcome], dict[str, float]]
     goodput: Item
 
 
 def items(setup: Setup) -> Iterator[Item | RateItem]:
-    """All that is compared in a configuration, in order."""
+    """All compared quantities of a configuration, in order."""
     config = setup.config
     chance = "" if config.charge_tx and config.charge_rx else _CHANCE
     yield Item(
@@ -68,7 +68,7 @@ def items(setup: Setup) -> Iterator[Item | RateItem]:
     loaded = [unit for unit in units(setup) if unit.flows]
     parts = sum(len(_ways(unit)) for unit in loaded)
     for unit in loaded:
-        # One unit with one direction has all there is.
+        # A single unit with a single direction has everything.
         if parts > 1:
             yield from (_goodput(unit, way, chance) for way in _ways(unit))
         yield _share(unit, chance or ("" if sum(len(other.stations) for other in loaded) > 1 else _ALONE))
@@ -96,12 +96,12 @@ def items(setup: Setup) -> Iterator[Item | RateItem]:
 
 
 def _ways(unit: Unit) -> list[str]:
-    """The directions that loads of a unit go."""
+    """Directions of a unit's loads."""
     return (["down"] if unit.kinds("udp", "tcp_down") else []) + (["up"] if unit.kinds("tcp_up") else [])
 
 
 def _carries(unit: Unit, way: str) -> bool:
-    """Whether more than answers to pings goes this way: TCP's acknowledgements do."""
+    """Returns true if this direction carries more than ping replies; TCP's ACKs count."""
     return bool(unit.kinds("tcp_down", "tcp_up")) or (way == "down" and bool(unit.kinds("udp")))
 
 
@@ -114,7 +114,7 @@ def _item(
     not_judged: str = "",
     spread_in: float = 1.0,
 ) -> Item:
-    """A quantity whose value is the mean over the stations of a unit."""
+    """A quantity that is the mean over the stations of a unit."""
     return Item(
         unit.name,
         quantity,
@@ -135,7 +135,7 @@ def _goodput(unit: Unit, way: str, not_judged: str) -> Item:
     def model(ran: Station) -> float:
         if way == "up":
             return ran.tcp["tcp_up"].goodput_mbps
-        # What a station's flows bring in all is its UDP and its TCP, both ways.
+        # A station's total goodput is the sum of its UDP and TCP, in both directions.
         return ran.goodput_mbps - (ran.tcp["tcp_up"].goodput_mbps if "tcp_up" in ran.tcp else 0.0)
 
     spread = f"{kinds[0]} goodput_mbps" if len(kinds) == 1 else ""
@@ -184,7 +184,7 @@ def _tcp(setup: Setup, unit: Unit, kind: str, not_judged: str) -> Iterator[Item]
     yield one(f"cwnd_mean_{way}_pkts", ("cwnd_pkts", "mean"), lambda tcp: tcp.cwnd_mean_pkts, "cwnd mean")
     yield one(f"segments_per_ack_{way}", ("segments_per_ack",), lambda tcp: tcp.segments_per_ack, "segments_per_ack")
     yield one(f"retransmissions_{way}", ("retransmissions_from_warm",), lambda tcp: float(tcp.retransmissions))
-    # Without ECN at both ends nothing is marked.
+    # Nothing is marked unless both ends use ECN.
     if setup.config.sysctl.get("net.ipv4.tcp_ecn") == 1:
         yield one(f"ce_delivered_{way}", ("delivered_ce_from_warm",), lambda tcp: float(tcp.ce_delivered))
 
@@ -209,7 +209,7 @@ def _main_rate(unit: Unit, way: str) -> RateItem:
 
 
 def _ranks(stations: Sequence[int]) -> Iterator[Item]:
-    """Where who starves is chance: the shares of those who have most, whoever they are."""
+    """If chance decides which stations starve: the shares by rank, whatever the station."""
 
     def kernel(of: Measurement, rank: int) -> float | None:
         shares = [of.number("results", "stations", str(station), "airtime", "share") for station in stations]
@@ -228,7 +228,7 @@ def _ranks(stations: Sequence[int]) -> Iterator[Item]:
 
 
 def _step(setup: Setup) -> Iterator[Item]:
-    """What comes of the first change of the loss table, at station 1, as `lab/scripts/mac80211/make_json.py` has it."""
+    """Effects of the first change of the loss table on station 1, as in `lab/scripts/mac80211/make_json.py`."""
     at = setup.config.steps[0].at_s
     slow = "" if setup.driver.counts_tries else _AGGREGATES_COUNT
     what: Sequence[tuple[str, str, Callable[[Outcome], float | None], str]] = (
@@ -242,7 +242,7 @@ def _step(setup: Setup) -> Iterator[Item]:
 
 
 def _between(ran: Outcome, first: float, last: float) -> list[float]:
-    """Datagrams in each step that begins from `first` on and ends by `last`."""
+    """Datagrams in the steps that start at or after `first` and end by `last`."""
     numbered = enumerate(ran.datagrams)
     slack = ran.step_s / 1000
     return [
@@ -258,7 +258,7 @@ def _rate(ran: Outcome, first: float, last: float) -> float | None:
 
 
 def _recovery(ran: Outcome, at: float) -> float | None:
-    """When the first half second begins, or a little more, whose mean is at least 90 % of that at the end."""
+    """Start of the first interval of at least half a second whose mean is at least 90 % of that at the end."""
     counts, end = _between(ran, at, math.inf), _rate(ran, _AFTER_S, math.inf)
     width = math.ceil(_WINDOW_S / ran.step_s - _TINY)
     for place in range(len(counts) - width + 1):

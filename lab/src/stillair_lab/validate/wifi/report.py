@@ -1,4 +1,4 @@
-"""The comparisons as text: by configuration, how many hold by quantity and by configuration, and what is missed."""
+"""The comparisons as text: by configuration, counts by quantity and by configuration, and the failed ones."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from stillair_lab.validate.wifi.compare import NOT_JUDGED, Row
 
 
 def text(rows: Sequence[Row]) -> str:
-    """All of it."""
+    """The whole report."""
     names = list(dict.fromkeys(row.configuration for row in rows))
     parts = [_configuration(name, [row for row in rows if row.configuration == name]) for name in names]
     parts.append(summary(rows))
@@ -17,7 +17,7 @@ def text(rows: Sequence[Row]) -> str:
 
 
 def summary(rows: Sequence[Row]) -> str:
-    """How many hold, and what is missed."""
+    """Counts, and the failed comparisons."""
     names = list(dict.fromkeys(row.configuration for row in rows))
     by_quantity = [_counted(name, [row for row in rows if row.quantity == name]) for name in QUANTITIES]
     by_name = [_counted(name, [row for row in rows if row.configuration == name]) for name in names]

@@ -1,4 +1,4 @@
-"""A scenario of ours from the settings of a kernel's run: a server, an access point and its stations."""
+"""Scenario of a measured kernel run: a server, an access point and its stations."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -9,62 +9,65 @@ from stillair_lab.validate.tc import scenario_values as units
 from stillair_lab.validate.wifi.measured import MCS, MINSTREL, Driver, Flow, Measurement, Setup
 
 SAMPLED_MS = 200
-"""Sockets are sampled as often as the kernel's were."""
+"""Sampling interval of sockets, as in the kernel's runs."""
 
-# Ticks in a second of every profile.
+# HZ of every profile.
 _PROFILES_HZ = 250
-# linux: net/mac80211/main.c ieee80211_alloc_hw_nm, include/net/fq_impl.h fq_init (6.12) - what needs no word.
+# linux: net/mac80211/main.c ieee80211_alloc_hw_nm, include/net/fq_impl.h fq_init (6.12) - defaults, which
+# need no key.
 _USUAL_QUEUES = {"fq_flows_cnt": 4096, "fq_memory_limit": 4 << 20, "fq_limit": 8192, "fq_quantum": 300}
 _QUEUE_KEYS = {
     "fq_flows_cnt": "flows", "fq_memory_limit": "memory_limit", "fq_limit": "limit", "fq_quantum": "fq_quantum",
 }  # fmt: skip
 _USUAL_AQL = {"low_us": 5000, "high_us": 12000, "threshold_us": 24000}
 _AQL_KEYS = {"low_us": "aql_low", "high_us": "aql_high", "threshold_us": "aql_threshold"}
-# The two ends of a virtual pair, each with netem: only the server's has a rate, so that the frames of an aggregate that
-# a station sends reach the server at one instant.
+# The two ends of a veth pair, each with netem. Only the server's has a rate, so the frames of a station's
+# aggregate reach the server at the same time.
 _SERVERS_NETEM = {"kind": "netem", "delay": "250 us", "rate": "1 Gbit/s", "limit": 100_000}
 _ACCESS_POINTS_NETEM = {"kind": "netem", "delay": "250 us", "limit": 100_000}
-# Measured as sk_rmem_alloc: the driver copies a frame with the buffer that its sender's mac80211 had enlarged, which in
-# stations takes two segments; what stations send is split into buffers of its own size.
+# Measured as sk_rmem_alloc: the driver copies a frame including the buffer that its sender's mac80211 had
+# enlarged, which in stations holds two segments. Frames sent by stations are split into buffers of their own
+# size.
 _STATIONS_BUFFER = 4352
-# linux: net/mac80211/tx.c ieee80211_skb_resize, net/core/skbuff.c pskb_expand_head (6.12) - what the access point
-# passes on lacks room for the 802.11 header: a larger buffer, which the limit of memory of the MAC's queues counts.
+# linux: net/mac80211/tx.c ieee80211_skb_resize, net/core/skbuff.c pskb_expand_head (6.12) - forwarded packets
+# lack room for the 802.11 header, so the access point allocates a larger buffer, which the memory limit of
+# the MAC's queues counts.
 _FORWARDED_BUFFER = 4352
 
-# lab/scripts/mac80211/simwifi.c - draws a back-off after a transmission alone; a frame that finds the channel busy goes
-# at the next end of AIFS.
+# lab/scripts/mac80211/simwifi.c - draws a back-off only after a transmission; a frame that finds the channel
+# busy is sent at the next end of AIFS.
 _RADIO: dict[str, object] = {"busy_backoff": False}
 LEAD_S = 1
-"""Our runs begin so much before the kernel's."""
-# Measured at connect(): programs that are started at one instant run one after the other, 70 to 120 us apart.
+"""Lead time of simulated runs before the start of the kernel's."""
+# Measured at connect(): programs started at the same time run one after the other, 70 to 120 us apart.
 _A_PROCESS_S = 100e-6
 
 
 def scenario(of: Measurement) -> Scenario:
-    """The run of a file as a scenario."""
+    """Returns a file's run as a scenario."""
     made = Scenario(text(of))
-    # Messages say whose scenario it is; the line is that of the text, which `text` gives.
+    # Messages name the file; the line is that of the text returned by `text`.
     made.file = f"{of.path} (as a scenario)"
     return made
 
 
 def station(number: int) -> str:
-    """The name of a station's node."""
+    """Name of a station's node."""
     return f"sta{number}"
 
 
 def flow_name(flow: Flow, number: int = 0) -> str:
-    """The name of a flow, of several connections the one of this number."""
+    """Name of a flow; `number` selects one of several connections."""
     return f"{flow.kind}-{station(flow.station)}-{number}"
 
 
 def reported(flow: Flow, number: int = 0) -> str:
-    """The name of a flow in the report of a run: with that of the node that it goes to."""
+    """Name of a flow in a run's report, which includes the destination node."""
     return f"{flow_name(flow, number)}.{_ends(flow)[1]}"
 
 
 def text(of: Measurement) -> str:
-    """The scenario as TOML, for people to read too."""
+    """The scenario as readable TOML."""
     setup, config = of.setup, of.setup.config
     times = {"duration": units.of_seconds(LEAD_S + config.seconds), "warm_up": units.of_seconds(LEAD_S + config.warm)}
     parts = [to_toml({"name": f"mac80211-{of.name}"} | times)]
@@ -97,14 +100,14 @@ def _access_point(setup: Setup) -> Iterable[str]:
         "qdisc": _ACCESS_POINTS_NETEM,
     }  # fmt: skip
     yield _table("node.ap.interface.eth0", wired)
-    # mac80211_hwsim has no such hardware.
+    # mac80211_hwsim lacks such hardware.
     radio = {
         "channel": "wifi", "role": "ap", "address": "10.0.1.1", "retry_limit": setup.driver.retries,
         "destination_filter": "none",
     }  # fmt: skip
     yield _table("node.ap.interface.wlan0", radio)
     scheme = _scheme(setup)
-    # Flags and weights were set at the access point alone.
+    # Flags and weights were only set at the access point.
     if not setup.config.charge_tx:
         scheme["charge_tx"] = False
     if not setup.config.charge_rx:
@@ -137,7 +140,7 @@ def _station(setup: Setup, number: int) -> Iterable[str]:
 
 
 def _losses(setup: Setup, number: int) -> float | list[dict[str, object]]:
-    """The chance of a broken MPDU, both ways; by rate where the station may use several or the table changes."""
+    """Probability of a broken MPDU in both directions; by rate if the station may use several or the table changes."""
     driver = setup.driver
     first, *later = [_chances(driver, number, table) for table in (driver.loss_by_mcs, *_tables(setup))]
     mcs = driver.mcs[number]
@@ -167,7 +170,7 @@ def _host(setup: Setup) -> dict[str, object]:
 
 
 def _tcp(setup: Setup) -> dict[str, object]:
-    # The kernel that was measured had neither IPv6 nor tunnels nor mesh.
+    # The measured kernel had neither IPv6 nor tunnels nor mesh.
     tcp: dict[str, object] = {"max_header": 256}
     if setup.hz not in (None, _PROFILES_HZ):
         tcp["hz"] = setup.hz
@@ -209,7 +212,7 @@ def _flows(setup: Setup, flow: Flow, start_s: float) -> Iterable[dict[str, objec
 
 
 def _first_pings(number: int) -> dict[str, object]:
-    """Each station was pinged before the run, so that its Block Ack sessions were open."""
+    """Each station was pinged before the run, so its Block Ack sessions were established."""
     ends: dict[str, object] = {"from": "server", "to": station(number)}
     return {"name": f"first-{station(number)}", "kind": "ping"} | ends | {"interval": "200 ms", "stop": "0.5 s"}
 

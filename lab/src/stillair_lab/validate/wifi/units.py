@@ -1,4 +1,4 @@
-"""What is compared within a configuration: stations that differ in nothing are one unit."""
+"""Units of comparison in a configuration: groups of equal stations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,21 +6,21 @@ from dataclasses import dataclass
 from stillair_lab.validate.wifi.measured import MINSTREL, Flow, Setup
 
 TOTAL = "all"
-"""The unit of quantities of the whole cell."""
+"""Unit of quantities of the whole network."""
 
 
 @dataclass(frozen=True)
 class Unit:
-    """Stations with the same rate, losses, weight and load: a quantity is the mean over them."""
+    """Stations with the same rate, losses, weight and load. A quantity is the mean over them."""
 
     stations: tuple[int, ...]
     mcs: int
     flows: tuple[Flow, ...]
-    """Of its first station, without pings."""
+    """Flows of its first station, without pings."""
 
     @property
     def name(self) -> str:
-        """Who it is, such as `sta1-2 mcs15`."""
+        """Name, such as `sta1-2 mcs15`."""
         what = "minstrel" if self.mcs == MINSTREL else f"mcs{self.mcs}"
         return f"sta{_ranges(self.stations)} {what}" + ("" if self.flows else " idle")
 
@@ -30,7 +30,7 @@ class Unit:
 
 
 def units(setup: Setup) -> list[Unit]:
-    """The classes of stations, in the order of their first stations. Being pinged does not part them."""
+    """Groups of stations, in the order of their first stations. Pings do not separate them."""
     driver, weights = setup.driver, setup.config.weights
     alike: dict[object, list[int]] = {}
     for station in range(1, setup.config.stations + 1):
@@ -46,7 +46,7 @@ def units(setup: Setup) -> list[Unit]:
 
 
 def pinged(setup: Setup) -> list[int]:
-    """The stations that are pinged, in order."""
+    """Stations that are pinged, in order."""
     return sorted({flow.station for flow in setup.config.flows if flow.kind == "ping"})
 
 
@@ -55,7 +55,7 @@ def _loads(setup: Setup, station: int) -> list[Flow]:
 
 
 def _ranges(numbers: Sequence[int]) -> str:
-    """Numbers in rising order, those in a row by the first and the last."""
+    """Formats ascending numbers as ranges."""
     parts: list[list[int]] = []
     for number in numbers:
         if parts and parts[-1][-1] == number - 1:

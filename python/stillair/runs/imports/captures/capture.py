@@ -128,7 +128,7 @@ def _add(way: Way, group: Sequence[Frame]) -> None:
             way.rates[mode.name] = way.rates.get(mode.name, 0.0) + airtime
     for frame in group:
         if frame.header[0] >> 2 & 3 != _DATA or len(frame.header) < 24 or frame.header[0] & 0x40:
-            continue  # no data, or without content
+            continue  # no data, or no payload
         retry = bool(frame.header[1] & _RETRY)
         way.frames += 1
         way.retried += retry
@@ -141,8 +141,8 @@ def _add(way: Way, group: Sequence[Frame]) -> None:
 def _psdu(group: Sequence[Frame]) -> int:
     """Bytes of the PPDU; in an A-MPDU each frame has a delimiter, and all but the last are padded.
 
-    Empty delimiters, by which a sender keeps the frames apart, are not in a capture: of short frames the time is less
-    than it was.
+    Captures do not contain the empty delimiters that senders insert between short frames, so the airtime of
+    short frames is underestimated.
     """
     if group[0].aggregate is None:
         return group[0].length
@@ -154,7 +154,7 @@ def _psdu(group: Sequence[Frame]) -> int:
 
 
 def _overhead(header: bytes) -> int:
-    """Bytes around the IP packet: header, LLC and SNAP, check sequence, and what encryption adds."""
+    """Bytes around the IP packet: MAC header, LLC/SNAP, FCS, and encryption."""
     qos = 2 if header[0] & 0x80 else 0
     more = 4 if qos and header[1] & _ORDER else 0
     return 24 + qos + more + _LLC_SNAP + _FCS + (_CCMP if header[1] & _PROTECTED else 0)

@@ -1,7 +1,7 @@
-"""Packets of a capture file, pcap or pcapng, one at a time. Damaged and missing parts are counted; the rest is used.
+"""Packets of a capture file, pcap or pcapng, one at a time. Counts damaged and missing parts, and uses the rest.
 
-A file may have several sections: pcapng files that were joined (`cat a b`), each with its own byte order, interfaces
-and resolution of time, and pcap files likewise.
+A file may have several sections: concatenated pcapng files (`cat a b`), each with its own byte order,
+interfaces and time resolution, and concatenated pcap files.
 """
 
 import collections
@@ -17,9 +17,9 @@ from stillair.text.source import Stream
 
 RADIOTAP = 127
 MOST_PACKETS = 5_000_000
-"""Most packets read, which takes one or two minutes."""
+"""Most packets to read, which takes one or two minutes."""
 _MOST_KEPT = 262_144
-"""Bytes of a packet that are plausible: the limit of Wireshark for every radio."""
+"""Largest plausible packet in bytes: Wireshark's limit for every radio."""
 _MOST_BLOCK = 1 << 20
 _SEARCHED = 1 << 20
 """Bytes searched for the next whole packet after damage."""
@@ -210,7 +210,7 @@ class Reader:
                 stream.skip(1 << 62)
                 return
             if length > _MOST_BLOCK:
-                # Blocks that are read are shorter: this is a block with keys, or of another program.
+                # Longer blocks are TLS keys or from another program.
                 stream.skip(length)
                 continue
             body = stream.read(length)[8:-4]

@@ -61,7 +61,7 @@ def read(packet: bytes) -> Radio:
         if present >> bit & 1:
             offset += -offset % alignment
             if offset + size > length:
-                raise ValueError(f"field {bit} is behind its end")
+                raise ValueError(f"field {bit} extends past its end")
             fields[bit] = packet[offset : offset + size]
             offset += size
     flags = fields[_FLAGS][0] if _FLAGS in fields else 0
@@ -181,7 +181,7 @@ def _he(field: bytes) -> tuple[Mode | None, str]:
 
 def _vht(field: bytes) -> tuple[Mode | None, str]:
     known, bits, code = struct.unpack_from("<HBB", field)
-    # spec: radiotap.org/fields/VHT - of each of four users; one without streams is none.
+    # spec: radiotap.org/fields/VHT - four users; a user without streams is unused.
     user = next((one for one in field[4:8] if one & 0xF), 0)
     mcs, streams = user >> 4, user & 0xF
     if not streams:

@@ -1,7 +1,7 @@
-"""Results of tests that are repeated: Flent's and crusader's.
+"""Results of load tests, to be repeated as the scenario's load: Flent and crusader.
 
-crusader_flows     the flows of a crusader result's test
 flent              a Flent file
 crusader           a crusader result
-crusader_encoding  how that is packed: snappy, MessagePack
+crusader_flows     the flows of a crusader test
+crusader_encoding  snappy and MessagePack
 """

@@ -1,7 +1,8 @@
-"""A crusader result (`.crr`): the test that was run is the load to repeat.
+"""A crusader result (`.crr`): its test becomes the scenario's load.
 
-spec: Zoxc/crusader 0.3.2, src/crusader-lib/src/file_format.rs and protocol.rs - a header of a magic number and a
-version, 64 bits each; version 0 goes on in bincode, 1 and 2 in MessagePack within frames of snappy.
+spec: Zoxc/crusader 0.3.2, src/crusader-lib/src/file_format.rs and protocol.rs - a header of a magic number
+and a version, 64 bits each; the body is bincode in version 0, and MessagePack in snappy frames in versions 1
+and 2.
 """
 
 import statistics
@@ -48,7 +49,7 @@ def read(file: str, data: bytes) -> Sequence[Crusader]:
 
 
 def _old(file: str, reader: Reader) -> Crusader:
-    """Version 0: numbers of fixed length, a count before each list."""
+    """Version 0: fixed-size integers, lists preceded by their length."""
 
     def number() -> int:
         return reader.whole(8, "little")
@@ -71,7 +72,7 @@ def _old(file: str, reader: Reader) -> Crusader:
 
 
 def _new(file: str, packed: bytes) -> Crusader:
-    """Versions 1 and 2: tables with the names of their fields."""
+    """Versions 1 and 2: maps with field names."""
     reader = Reader(packed)
     found = _table(reader.value())
     reader.end()

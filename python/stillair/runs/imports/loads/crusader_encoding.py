@@ -1,6 +1,6 @@
 """Encoding of crusader results: snappy frames, and the subset of MessagePack that crusader uses.
 
-Both are small enough here that no library is needed: a `ValueError` says what is wrong.
+Implemented here to avoid two dependencies. Malformed data raises `ValueError`.
 """
 
 from functools import cache
@@ -11,7 +11,7 @@ _MOST = 1 << 28
 
 @cache
 def _table() -> list[int]:
-    # spec: RFC 3720 appendix B.4 - CRC-32C, its polynomial reflected.
+    # spec: RFC 3720 appendix B.4 - CRC-32C with the reflected polynomial.
     made = []
     for byte in range(256):
         crc = byte
@@ -22,7 +22,7 @@ def _table() -> list[int]:
 
 
 def masked_crc(data: bytes) -> int:
-    """The check sum of a chunk, as snappy's frames have it."""
+    """Masked checksum of a snappy chunk."""
     table, crc = _table(), 0xFFFFFFFF
     for byte in data:
         crc = crc >> 8 ^ table[(crc ^ byte) & 0xFF]
@@ -122,7 +122,7 @@ class Reader:
     def end(self) -> None:
         """Raises a `ValueError` if bytes remain."""
         if self.at != len(self._data):
-            raise ValueError(f"{len(self._data) - self.at} bytes behind the end")
+            raise ValueError(f"{len(self._data) - self.at} bytes after the end")
 
     def value(self, depth: int = 0) -> object:
         """The next value."""
@@ -131,7 +131,7 @@ class Reader:
         if tag < 0x80:
             return tag
         if depth > 16:
-            raise ValueError("too many tables in each other")
+            raise ValueError("tables nested too deep")
         if tag < 0x90 or tag in (0xDE, 0xDF):
             count = tag & 15 if tag < 0x90 else self.whole(2 if tag == 0xDE else 4)
             return {str(self.value(depth + 1)): self.value(depth + 1) for _ in range(count)}

@@ -1,7 +1,7 @@
 """Scenario flows of a crusader test.
 
-spec: Zoxc/crusader 0.3.2, src/crusader-lib/src/test.rs - idle, then download, upload and both, each followed by idle;
-UDP packets of 16 bytes go to the server and back all the while.
+spec: Zoxc/crusader 0.3.2, src/crusader-lib/src/test.rs - idle, then download, upload and both, each followed
+by idle; UDP packets of 16 bytes to the server and back throughout the test.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ def _phases(test: Crusader) -> list[tuple[str, ...]]:
 
 
 def seconds(test: Crusader) -> float:
-    """Returns the duration of the test, without the time that a load drains after its end."""
+    """Returns the duration of the test, without the time in which a load drains after its end."""
     return max(test.grace_s + len(_phases(test)) * (test.load_s + test.grace_s + _spread(test)), 1.0)
 
 

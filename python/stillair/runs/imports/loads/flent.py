@@ -1,4 +1,4 @@
-"""A Flent file: the test that was run is the load to repeat."""
+"""A Flent file: its test becomes the scenario's load."""
 
 import json
 import math
@@ -26,7 +26,7 @@ def read(file: str, data: bytes) -> Sequence[Load]:
         found = source.parsed(data)
     except ValueError as error:
         raise InputError(
-            f"{file}: found what is no Flent file ({error}), expected JSON, or JSON compressed by gzip or bzip2"
+            f"{file}: found a malformed Flent file ({error}), expected JSON, or JSON compressed by gzip or bzip2"
         ) from None
     metadata = found.get("metadata") if isinstance(found, dict) else None
     if not isinstance(metadata, dict) or not isinstance(metadata.get("NAME"), str):

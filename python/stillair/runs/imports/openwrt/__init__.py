@@ -1,6 +1,6 @@
-"""OpenWrt's configuration: radios, and the shaper as sqm-scripts set it up.
+"""OpenWrt's configuration: radios, and the shaper that sqm-scripts set up.
 
 uci         sections and options of /etc/config/wireless, sqm and network
-sqm         what sqm-scripts make of a queue's options, for each direction
-tc_options  options of cake and fq_codel as `tc` takes them, as a scenario has them
+sqm         disciplines that sqm-scripts set up for a queue's options
+tc_options  scenario options of cake and fq_codel from `tc` options
 """

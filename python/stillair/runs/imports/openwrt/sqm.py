@@ -1,4 +1,4 @@
-"""Disciplines that sqm-scripts set up for the options of a queue in each direction, and the options without a use.
+"""Disciplines that sqm-scripts set up in each direction for a queue's options, and the options without a use.
 
 sqm-scripts: src/run-openwrt.sh, defaults.sh, functions.sh, *.qos (88608a16 and 39284957) - options with an
 effect, and the arguments that each script passes to `tc`. The scripts ignore `qdisc_advanced` and
@@ -21,12 +21,12 @@ _QUIET = (
     *("interface", "enabled", "download", "upload", "qdisc", "script"),
     *("debug_logging", "verbosity", "qdisc_advanced", "qdisc_really_really_advanced", "linklayer_advanced"),
 )
-"""Options without a comment: read elsewhere, or for logs and LuCI only."""
+"""Options that need no comment: read elsewhere, or for logs and LuCI only."""
 _OF_QUEUES = ("ilimit", "elimit", "itarget", "etarget")
 _LIMIT = "1001"
 """Packet limit of each fq_codel."""
 _HELD_US = 33 * 53 * 8 * 1000
-"""Duration of 33 ATM cells in us at 1 kbit/s; divided by the rate in kbit/s, the least target."""
+"""Duration of 33 ATM cells in us at 1 kbit/s. Divided by the rate in kbit/s, it is the smallest target."""
 _BURST_US = 1000
 _LEAST_BURST = 33 * 53
 """Least burst in bytes: a 1500-byte packet in ATM cells with the most overhead."""
@@ -52,13 +52,13 @@ class Queue(NamedTuple):
 
 
 class _Given(NamedTuple):
-    """The options of a queue while they are read."""
+    """A queue's options while they are parsed."""
 
     options: Mapping[str, str]
     unread: list[str]
     said: list[str]
     used: set[str]
-    """Options with an effect that LuCI hides."""
+    """Options that have an effect although LuCI hides them."""
 
     def get(self, key: str, otherwise: str) -> str:
         return self.options.get(key, otherwise)
@@ -103,7 +103,7 @@ _READ = (
 
 
 def _off(key: str, value: str) -> bool:
-    """Reports whether an option has its default value: table sizes that only the stab of `tc` has."""
+    """Reports whether an option has its default value: table sizes that only `tc`'s stab uses."""
     return (key, value) in (("tcMTU", "2047"), ("tcTSIZE", "128"), ("tcTSIZE", "512"))
 
 
@@ -235,7 +235,7 @@ def _own(given: _Given, side: str, kbit: int) -> list[str]:
             made += found
             if found and given.get(key, _LIMIT) != _LIMIT and given.get(key, "").lower() != "auto":
                 given.used.add(key)
-    # sqm-scripts: functions.sh get_ecn - any other value is handed to `tc` as it is.
+    # sqm-scripts: functions.sh get_ecn - passes any other value to `tc` unchanged.
     is_on = {"ECN": True, "ecn": True, "NOECN": False, "noecn": False}.get(given.get(ecn, "ECN"))
     if is_on is None:
         given.leave(ecn, "neither ECN nor NOECN, so tc rejects it; ECN is assumed")
@@ -246,7 +246,7 @@ def _own(given: _Given, side: str, kbit: int) -> list[str]:
 
 def _target(given: _Given, key: str, kbit: int) -> list[str]:
     """Returns CoDel's target and interval: configured, else from the rate, so that the target holds one packet."""
-    # sqm-scripts: functions.sh get_target - digits at the start and letters at the end count, as separate parts.
+    # sqm-scripts: functions.sh get_target - parses leading digits and trailing letters separately.
     text = given.get(key, "")
     digits, letters = (re.search(pattern, text) for pattern in (r"^\d+", r"[A-Za-z]+$"))
     unit = letters[0] if letters else ""

@@ -24,8 +24,8 @@ FLAGS = {
 }
 _ACK_FILTER = ("no-ack-filter", "ack-filter", "ack-filter-aggressive")
 _CELLS = ("noatm", "atm", "ptm")
-# linux: iproute2's q_cake.c presets, cake_parse_opt (6.1) - round-trip times in us; bytes added by each keyword, what
-# the keyword says of cells and of the least packet. `conservative` sets the bytes, all others add to them.
+# linux: iproute2's q_cake.c presets, cake_parse_opt (6.1) - round-trip times in us; overhead, ATM/PTM mode
+# and mpu of each keyword. `conservative` sets the overhead, all others add to it.
 RTT_US = {
     "datacentre": 100,
     "lan": 1_000,
@@ -136,7 +136,7 @@ def _framed(made: Options, word: str, value: str | None) -> bool:
 
 
 def _sized(made: Options, word: str, value: str | None) -> bool:
-    """A time or a size."""
+    """Applies a time or size option; reports whether the word is one."""
     if word in RTT_US:
         made["rtt"] = f"{RTT_US[word]} us"
     elif word == "rtt" and (us := microseconds(value or "")) and us <= _MOST_US:
@@ -187,7 +187,7 @@ def _shown(value: object) -> str:
 
 
 def _bytes(text: str) -> int | None:
-    """A size as `tc` reads it, in powers of 1,024."""
+    """Parses a size like `tc`, in powers of 1,024."""
     found = re.fullmatch(r"(\d{1,15}(?:\.\d{1,9})?)(k|kb|m|mb|g|gb|b|kbit|mbit|gbit)?", text.lower())
     if found is None:
         return None

@@ -145,7 +145,7 @@ def _zones(file: str, section: Section) -> Iterator[Zone]:
 
 
 def side_of(name: str, proto: str) -> str:
-    """The side of a logical interface, by its name, else by how it gets its address."""
+    """The side of a logical interface, by its name, else by its protocol."""
     if re.match(r"(wan|wwan|modem|internet|uplink|dsl|lte|isp)", name.lower()):
         return "wan"
     if re.match(r"(lan|guest|iot|home|dmz)", name.lower()):
@@ -260,7 +260,7 @@ def _radio(file: str, section: Section, own: Section | None, sections: Sequence[
     if width:
         width_mhz, why = modelled_width(width)
         said += why
-    # Before 21.02 `hwmode` said the band: 11a at 5 GHz, 11g at 2.4 GHz.
+    # Before 21.02, `hwmode` selected the band: 11a is 5 GHz, 11g is 2.4 GHz.
     old = {"11a": 5.0, "11g": 2.4, "11b": 2.4, "11ng": 2.4, "11na": 5.0}
     band = {"2g": 2.4, "5g": 5.0, "6g": 6.0}.get(options.get("band", "")) or old.get(options.get("hwmode", ""))
     disabled = options.get("disabled", "0")
@@ -300,7 +300,7 @@ def _radio(file: str, section: Section, own: Section | None, sections: Sequence[
 
 
 def _is_of(section: Section, radio: str) -> bool:
-    # Networks of several links list their radios.
+    # A multi-link network lists several radios.
     return section.kind == "wifi-iface" and radio in section.options.get("device", "").split()
 
 

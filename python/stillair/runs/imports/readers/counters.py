@@ -1,4 +1,4 @@
-"""Lines of counters that `tc -s` prints below a discipline or class."""
+"""Counter lines that `tc -s` prints below a discipline or class."""
 
 import re
 
@@ -26,7 +26,7 @@ _NAMES = frozenset(
     delay_c delay_l pkts_in_c pkts_in_l ecn_marked step_marks credit memory max used limit
     """.split()  # noqa: SIM905 - a list would be a line per name
 )
-"""Names before or behind a number: of all disciplines, cake, codel, fq, pie, red and similar, htb, dualpi2."""
+"""Names before or after a number: of all disciplines, cake, codel, fq, pie, red and similar, htb, dualpi2."""
 _BAND = re.compile(r"band\d_(pkts|drops)")
 _VALUE = re.compile(r"[+-]?\d[\w.+-]*%?|(?:un)?limited|C-queue|L-queue")
 

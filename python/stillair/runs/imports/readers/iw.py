@@ -11,7 +11,7 @@ from stillair.runs.imports.lines import Mistakes, unrecognised
 from stillair.runs.imports.rates import band_ghz, modelled_width, told
 from stillair.runs.imports.readers import recognised
 
-# Addresses are often redacted: any word counts.
+# Addresses are often redacted; accept any word.
 _STATION = re.compile(r"Station (?:(\S.*?) )?\(on (\S+)\)")
 _LINK = re.compile(r"Connected to (\S.*?) \(on (\S+)\)")
 _COUNTS = (
@@ -112,7 +112,7 @@ def _bitrate(peer: Peer, key: str, value: str) -> str:
 
 
 def link(file: str, text: str) -> Sequence[Peer | Interface | Unread]:
-    """The access point of `iw dev ... link`, as this machine, a station, sees it."""
+    """The access point of `iw dev ... link`, seen from this machine as a station."""
     mistakes, peer = Mistakes(file), None
     found: list[Peer | Interface | Unread] = []
     strange: list[tuple[int, str]] = []
@@ -249,7 +249,10 @@ def phys(file: str, text: str) -> Sequence[Phy | Unread]:
 
 
 def _not_of_phys(text: str) -> list[tuple[int, str]]:
-    """Lines without the indentation of `iw phy`; if all have lost it, lines behind the last that has a known form."""
+    """Lines without the indentation of `iw phy`.
+
+    If all have lost it, lines after the last line of a known form.
+    """
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     others = [(number, line) for number, line in lines if not re.match(r"\s*Wiphy \S+$", line)]
     if any(line[0].isspace() for _, line in others):

@@ -14,7 +14,7 @@ def sysctl(file: str, text: str) -> Sequence[Setting]:
     mistakes, found = Mistakes(file), list[Setting]()
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip().startswith(("#", ";", "sysctl: ")):
-            continue  # an error of sysctl itself, as of keys that only root may read, is no setting
+            continue  # an error of sysctl itself, such as a key that only root may read, is not a setting
         if at := re.fullmatch(r"([a-z][\w.*/-]*)\s*=\s*(.*)", line.strip()):
             found.append(Setting(at[1].replace("/", "."), " ".join(at[2].split()), f"{file}:{number}"))
         else:
@@ -45,14 +45,14 @@ def ethtool(file: str, text: str) -> Sequence[Device]:
             last, _, value = (part.strip() for part in words.partition(":"))
             keys.setdefault(last, value)
         elif line[0] not in " \t" or not last:
-            # Further link modes follow on lines of their own, without a name.
+            # Further link modes follow on separate lines, without a name.
             mistakes.add(number, words, '"NAME: VALUE"')
     mistakes.tell()
     return [Device(name, keys, where)]
 
 
 def hostapd(file: str, text: str) -> Sequence[Radio | Unread]:
-    """A hostapd.conf; of several BSSs the radio's settings are those of the first."""
+    """Reads a hostapd.conf. With several BSSs, the radio's settings are those of the first."""
     mistakes, keys, lines = Mistakes(file), dict[str, str](), dict[str, int]()
     others: list[Unread] = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -66,8 +66,8 @@ def hostapd(file: str, text: str) -> Sequence[Radio | Unread]:
         if key == "bss":
             others.append(Unread(f"{words}: a scenario has one access point", f"{file}:{number}"))
         if others:
-            continue  # below `bss` are the keys of another BSS
-        # hostapd allows a comment behind a number only, but files have them behind other values too.
+            continue  # keys after `bss` belong to another BSS
+        # hostapd allows a comment only after a number, but files have them after other values too.
         keys.setdefault(key, value.partition(" #")[0].strip())
         lines.setdefault(key, number)
     whole = {
@@ -141,7 +141,7 @@ def _radio(file: str, keys: Mapping[str, str]) -> Radio:
     taken = {key: value for key, value in keys.items() if _is_of_ap(key)} | _lowest(keys)[0]
     threshold = taken.get("rts_threshold", "")
     if threshold and (not threshold.isdecimal() or int(threshold) in RTS_OFF):
-        taken.pop("rts_threshold")  # -1 is off too
+        taken.pop("rts_threshold")  # -1 is off, too
     return Radio(
         keys.get("interface", "hostapd"),
         band,

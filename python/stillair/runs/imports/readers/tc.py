@@ -9,7 +9,7 @@ from stillair.runs.imports.openwrt import tc_options
 from stillair.runs.imports.qdiscs import KINDS as QDISCS
 from stillair.runs.imports.readers import counters
 
-# linux: iproute2 tc/q_*.c print_opt (4.x to 6.12) - words with a value behind them, by the unit of the value.
+# linux: iproute2 tc/q_*.c print_opt (4.x to 6.12) - words followed by a value, by the unit of the value.
 _TIMES = (
     *("target", "interval", "rtt", "tupdate", "ce_threshold", "refill_delay", "timer_slack", "horizon", "lat"),
     *("delay", "perturb", "latency", "slot"),
@@ -162,7 +162,7 @@ def _options(kind: str, behind: list[str], number: int, mistakes: Mistakes) -> d
     last = ""
     for word, value in _pairs(behind, kind):
         if value is None and re.fullmatch(r"\d+", word) and last in made:
-            # Several numbers behind a word, as of `priomap` and `weights`.
+            # Several numbers after a word, as for `priomap` and `weights`.
             made[last] = word if made[last] is True else f"{made[last]} {word}"
             continue
         last = word if value is None else ""
@@ -174,7 +174,7 @@ def _options(kind: str, behind: list[str], number: int, mistakes: Mistakes) -> d
 def _option(
     made: dict[str, object], kind: str, word: str, value: str | None, wrong: Callable[[str, str], None]
 ) -> None:
-    """A word of a discipline's options, and the value behind it."""
+    """A word of a discipline's options, and the value after it."""
     if kind in ("cake", "cake_mq") and (found := _of_cake(word)):
         made[found[0]] = found[1]
     elif word in ("ecn", "noecn"):

@@ -14,7 +14,7 @@ _FAMILIES = {"802.11n": "ht", "802.11ac": "vht", "802.11ax": "he"}
 _SMALL = 1 << 62
 
 
-def of(file: str, value: Any, line: int) -> Sequence[Fact] | None:  # noqa: ANN401 - whatever JSON holds
+def of(file: str, value: Any, line: int) -> Sequence[Fact] | None:  # noqa: ANN401 - any JSON value
     """Facts of a JSON value; `None` if it is none of these."""
     where = f"{file}:{line}"
     if not isinstance(value, Mapping):
@@ -58,7 +58,7 @@ def _clients(_file: str, where: str, value: Mapping[str, Any]) -> Iterator[Fact]
         yield peer
 
 
-def _rate(value: Any, standard: str | None) -> Rate | None:  # noqa: ANN401 - whatever JSON holds
+def _rate(value: Any, standard: str | None) -> Rate | None:  # noqa: ANN401 - any JSON value
     # hostapd's ubus.c hostapd_bss_get_clients (2.10) - kbit/s.
     kbit = _whole(value)
     if not kbit or kbit < 0:
@@ -96,7 +96,7 @@ def _associated(_file: str, where: str, value: Mapping[str, Any]) -> Iterator[Fa
 
 
 def _of_words(given: Mapping[str, Any]) -> Rate | None:
-    """A rate of iwinfo's JSON, by the words that iw has for it."""
+    """A rate in iwinfo's JSON, converted to iw's format."""
     kbit, mcs, nss = _whole(given.get("rate")), _whole(given.get("mcs")), _whole(given.get("nss"))
     if not kbit or kbit < 0:
         return None
@@ -140,7 +140,7 @@ def _board(_file: str, where: str, value: Mapping[str, Any]) -> Iterator[Fact]:
 
 
 def _wireless(file: str, where: str, value: Mapping[str, Any]) -> Iterator[Fact]:
-    """`ubus call network.wireless status`: the configuration that runs, with the names of interfaces."""
+    """`ubus call network.wireless status`: the running configuration, with interface names."""
     sections: list[uci.Section] = []
     at = int(where.rpartition(":")[2])
     for name, one in value.items():
@@ -182,7 +182,7 @@ def _is_config(value: Mapping[str, Any]) -> bool:
     return isinstance(rows, Mapping) and all(isinstance(one, Mapping) and ".type" in one for one in rows.values())
 
 
-def _texts(config: Any) -> dict[str, str]:  # noqa: ANN401 - whatever JSON holds
+def _texts(config: Any) -> dict[str, str]:  # noqa: ANN401 - any JSON value
     if not isinstance(config, Mapping):
         return {}
     made = {}
@@ -232,7 +232,7 @@ def _survey(_file: str, where: str, _value: Mapping[str, Any]) -> Iterator[Fact]
     yield Unread("iwinfo: neighbouring networks and channel surveys are not imported", where)
 
 
-def _whole(value: Any) -> int | None:  # noqa: ANN401 - whatever JSON holds
+def _whole(value: Any) -> int | None:  # noqa: ANN401 - any JSON value
     return value if isinstance(value, int) and not isinstance(value, bool) and -_SMALL < value < _SMALL else None
 
 

@@ -30,7 +30,7 @@ def _mhz(keys: Mapping[str, str], key: str) -> int | None:
 
 
 def status(file: str, text: str) -> Sequence[Interface | Unread]:
-    """The state of a station: band and interface, no settings of an access point."""
+    """The state of a station: band and interface, but no access point settings."""
     keys, where = _keys(text), f"{file}:1"
     selected = re.search(r"Selected interface '(\S+)'", text)
     name = selected[1] if selected else ""

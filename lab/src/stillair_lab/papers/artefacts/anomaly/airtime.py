@@ -99,7 +99,7 @@ def jain(of: Measurer, scheme: str, traffic: str = _TRAFFIC) -> Interval | None:
 
 
 def said(scheme: str, experiment: Experiment) -> str:
-    """The numbers that the paper's text gives for a bar of the figure; most bars have none."""
+    """Values that the paper's text states for a bar of the figure; most bars have none."""
     parts = []
     for claim in experiment.claims:
         if claim.configuration.get("scheme") == scheme and claim.value is not None:

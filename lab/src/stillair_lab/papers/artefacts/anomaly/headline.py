@@ -1,4 +1,4 @@
-"""What the abstract of *Ending the Anomaly* says: delay, throughput and fairness by traffic and scheme."""
+"""The abstract of *Ending the Anomaly*: delay, throughput and fairness by traffic and scheme."""
 
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _TRAFFIC = ("UDP down", "TCP down", "TCP up and down")
-# A quantity, its digits, and the traffic under which it is measured: a flood's delay says how long a queue is.
+# A quantity, its digits, and the traffic for it: under saturating UDP, delay only shows the queue's length.
 _SHOWN = {
     "latency under load": ("ping RTT, median ms", 1, _TRAFFIC[1:]),
     "total throughput": ("total, Mbit/s", 1, _TRAFFIC),
@@ -35,7 +35,7 @@ def text(of: Measurer) -> str:
 
 
 def picture(of: Measurer) -> "Figure":
-    """A panel for each quantity, delay on a scale of decades."""
+    """A panel for each quantity, with delay on a logarithmic scale."""
     with style.styled():
         drawn = style.new(10.5, 3.4)
         width = 0.8 / len(SCHEMES)

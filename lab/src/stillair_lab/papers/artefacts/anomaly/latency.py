@@ -38,7 +38,7 @@ def _together(of: Measurer) -> list[Curve]:
 
 
 def _by_class(of: Measurer) -> list[Curve]:
-    # The paper draws the fast stations as one line; the slow one stands out.
+    # The paper draws the fast stations as one line, and the slow one separately.
     return [
         Curve(scheme, name, f"{TITLES[scheme]}, {name}", line)
         for scheme in of.experiment.setup["schemes"]

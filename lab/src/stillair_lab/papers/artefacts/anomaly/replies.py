@@ -1,4 +1,4 @@
-"""Ping under load: replies of stations under a scheme, as percentiles and as the curve of their distribution."""
+"""Ping under load: round trips of stations under a scheme, as percentiles and as a CDF."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _PERCENTILES = (10, 50, 90, 95)
-# A few hundred points show the curve; a file of every reply would be megabytes.
+# A few hundred points suffice for the curve; every reply would take megabytes.
 _POINTS = 400
 
 
 class Curve(NamedTuple):
-    """Whose replies, what they are called and how they are drawn."""
+    """A curve: whose replies, its label and its style."""
 
     scheme: str
     stations: str
@@ -29,7 +29,7 @@ class Curve(NamedTuple):
 
 
 def text(of: Measurer, curves: Iterable[Curve]) -> str:
-    """Percentiles, a row a curve."""
+    """Percentiles, a row for each curve."""
     rows = []
     for curve in curves:
         found = round_trips(of, curve.scheme, curve.stations)
@@ -40,7 +40,7 @@ def text(of: Measurer, curves: Iterable[Curve]) -> str:
 
 
 def picture(of: Measurer, curves: Iterable[Curve], width: float, height: float) -> "Figure":
-    """The distributions, in colours of the schemes."""
+    """CDFs in the colours of the schemes."""
     with style.styled():
         drawn = style.new(width, height)
         axes = drawn.add_subplot()
@@ -60,7 +60,7 @@ def picture(of: Measurer, curves: Iterable[Curve], width: float, height: float) 
 
 
 def round_trips(of: Measurer, scheme: str, stations: str) -> list[float]:
-    """Round trips in ms of all runs: to a class of stations, or to all."""
+    """Round trips in ms of all runs to a class of stations, or to all stations."""
     result = of.result({"scheme": scheme})
     asked = of.stations(stations) if stations else None
     return [ms for run in result.runs for ms in samples.pings(result, run, asked)]

@@ -1,4 +1,4 @@
-"""What the figures of *Ending the Anomaly* have in common: the four schemes, their names and colours."""
+"""Names and colours of the four schemes of *Ending the Anomaly*."""
 
 from stillair_lab.papers.artefacts import style
 

@@ -1,4 +1,4 @@
-"""Figure 8 of *Ending the Anomaly*: what the sparse station optimisation does for a station that is only pinged."""
+"""Figure 8 of *Ending the Anomaly*: effect of the sparse station optimisation on a station with pings only."""
 
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ def text(of: Measurer) -> str:
 
 
 def picture(of: Measurer) -> "Figure":
-    """Figure 8: the medians, where the paper draws whole distributions."""
+    """Figure 8: medians, where the paper draws whole distributions."""
     with style.styled():
         drawn = style.new(5.2, 3.2)
         axes = drawn.add_subplot()

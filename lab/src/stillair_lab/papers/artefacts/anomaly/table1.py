@@ -1,4 +1,4 @@
-"""Table 1 of *Ending the Anomaly*: the model and the measured rates, ours beside the paper's."""
+"""Table 1 of *Ending the Anomaly*: model and measured rates, simulated and printed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class _Line:
 
 
 def text(of: Measurer) -> str:
-    """The table, and beside it the settings that it depends on and the paper leaves open."""
+    """The table, and the settings that the paper leaves open."""
     runs = len(of.result({"scheme": "fifo"}).runs)
     parts = [
         f"UDP to three stations, {runs} run{'s' if runs > 1 else ''} of each scheme. Each of our figures stands before"
@@ -49,7 +49,7 @@ def text(of: Measurer) -> str:
 
 
 def picture(of: Measurer) -> "Figure":
-    """The two blocks as the paper prints them, the paper's own numbers in grey."""
+    """The two blocks as printed in the paper, with its own numbers in grey."""
     with style.styled():
         drawn = style.new(8.6, 3.6)
         axes = drawn.add_subplot()
@@ -113,7 +113,7 @@ def _block(of: Measurer, scheme: str) -> list[_Line]:
 
 
 def _predict(of: Measurer, scheme: str, sizes: Mapping[str, Interval | None]) -> dict[str, Prediction]:
-    """The model at the aggregate sizes that we measured; none if a station sent no aggregate."""
+    """The model at the simulated aggregate sizes; empty if a station sent no aggregate."""
     means = {name: size.mean for name, size in sizes.items() if size}
     return table1_model.at(means, of.experiment, scheme) if len(means) == len(sizes) else {}
 

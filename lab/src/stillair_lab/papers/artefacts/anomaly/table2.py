@@ -1,4 +1,4 @@
-"""Table 2 of *Ending the Anomaly*: how a call sounds and what the bulk flows get, ours beside the paper's."""
+"""Table 2 of *Ending the Anomaly*: call quality and bulk goodput, simulated and printed."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, cast
@@ -26,7 +26,7 @@ _HEADINGS = [
 
 
 def text(of: Measurer) -> str:
-    """The table, and below it what the scores are made of."""
+    """The table, and below it the components of the scores."""
     heading = ["", *(said if number % 2 == 0 else "paper" for number, said in enumerate(_HEADINGS))]
     why = [
         [
@@ -49,7 +49,7 @@ def text(of: Measurer) -> str:
 
 
 def picture(of: Measurer) -> "Figure":
-    """The table as the paper prints it, its numbers in grey."""
+    """The table as printed in the paper, with its own numbers in grey."""
     with style.styled():
         drawn = style.new(8.6, 3.0)
         axes = drawn.add_subplot()
@@ -96,7 +96,7 @@ def _rows(of: Measurer) -> Iterator[list[str]]:
 
 
 def _beside(of: Measurer) -> str:
-    """The cells that no claim speaks of."""
+    """Cells without a claim."""
     rows = []
     for campaign in of.own.campaigns:
         results = of.outcomes[campaign.id].results or {}

@@ -1,4 +1,4 @@
-"""Thirty stations, one of them at 1 Mbit/s: Figures 9 and 10 of *Ending the Anomaly*, and the totals of its text."""
+"""Thirty stations, one of them at 1 Mbit/s: Figures 9 and 10 of *Ending the Anomaly*, and totals from its text."""
 
 from typing import TYPE_CHECKING
 
@@ -47,7 +47,7 @@ def airtime_text(of: Measurer) -> str:
 
 
 def airtime_picture(of: Measurer) -> "Figure":
-    """Figure 9: the slow station's share, and where those of the 28 fast ones lie."""
+    """Figure 9: the slow station's share, and the range of the 28 fast ones."""
     with style.styled():
         drawn = style.new(6.2, 3.4)
         axes = drawn.add_subplot()
@@ -74,7 +74,7 @@ def airtime_picture(of: Measurer) -> "Figure":
 
 
 def throughput_text(of: Measurer) -> str:
-    """The totals, and what the two kinds of stations have of them."""
+    """The totals, and the shares of both kinds of stations."""
     rows = []
     for scheme in SCHEMES:
         fast = of.of_cell({"scheme": scheme, "station": _FAST}, "TCP throughput")
@@ -128,7 +128,7 @@ def total(of: Measurer, scheme: str) -> Interval | None:
 
 
 def fairness(of: Measurer, scheme: str) -> Interval | None:
-    """Jain's index of the airtime of those with a download: the one that is only pinged asks for none."""
+    """Jain's index of the airtime of stations with a download; the station with pings only demands no airtime."""
     loaded = [*of.stations(_FAST), "slow"]
     runs = of.result({"scheme": scheme}).runs
     found = [jain([run["stations"][one]["airtime_share"] or 0.0 for one in loaded]) for run in runs]

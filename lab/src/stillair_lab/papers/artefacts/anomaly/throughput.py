@@ -26,7 +26,7 @@ def text(of: Measurer) -> str:
 
 
 def picture(of: Measurer) -> "Figure":
-    """A group of bars for each station, and for their mean, as the paper draws it."""
+    """A group of bars for each station and for their mean, as in the paper."""
     with style.styled():
         drawn = style.new(6.8, 3.4)
         axes = drawn.add_subplot()

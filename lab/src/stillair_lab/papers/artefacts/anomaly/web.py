@@ -1,4 +1,4 @@
-"""How long a page takes to load: Figure 11 of *Ending the Anomaly*, and the reverse of it."""
+"""Page load times: Figure 11 of *Ending the Anomaly*, and its reverse."""
 
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ _PAGES = ("small", "large")
 
 
 def text(of: Measurer) -> str:
-    """Means by page and scheme, with how many loads ended."""
+    """Means by page and scheme, with the number of completed loads."""
     rows = [
         [
             TITLES[scheme],
@@ -30,7 +30,7 @@ def text(of: Measurer) -> str:
 
 
 def picture(of: Measurer) -> "Figure":
-    """A group of bars for each page, on a scale of decades."""
+    """A group of bars for each page, on a logarithmic scale."""
     with style.styled():
         drawn = style.new(5.6, 3.4)
         axes = drawn.add_subplot()

@@ -1,4 +1,4 @@
-"""Figure 2 of the paper on bursty QUIC: how long eleven pages take to load, and Table II, what they are."""
+"""Figure 2 of the paper on bursty QUIC: load times of eleven pages; and Table II: their content."""
 
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ _TIME = "mean page load time"
 
 
 def text(of: Measurer) -> str:
-    """A row for each page, from the smallest to the largest."""
+    """A row for each page, smallest first."""
     rows = [
         [
             site,
@@ -55,7 +55,7 @@ def picture(of: Measurer) -> "Figure":
 
 
 def sizes_text(of: Measurer) -> str:
-    """Table II: objects and size of each page, as the paper has them and as they are loaded."""
+    """Table II: objects and size of each page, as printed and as simulated."""
     rows = [
         [site["site"], *(str(site[kind]) for kind in ("html", "css", "js", "image", "other", "total", "size_kB"))]
         for site in of.experiment.setup["sites"]

@@ -1,4 +1,4 @@
-"""What stands beside Table III of the paper on bursty QUIC: its gains by what it leaves open, and other senders."""
+"""Variations of Table III of the paper on bursty QUIC: gains by unstated settings, and other senders."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -15,19 +15,19 @@ from stillair_lab.papers.runs.plan import CellPlan
 _OPEN, _SENDERS, _GAPS = "open-", "senders-", "gaps-"
 CAMPAIGNS = (_OPEN, _SENDERS)
 
-# A gain counts as reached within so many points, if plain QUIC is as near to the paper's as a plain number must be.
+# A gain counts as reached within this many percentage points, if plain QUIC is within its tolerance.
 NEAR_POINTS = 5.0
 NEAR_QUIC = 0.25
 
-# A share of short gaps counts as reached within so many points of the paper's.
+# A share of short gaps counts as reached within this many percentage points.
 NEAR_SHARE = 10.0
 
-# Throughput of the plain variant, gain in per cent.
+# Throughput of the plain variant in Mbit/s, and the gain in per cent.
 Found = tuple[float, float]
 
 
 def gains(of: Measurer) -> str:
-    """A row for each setting, a column for each client; nothing if they were not run."""
+    """A row for each setting, a column for each client; empty if not run."""
     found: dict[tuple[str, str], dict[str, list[float]]] = {}
     for cell, result in _ran(of, _OPEN):
         client, setting = str(cell.where["case"]).split(": ", 1)
@@ -49,7 +49,7 @@ def gains(of: Measurer) -> str:
 
 
 def losses(of: Measurer) -> str:
-    """What either variant loses, by what the paper leaves open: a row a setting, a column a client."""
+    """Losses of both variants by unstated settings: a row for each setting, a column for each client."""
     found: dict[tuple[str, str], dict[str, float | None]] = {}
     for cell, result in _ran(of, _OPEN):
         client, setting = str(cell.where["case"]).split(": ", 1)
@@ -68,7 +68,7 @@ def _pair(values: Mapping[str, float | None]) -> str:
 
 
 def senders(of: Measurer) -> str:
-    """What other senders carry over the same paths: a row each; nothing if they were not run."""
+    """Throughput of other senders over the same paths, a row each; empty if not run."""
     found = {(str(c.where["sender"]), str(c.where["client"])): result for c, result in _ran(of, _SENDERS)}
     if not found:
         return ""
@@ -85,7 +85,7 @@ def senders(of: Measurer) -> str:
 
 
 def spreads(of: Measurer) -> str:
-    """How throughput by 50 ms varies, by what the paper leaves open, for the client of the figure."""
+    """Variation of the throughput in 50 ms intervals by unstated settings, for the figure's client."""
     client = (of.own.where or {})["client"]
     found: dict[str, dict[str, float | None]] = {}
     for cell, result in _ran(of, _OPEN):
@@ -104,7 +104,10 @@ def spreads(of: Measurer) -> str:
 
 
 def pages(of: Measurer) -> str:
-    """By how many per cent pages load faster with one setting changed: a row a setting, a column a page."""
+    """Improvement of page load times in per cent with one setting changed.
+
+    A row for each setting, a column for each page.
+    """
     found: dict[tuple[str, str], dict[str, list[float]]] = {}
     for cell, result in _ran(of, _OPEN):
         site, setting = str(cell.where["case"]).split(": ", 1)
@@ -124,7 +127,7 @@ def pages(of: Measurer) -> str:
 
 
 def gaps(of: Measurer) -> str:
-    """Short gaps and peaks of QUIC by how it paces: a row a setting, three columns a client."""
+    """Short gaps and peaks of QUIC by pacing: a row for each setting, three columns for each client."""
     found = {(str(cell.where["case"]), str(cell.where["client"])): result for cell, result in _ran(of, _GAPS)}
     if not found:
         return ""
@@ -146,7 +149,7 @@ def gaps(of: Measurer) -> str:
 
 
 def _histogram(result: Result) -> list[int]:
-    """Gaps of all runs, without those that are longer than any bin."""
+    """Gaps of all runs, without those longer than the last bin."""
     flows = [flow for run in result.runs for flow in run["quic"].values()]
     return [sum(bins) for bins in zip(*(flow["gaps"][:-1] for flow in flows), strict=True)]
 
@@ -181,7 +184,7 @@ def _gain(runs: Mapping[str, Sequence[float]]) -> Found | None:
 
 
 def _printed(of: Measurer, client: str) -> Found:
-    """The paper's throughput of plain QUIC and its gain."""
+    """The printed throughput of plain QUIC and its gain."""
     of_client = [claim for claim in of.experiment.claims if claim.configuration.get("client") == client]
     plain = next(c.value for c in of_client if c.configuration.get("proto") == "quic" and c.unit == "Mbit/s")
     gain = next(c.value for c in of_client if "numerator" in c.configuration)
@@ -191,7 +194,7 @@ def _printed(of: Measurer, client: str) -> Found:
 
 
 def reaches(found: Found, printed: Found) -> bool:
-    """Whether a gain is the paper's, with a plain QUIC that is the paper's too."""
+    """Returns true if both the gain and plain QUIC match the paper."""
     return abs(found[1] - printed[1]) <= NEAR_POINTS and abs(found[0] / printed[0] - 1) <= NEAR_QUIC
 
 

@@ -1,4 +1,4 @@
-"""Tables I and III of the paper on bursty QUIC: what each cell gives, and bars of its throughput beside the paper's."""
+"""Tables I and III of the paper on bursty QUIC: figures of each cell, and throughput bars compared with the paper's."""
 
 from collections.abc import Sequence
 from math import nan
@@ -18,7 +18,7 @@ from stillair_lab.papers.runs.plan import CellPlan
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# A quantity of the flows over QUIC, its heading, and its digits.
+# A quantity of the QUIC flows, its heading, and its digits.
 _SHOWN = (
     ("throughput_mbps", "Mbit/s", 2),
     ("loss_percent", "loss %", 3),
@@ -31,7 +31,7 @@ _THROUGHPUT = "mean throughput"
 
 
 def text(of: Measurer) -> str:
-    """A row for each cell; then the gain by what the paper leaves open, and other senders over the same paths."""
+    """A row for each cell, then gains by unstated settings, and other senders over the same paths."""
     rows = [
         [name, *(figure(found._asdict() if (found := values[key]) else None, 1, digits) for key, _, digits in _SHOWN)]
         for name, values in _cells(of)
@@ -45,7 +45,7 @@ def text(of: Measurer) -> str:
 
 
 def picture(of: Measurer) -> "Figure":
-    """Throughput of each client with either variant; diamonds are the paper's."""
+    """Throughput of each client with both variants; diamonds mark the paper's."""
     clients = _clients(of)
     with style.styled():
         drawn = style.new(1.6 + 0.9 * len(clients), 3.4)
@@ -67,7 +67,7 @@ def picture(of: Measurer) -> "Figure":
 
 
 def clients_text(of: Measurer) -> str:
-    """Table I: the hops of each client, as the paper has them and as they are here."""
+    """Table I: hops of each client, as printed and as simulated."""
     hops = {claim.configuration["client"]: claim.value for claim in of.experiment.claims}
     rows = [
         [client, f"{hops[client]:g}", _cell(of, client).overrides["flow.0.to"].removeprefix("rp")]
@@ -105,12 +105,12 @@ def _printed(of: Measurer, clients: Sequence[str], proto: str) -> list[float]:
         for claim in of.experiment.claims
         if claim.metric == _THROUGHPUT and claim.configuration.get("proto") == proto
     }
-    # What the paper does not print is not drawn.
+    # Values that the paper does not print are not drawn.
     return [value if (value := said.get(client)) is not None else nan for client in clients]
 
 
 def _cells(of: Measurer) -> list[tuple[str, dict[str, Interval | None]]]:
-    """The cells of the experiment itself and of each change alone, with their quantities over the runs."""
+    """Cells of the experiment and of each single change, with their quantities over the runs."""
     found = []
     for campaign in of.own.campaigns:
         if campaign.id.startswith(table3_variations.CAMPAIGNS):

@@ -1,4 +1,4 @@
-"""Figures 3 to 6 of the paper on bursty QUIC: one transfer with either variant, as its record has it."""
+"""Figures 3 to 6 of the paper on bursty QUIC: a recorded transfer with each variant."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _CAMPAIGN = "one-run"
-# Both are past their slow start there.
+# Both variants are past slow start by then.
 STRETCH_S = 1.0
 STRETCH_LENGTH_S = 0.02
-# The paper's histogram has its peaks at 30, 100 and 500 us.
+# The peaks of the paper's histogram are at 30, 100 and 500 us.
 _LONGEST_US = 1_000
 
 
 def flow(of: Measurer, proto: str) -> Mapping[str, Any]:
-    """The connection of the one run."""
+    """The connection of the single run."""
     result = (of.outcomes[_CAMPAIGN].results or {})[f"{of.own.where['client'] if of.own.where else ''}, {proto}"]
     found: Mapping[str, Any] = next(iter(result.runs[0]["quic"].values()))
     return found
@@ -49,7 +49,7 @@ def _text(of: Measurer, metrics: Mapping[str, tuple[str, int]], said: str) -> st
 
 
 def window_text(of: Measurer) -> str:
-    """When slow start ended and how large the window was, over all runs."""
+    """Time of slow-start exit and the window then, over all runs."""
     metrics = {"time of slow-start exit": ("exit s", 3), "congestion window at slow-start exit": ("packets", 1)}
     return _text(of, metrics, f"The picture: {_title(of)}.")
 
@@ -72,7 +72,7 @@ def window_picture(of: Measurer) -> "Figure":
 
 
 def sequence_text(of: Measurer) -> str:
-    """Acknowledgements in 20 ms and how uneven the gaps are, over all runs."""
+    """ACKs within 20 ms and the variation of the gaps, over all runs."""
     metrics = {"ACKs in 20 ms": ("ACKs in 20 ms", 1), "coefficient of variation of packet gaps": ("cv of gaps", 2)}
     rows = []
     for proto, title in TITLES.items():
@@ -83,7 +83,7 @@ def sequence_text(of: Measurer) -> str:
 
 
 def sequence_picture(of: Measurer) -> "Figure":
-    """Figure 4: packets sent and acknowledgements received over 20 ms."""
+    """Figure 4: packets sent and ACKs received during 20 ms."""
     with style.styled():
         drawn = style.new(7.2, 3.4)
         axes = drawn.subplots(1, 2, sharey=True)
@@ -101,7 +101,7 @@ def sequence_picture(of: Measurer) -> "Figure":
 
 
 def gaps_text(of: Measurer) -> str:
-    """Short gaps over all runs, and where the histograms have their peaks."""
+    """Short gaps over all runs, and the peaks of the histograms."""
     metrics = {
         "share of inter-packet times below 100 us": ("below 100 us %", 1),
         "first mode": ("first peak us", 0),
@@ -112,7 +112,7 @@ def gaps_text(of: Measurer) -> str:
 
 
 def gaps_picture(of: Measurer) -> "Figure":
-    """Figure 5: times between packets, as a histogram and cumulated."""
+    """Figure 5: gaps between packets, as a histogram and as a CDF."""
     with style.styled():
         drawn = style.new(7.2, 3.2)
         axes = drawn.subplots(1, 2)
@@ -140,7 +140,7 @@ def rate_text(of: Measurer) -> str:
 
 
 def rate_picture(of: Measurer) -> "Figure":
-    """Figure 6: throughput by 50 ms."""
+    """Figure 6: throughput in 50 ms intervals."""
     with style.styled():
         drawn, axes = _one(of)
         for proto, title in TITLES.items():

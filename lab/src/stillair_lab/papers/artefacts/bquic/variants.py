@@ -1,4 +1,4 @@
-"""What the pictures of the paper on bursty QUIC have in common: its two variants, their names and colours."""
+"""Names and colours of the two variants of the paper on bursty QUIC."""
 
 from stillair_lab.papers.artefacts import style
 

@@ -1,4 +1,4 @@
-"""Bars: metrics for each value of a word, with their confidence intervals, beside the numbers that the paper states."""
+"""Bars: metrics for each value of a word, with their confidence intervals, compared with the paper's numbers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,15 +21,15 @@ class Bars:
     """Metrics for each value of a word."""
 
     along: str
-    """The word that tells the bars apart."""
+    """The word whose values are the bars."""
     metrics: Mapping[str, str]
-    """The metrics, each with its unit; one picture each."""
+    """Metrics with their units; one picture each."""
     said: str = ""
-    """What stands above the table."""
+    """Text above the table."""
     digits: int = 2
 
     def text(self, of: Measurer) -> str:
-        """A row for each bar: ours, then the paper's."""
+        """A row for each bar: the simulated values, then the paper's."""
         rows = []
         for name in selection.values(of, self.along):
             row = [str(name)]
@@ -41,7 +41,7 @@ class Bars:
         return (f"{self.said}\n\n" if self.said else "") + table([self.along, *heading], rows)
 
     def picture(self, of: Measurer) -> "Figure":
-        """A bar each; the paper's number is a line over it."""
+        """One bar per value; a line marks the paper's number."""
         names = selection.values(of, self.along)
         with style.styled():
             drawn = style.new(1.6 + 2.6 * len(self.metrics), 3.2)
@@ -60,7 +60,7 @@ class Bars:
             return drawn
 
     def _paper(self, of: Measurer, name: object, metric: str) -> str:
-        """The number that the paper states for a bar; nothing if it states none."""
+        """The paper's number for a bar; empty if it states none."""
         stated = (
             claim.value
             for claim in of.experiment.claims

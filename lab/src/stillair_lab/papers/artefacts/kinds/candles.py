@@ -1,4 +1,4 @@
-"""Candlesticks: for each value of a word a box between two percentiles with a line at the median, by another word."""
+"""Candlesticks: for each value of a word, a box between two percentiles with a line at the median, by another word."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,19 +19,19 @@ _WIDTH = 0.34
 
 @dataclass(frozen=True)
 class Candles:
-    """A box for each cell: its low end, its line and its high end are metrics."""
+    """A box for each cell, whose ends and line are metrics."""
 
     words: Sequence[str]
-    """The first of these that an experiment leaves open stands along the axis."""
+    """The first of these words that an experiment leaves open is the axis."""
     sides: str
-    """The word whose values stand side by side, each in its colour."""
+    """The word whose values are drawn side by side, each in its colour."""
     box: Sequence[str]
     """Metrics: low end, line, high end."""
     columns: Mapping[str, str]
-    """The columns of the table by their heading: the metric."""
+    """Metrics of the table's columns, by heading."""
     label: str
     said: str
-    """What stands above the table."""
+    """Text above the table."""
 
     def text(self, of: Measurer) -> str:
         """A row for each candlestick."""

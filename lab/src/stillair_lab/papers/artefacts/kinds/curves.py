@@ -1,4 +1,4 @@
-"""Curves: metrics over the values of a word, one picture each; a curve for each value of another word."""
+"""Curves: metrics over the values of a word, one picture each, and a curve for each value of another word."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,19 +21,20 @@ class Curves:
     """Metrics over the values of a word."""
 
     along: str
-    """The word along the axis,"""
+    """The word of the axis."""
     along_label: str
-    """what stands below it,"""
+    """Label of the axis."""
     heading: str
-    """and above its column."""
+    """Heading of its column."""
     metrics: Mapping[str, Sequence[str]]
-    """The metrics: each with its unit, and what stands beside its axis."""
+    """Metrics, each with its unit and the label of its axis."""
     curves: Mapping[str, Mapping[str, str]]
-    """By word the values that have a curve, and what each is called; the first word that an experiment leaves open."""
+    """Words with the values that have a curve, and their labels. The first word that an experiment leaves
+    open is used."""
     said: str
-    """What stands above the table."""
+    """Text above the table."""
     within: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """By word further words of its cells, where the experiment does not say them."""
+    """Further words of the cells, by word, for experiments that do not set them."""
 
     def text(self, of: Measurer) -> str:
         """A row for each value along the axis."""
@@ -54,7 +55,7 @@ class Curves:
         return f"{self.said}\n\n" + table(heading, rows)
 
     def picture(self, of: Measurer) -> "Figure":
-        """A metric beside the other."""
+        """The metrics side by side."""
         word, names = self._curves(of)
         places = self._along(of)
         with style.styled():

@@ -1,4 +1,4 @@
-"""Points: one metric against another, both with their confidence intervals; a point for each value of a word."""
+"""Points: one metric against another, both with confidence intervals, and a point for each value of a word."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _COLOURS = (style.BLUE, style.ORANGE, style.GREEN, style.VERMILION, style.PURPLE, style.SKY, style.INK)
-# Not as many as the colours: with equal periods the eighth point would look like the first.
+# Not as many as the colours: with equal periods, the eighth point would look like the first.
 _MARKERS = "osD^vPX*<>"
 
 
@@ -24,27 +24,27 @@ class Points:
     """One metric against others, such as goodput against ping."""
 
     words: Sequence[str]
-    """The first of these that an experiment leaves open tells its points apart."""
+    """The first of these words that an experiment leaves open distinguishes the points."""
     across: str
-    """The metric along the axis, of decades,"""
+    """The metric of the horizontal, logarithmic axis."""
     across_label: str
-    """and what stands below it."""
+    """Label of the horizontal axis."""
     up: Mapping[str, str]
-    """The metrics that rise, each with its name in the table,"""
+    """Metrics of the vertical axis, with their names in the table."""
     up_label: str
-    """what they are,"""
+    """Label of the vertical axis."""
     unit: str
-    """and in what."""
+    """Unit of the vertical axis."""
     said: str
-    """What stands above the table."""
+    """Text above the table."""
     columns: Mapping[str, str]
-    """Further columns of the table by their heading: the metric; of `across` with its interval, of others without."""
+    """Metrics of further table columns, by heading. `across` is shown with its interval, others without."""
     ordered: Sequence[str] = ()
-    """Words whose values rise, and their colours with them."""
+    """Words with ordered values, drawn in ordered colours."""
     instead: Sequence[Mapping[str, Mapping[str, str]]] = ()
-    """Other metrics that rise in place of `up`, in experiments with the words `where`."""
+    """Metrics that replace `up` in experiments with the words `where`."""
     hollow: str = ""
-    """The name of those that are drawn hollow."""
+    """Name of the points that are drawn hollow."""
 
     def text(self, of: Measurer) -> str:
         """The metrics of each cell."""
@@ -62,7 +62,7 @@ class Points:
         return f"{self.said}\n\n" + table(heading, rows)
 
     def picture(self, of: Measurer) -> "Figure":
-        """A point for each cell; several where several metrics rise."""
+        """A point for each cell, or one per metric if there are several."""
         word = selection.first(of, self.words)
         ups = self._up(of)
         with style.styled():
@@ -89,7 +89,7 @@ class Points:
             return drawn
 
     def _hollow(self, ups: Mapping[str, str]) -> str:
-        """What hollow points are: the first word of their metric."""
+        """Label of hollow points: the first word of their metric."""
         return next((metric.split()[0] for metric, name in ups.items() if name == self.hollow), self.hollow)
 
     def _up(self, of: Measurer) -> Mapping[str, str]:
@@ -98,13 +98,13 @@ class Points:
         return next(fit, self.up)
 
     def _look(self, word: str, place: int, count: int) -> tuple[str, str]:
-        """Colour and marker of one point among so many: no two have the same."""
+        """Colour and marker of a point; no two points have the same."""
         colour = style.in_order(place, count) if word in self.ordered else _COLOURS[place % len(_COLOURS)]
         return colour, _MARKERS[place % len(_MARKERS)]
 
 
 def _alike(of: Measurer, word: str, metrics: Sequence[str]) -> dict[tuple[Interval | None, ...], list[str]]:
-    """The cells by their point: a limit that nothing reaches gives the same runs as a larger one."""
+    """Cells by their point: a limit that is never reached gives the same runs as a larger one."""
     points: dict[tuple[Interval | None, ...], list[str]] = {}
     for name in selection.values(of, word):
         where = {**selection.where(of), word: name}
@@ -124,5 +124,5 @@ def _point(axes: "Axes", across: Interval, up: Interval, look: tuple[str, str], 
         elinewidth=1,
         capsize=2,
     )
-    # Apart from its intervals, so that these do not cover it in the legend.
+    # Drawn separately from its intervals, so that they do not cover it in the legend.
     axes.plot(across.mean, up.mean, marker, color=colour, markerfacecolor=fill, markersize=7, label=label)

@@ -1,4 +1,4 @@
-"""Which cells a figure shows: those with the words of its experiment, told apart by a word that these leave open."""
+"""Cells of a figure: those with the words of its experiment, distinguished by a word that these leave open."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ def first(of: Measurer, words: Sequence[str]) -> str:
 
 
 def values(of: Measurer, word: str) -> list[str]:
-    """What a word is in the cells of the experiment, in their order."""
+    """Values of a word in the experiment's cells, in order."""
     own = where(of)
     cells = [cell.where for campaign in of.own.campaigns for cell in campaign.cells]
     fit = [cell for cell in cells if all(cell.get(key) == value for key, value in own.items())]
@@ -26,12 +26,12 @@ def values(of: Measurer, word: str) -> list[str]:
 
 
 def plain(value: Interval | None) -> str:
-    """A mean to a hundredth."""
+    """A mean to 0.01."""
     return NOT_MEASURED if value is None else f"{value.mean:.2f}"
 
 
 def with_interval(value: Interval | None) -> str:
-    """A mean with half its interval; of one run there is none."""
+    """A mean with half its interval, which a single run lacks."""
     if value is None or value.low == value.high:
         return plain(value)
     return f"{value.mean:.2f} ± {(value.high - value.low) / 2:.2f}"
