@@ -27,7 +27,7 @@ fn main() {
 #[cfg(target_os = "linux")]
 const USAGE: &str = "expected run SCENARIO, exec HOST, set KEY=VALUE or ps";
 
-/// The exit status, or that of a failure with its reason.
+/// Returns the exit status, or that of a failure with its reason.
 #[cfg(target_os = "linux")]
 fn command(words: &[String]) -> Result<i32, (i32, String)> {
     use stillair_live::{client, control::Asked};

@@ -69,9 +69,9 @@ pub enum PlanError {
     },
 }
 
-/// Bytes of the longest device name.
+/// Maximum length of a device name in bytes.
 const LONGEST: usize = 15;
-/// MTU in bytes, as of Ethernet and of mac80211's devices.
+/// MTU in bytes, as for Ethernet and mac80211 devices.
 pub const MTU: u32 = 1500;
 
 /// A live host.
@@ -87,17 +87,17 @@ pub struct HostPlan {
     pub address: Ipv4Addr,
     /// IPv6 address.
     pub address6: Ipv6Addr,
-    /// Whether the host is a station of a Wi-Fi channel.
+    /// True for a station of a Wi-Fi channel.
     pub station: bool,
-    /// Whether packets to addresses that no interface has leave the model here.
+    /// True if packets to addresses outside the scenario leave the model here.
     pub uplink: bool,
-    /// Whether received packets are merged (GRO).
+    /// True if received packets are merged (GRO).
     pub gro: bool,
-    /// Whether sent packets stay charged to their sockets while they wait, as TCP small queues need.
+    /// True if sent packets stay charged to their sockets while they wait, as TCP small queues require.
     pub small_queues: bool,
-    /// `sk_pacing_shift` of its sockets, which on Wi-Fi is set by the driver.
+    /// `sk_pacing_shift` of its sockets, set by the driver on Wi-Fi.
     pub pacing_shift: u8,
-    /// Whether the host has flows over a congestion control that paces by itself.
+    /// True if the host has flows with a congestion control that paces.
     pub paces: bool,
     /// Default congestion control.
     pub control: String,
@@ -114,15 +114,15 @@ pub struct Plan {
     pub names: Vec<(IpAddr, String)>,
     /// The interfaces of the scenario, by address.
     pub addresses: Addresses,
-    /// Whether the scenario has an uplink.
+    /// True if the scenario has an uplink.
     pub elsewhere: bool,
 }
 
-/// What a device's shift is where no driver asks for another.
+/// Shift of devices whose driver sets none.
 // linux: include/net/sock.h sk_pacing_shift, net/core/sock.c sock_init_data_uid (6.18) - 10.
 const WIRED_SHIFT: u8 = 10;
 
-/// The congestion control that paces by itself.
+/// The congestion control that requires pacing.
 // linux: net/ipv4/tcp_bbr.c bbr_init (6.18) - SK_PACING_NEEDED.
 const PACES: &str = "bbr";
 
@@ -137,7 +137,7 @@ impl HostPlan {
         if uplink && self.uplink {
             return Err(PlanError::AttachedUplink { node: name.clone() });
         }
-        // A rule of a firewall would remain.
+        // The firewall rule would stay in the namespace.
         let charged = core::mem::take(&mut self.small_queues);
         Ok(charged.then(|| {
             format!("{name} is attached: small queues of its TCP do not see what waits in the model (tcp.tsq = \"off\")")

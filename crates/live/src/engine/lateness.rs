@@ -4,7 +4,7 @@ use serde::Serialize;
 use stillair_model::types::Duration;
 use stillair_sim::recorder::Delays;
 
-/// Lateness of packets against the model, and stalls of the engine.
+/// Lateness of packets relative to the model, and stalls of the engine.
 #[derive(Clone, Debug, Default)]
 pub struct Lateness {
     all: Delays,
@@ -45,7 +45,7 @@ impl Lateness {
         self.gap = self.gap.max(nanos);
     }
 
-    /// The summary, checked against the largest valid 99th percentile and stall, in ns.
+    /// The summary, checked against the limits for the 99th percentile and the longest stall, in ns.
     pub fn summary(&self, most_p99: u64, most_gap: u64) -> LatenessSummary {
         let us = |part| self.all.quantile_ms(part).map(|ms| ms * 1e3);
         let p99_us = us(0.99);

@@ -1,4 +1,4 @@
-//! Existing network namespaces as hosts: of containers, of `ip netns`, or of any process.
+//! Existing network namespaces as hosts: of containers, `ip netns`, or any process.
 
 use std::os::fd::OwnedFd;
 
@@ -15,7 +15,7 @@ pub enum AttachError {
         "--attach: found an ordinary user, expected root, as no other goes into a namespace of others; 'sudo stillair live ...'"
     )]
     NotRoot,
-    /// The namespace is that of this process.
+    /// The namespace is the one that this process runs in.
     #[error(
         "--attach: found {place}, which is the network namespace that this command is in, expected another: a live run changes nothing of the machine's"
     )]
@@ -46,7 +46,7 @@ pub enum AttachError {
         /// The failure.
         source: SysError,
     },
-    /// The place is another file than a network namespace.
+    /// The place is not a network namespace.
     #[error("--attach: found {place}, which is no network namespace, {EXPECTED}")]
     NotANamespace {
         /// The place as given.
@@ -59,7 +59,7 @@ pub enum AttachError {
 
 const EXPECTED: &str = "expected HOST=netns:PATH or HOST=pid:N, of a network namespace that is there";
 
-/// By host: its existing namespace, if `places` names one, as `netns:PATH` or `pid:N`.
+/// Per host: its existing namespace, if `places` names one, as `netns:PATH` or `pid:N`.
 pub fn all(places: &[(usize, &str)], hosts: usize) -> Result<Vec<Option<OwnedFd>>, AttachError> {
     let mut all: Vec<Option<OwnedFd>> = (0..hosts).map(|_| None).collect();
     if !places.is_empty() && process::ids().0 != 0 {
@@ -84,7 +84,7 @@ pub fn all(places: &[(usize, &str)], hosts: usize) -> Result<Vec<Option<OwnedFd>
 fn open(given: &str) -> Result<OwnedFd, AttachError> {
     let place = given.to_owned();
     let path = match given.split_once(':') {
-        // As 'ip netns' names them.
+        // Names of `ip netns`.
         Some(("netns", name)) if !name.is_empty() && !name.contains('/') => format!("/run/netns/{name}"),
         Some(("netns", path)) if !path.is_empty() => path.to_owned(),
         Some(("pid", pid)) if pid == "self" || pid.parse::<u32>().is_ok() => format!("/proc/{pid}/ns/net"),
