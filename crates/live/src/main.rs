@@ -1,8 +1,8 @@
-//! Live runs without Python; `stillair live` and its neighbours do the same and show results.
+//! Live runs without Python. The `stillair live` commands do the same and format the results.
 //!
 //! ```text
 //! stillair-live run SCENARIO [--set KEY=VALUE]... [--host HOST] [--late US] [--attach HOST=PLACE]... [--uplink] [--servers] [--capture FILE] [--point POINT]... [--snaplen N] [-- COMMAND...]   the result as JSON
-//! stillair-live exec HOST [-- COMMAND...]                                                      in a run under way; without COMMAND a shell
+//! stillair-live exec HOST [-- COMMAND...]                                                      in the current run; without COMMAND, a shell
 //! stillair-live set KEY=VALUE
 //! stillair-live ps
 //! ```

@@ -104,13 +104,13 @@ pub struct Request {
     pub overrides: Vec<(String, String)>,
     /// Seed that replaces the scenario's.
     pub seed: Option<u64>,
-    /// Number of the repetition; each has its own random numbers.
+    /// Number of the repetition. Each repetition has its own random numbers.
     pub run: u64,
-    /// Whether the result contains the series.
+    /// Include the series in the result.
     pub series: bool,
     /// Longest wait for a message from a guest, in s of real time; `None` means [`PATIENCE`].
     pub patience_s: Option<u32>,
-    /// Folder for a copy of what the guests wrote: output and files of programs, and consoles, in one folder
+    /// Folder for a copy of the guests' output: output and files of programs, and consoles, in one folder
     /// per guest.
     pub collect: Option<PathBuf>,
 }
@@ -122,8 +122,8 @@ impl Request {
     }
 }
 
-/// Runs a scenario with guests. Returns the result as JSON and the exit status: 0, or 1 if a guest's program
-/// for a flow failed.
+/// Runs a scenario with guests. Returns the result as JSON and the exit status: 0, or 1 if a guest's
+/// program for a flow failed.
 pub fn run(request: &Request) -> Result<(String, i32), ApiError> {
     let scenario = scenario::parse(&request.text, &request.file, &request.overrides)?;
     let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: request.run };
@@ -135,7 +135,7 @@ pub fn run(request: &Request) -> Result<(String, i32), ApiError> {
         .map_err(|why| ApiError::Run(why.to_string()))
 }
 
-/// The guests of a scenario, their programs and their kernels.
+/// Prepares the guests of a scenario, their programs and their kernels.
 fn prepare(scenario: &Scenario, seed: Seed) -> Result<(Plan, Programs, Vec<Kernel>), InputError> {
     let plan = Plan::new(scenario)?;
     if plan.guests.is_empty() {
@@ -156,7 +156,7 @@ fn prepare(scenario: &Scenario, seed: Seed) -> Result<(Plan, Programs, Vec<Kerne
     Ok((plan, programs, kernels))
 }
 
-/// Refuses keys of a node that have no effect without a patch that its kernel lacks.
+/// Rejects node keys that have no effect because the node's kernel lacks a patch.
 fn needed(plan: &Plan, kernels: &[Kernel]) -> Result<(), InputError> {
     for (guest, kernel) in plan.guests.iter().zip(kernels) {
         if (guest.periods != 1 || guest.guest.tsq_bytes.is_some()) && !kernel.has("tsq-limit") {
@@ -166,7 +166,7 @@ fn needed(plan: &Plan, kernels: &[Kernel]) -> Result<(), InputError> {
     Ok(())
 }
 
-/// What a kernel's patches would give that it has not.
+/// Notes on settings without effect because a kernel lacks a patch.
 fn without(plan: &Plan, kernels: &[Kernel]) -> Vec<String> {
     let mut all = Vec::new();
     for (guest, kernel) in plan.guests.iter().zip(kernels) {
@@ -221,7 +221,7 @@ fn inside(
     let mut guests = Vec::new();
     for (n, (of, kernel)) in plan.guests.iter().zip(kernels).enumerate() {
         let orders = of.orders() + &programs.orders(n);
-        // Each guest of each run has random numbers of its own.
+        // Each guest in each run has its own random numbers.
         let own = (seed.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ seed.run << 20) + n as u64 + 1;
         let at = folder.path().join(n.to_string());
         let guest = Guest::start(at, n, of, kernel, &orders, own, request.patience_s.unwrap_or(PATIENCE));
@@ -262,7 +262,7 @@ fn simulation(why: impl core::fmt::Display) -> RunError {
     RunError::Simulation(why.to_string())
 }
 
-/// Copies what guests wrote.
+/// Copies the guests' output.
 fn collect(guests: &[Guest], to: &Path) -> Result<(), RunError> {
     for guest in guests {
         let own = to.join(&guest.name);
@@ -274,7 +274,7 @@ fn collect(guests: &[Guest], to: &Path) -> Result<(), RunError> {
     Ok(())
 }
 
-/// Copies plain files and folders; a guest's links and devices lead nowhere here.
+/// Copies plain files and folders. Links and devices of a guest are meaningless here.
 fn copy(from: &Path, to: &Path) -> Result<(), RunError> {
     let at = |source: std::io::Error| RunError::Collect { path: to.to_owned(), source };
     std::fs::create_dir_all(to).map_err(at)?;

@@ -1,4 +1,4 @@
-//! What of a scenario reaches a guest, read without a kernel.
+//! Guest settings derived from a scenario, without a kernel.
 
 use stillair_sim::scenario;
 use stillair_uml::guest::command_line;
@@ -15,8 +15,8 @@ fn orders(node: &str) -> String {
     Plan::new(&scenario).expect("a plan").guests[0].orders()
 }
 
-// linux: net/ipv4/tcp.c tcp_init (6.12) - a machine with memory: 6 MiB and 4 MiB; a guest of 64 MB would have
-// 448 KiB.
+// linux: net/ipv4/tcp.c tcp_init (6.12) - on a machine with ample memory: 6 MiB and 4 MiB; a guest of 64 MB
+// would have 448 KiB.
 #[test]
 fn buffers_are_those_of_the_profile_and_not_of_a_small_memory() {
     let orders = orders("");
@@ -60,13 +60,13 @@ fn limits_of_small_queues_are_parameters_of_the_kernel() {
         let line = line(&format!("tsq_period = \"{ms} ms\""));
         assert!(line.ends_with(&format!(" tcp_output.tsq_periods={ms}")), "{line}");
     }
-    // The kernel's own.
+    // Kernel default.
     assert!(!line("tsq_period = \"1 ms\"").contains("tsq_"));
     let bytes = line("tsq_bytes = \"64 KiB\"");
     assert!(bytes.ends_with(" tcp_output.tsq_bytes=65536"), "{bytes}");
     let room = line("max_header = \"320 B\"");
     assert!(room.ends_with(" tcp.header_room=320"), "{room}");
-    // Without the key it is that of the profile.
+    // Without the key, the profile's value applies.
     assert!(line("tsq = \"on\"").contains(" tcp.header_room=320"));
     let off = line("tsq = \"off\"");
     assert!(off.contains(" tcp_output.notsq=1"), "{off}");

@@ -68,7 +68,7 @@ fn give(port: &mut Port, packet: &IpPacket<'_>, counts: &mut Counts) {
     }
 }
 
-/// Path of an entering packet: its destination, or the reason for refusing it.
+/// Route of an entering packet.
 enum Way {
     In { src: Addr, dst: Addr, tcp: bool },
     NoRoute,
