@@ -338,7 +338,7 @@ rate = "100 Mbit/s"
     }
 
     #[test]
-    fn nothing_is_lost_where_there_are_parcels() {
+    fn nothing_is_lost_with_enough_batches() {
         let slow = Slow::default();
         let held = slow.1.lock().expect("not poisoned");
         let said = captured(slow.clone(), BATCHES, || drop(held)).expect("all is written then");
@@ -367,7 +367,7 @@ rate = "100 Mbit/s"
     }
 
     #[test]
-    fn what_cannot_be_written_is_an_error() {
+    fn a_write_error_is_reported() {
         let why = captured(Full, BATCHES, || {}).expect_err("no room").to_string();
         assert!(why.starts_with("captured.pcapng: the capture could not be written: "), "{why}");
     }

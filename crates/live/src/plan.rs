@@ -247,7 +247,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_paces_if_it_or_one_of_its_flows_has_bbr() {
+    fn a_host_paces_if_it_or_one_of_its_flows_uses_bbr() {
         let paces = |more: &[(&str, &str)]| {
             let text = "name = \"x\"\nlink.lan = { rate = \"1 Mbit/s\", delay = \"1 ms\" }\n\
                         node.a = { profile = \"linux-6.18\", host = \"live\", interface.eth0.link = \"lan\" }\n\

@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_goes_with_its_value() {
+    fn the_folder_is_removed_on_drop() {
         let folder = Folder::new().expect("a folder");
         let path = folder.path().to_owned();
         std::fs::create_dir(path.join("a")).expect("a folder");

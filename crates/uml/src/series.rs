@@ -131,7 +131,7 @@ mod tests {
     const SAID: &str = "r 2100000000 1 1000\nr 2200000000 1 3000\nr 2400000000 1 7000\n";
 
     #[test]
-    fn a_counter_grows_evenly_between_its_lines() {
+    fn a_counter_is_interpolated_between_samples() {
         let counter = Counter::new(SAID, 2_050_000_000, "r", 2).expect("a counter");
         assert_eq!(counter.steps(100_000_000, 6), [1000, 2000, 2000, 2000, 0, 0]);
         assert_eq!(counter.change([2_200_000_000, 2_300_000_000]), 2000.0);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_is_in_the_series_of_a_run_that_has_them() {
+    fn flows_are_added_to_existing_series() {
         let about = json!({ "name": "up.b", "kind": "tcp" });
         let counter = Counter::new(SAID, 2_050_000_000, "r", 2).expect("a counter");
         let mut without = json!({ "series": null });
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_has_the_columns_of_a_modelled_one() {
+    fn a_real_socket_has_the_columns_of_a_modelled_one() {
         let socket = socket([[2.2e9, 10.0, 7.0, 5000.0, 100.0, 1.25e6, 3.0, 14480.0]].into_iter());
         assert_eq!(socket["bytes_acked"], json!([14480]));
         assert_eq!((&socket["srtt_ms"], &socket["pacing_mbps"]), (&json!([5.0]), &json!([10.0])));

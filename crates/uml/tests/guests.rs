@@ -92,7 +92,7 @@ fn number(of: &Value) -> f64 {
 }
 
 #[test]
-fn two_guests_over_a_wire_are_the_same_each_time_wherever_they_are_run() {
+fn two_guests_over_a_wire_are_reproducible_in_any_folder() {
     if !there_is_a_kernel() {
         return;
     }
@@ -137,7 +137,7 @@ fn small_queues_follow_the_modelled_radio() {
 }
 
 #[test]
-fn limits_of_small_queues_and_the_room_for_headers_are_the_scenarios() {
+fn small_queue_limits_and_header_room_come_from_the_scenario() {
     if !there_is_a_kernel() {
         return;
     }
@@ -164,7 +164,7 @@ fn limits_of_small_queues_and_the_room_for_headers_are_the_scenarios() {
 }
 
 #[test]
-fn a_connection_over_ipv6_is_like_one_over_ipv4_and_its_kernel_is_sampled() {
+fn ipv6_behaves_like_ipv4_and_kernel_counters_are_sampled() {
     if !there_is_a_kernel() {
         return;
     }
@@ -196,7 +196,7 @@ fn a_connection_over_ipv6_is_like_one_over_ipv4_and_its_kernel_is_sampled() {
 const TWO_RADIOS: &str = include_str!("../../../scenarios/live/mptcp.toml");
 
 #[test]
-fn multipath_tcp_uses_both_radios_and_goes_on_over_one() {
+fn multipath_tcp_uses_both_radios_and_survives_on_one() {
     if !there_is_a_kernel() {
         return;
     }
@@ -224,7 +224,7 @@ fn multipath_tcp_uses_both_radios_and_goes_on_over_one() {
 }
 
 #[test]
-fn a_congestion_control_of_a_patch_keeps_its_queue_short() {
+fn a_patched_in_congestion_control_keeps_its_queue_short() {
     if !there_is_a_kernel() {
         return;
     }
@@ -248,7 +248,7 @@ fn a_congestion_control_of_a_patch_keeps_its_queue_short() {
 }
 
 #[test]
-fn cards_of_each_kind_carry_the_same_load() {
+fn all_card_types_carry_the_same_load() {
     if !there_is_a_kernel() {
         return;
     }
@@ -308,7 +308,7 @@ fn a_guest_that_ends_or_hangs_is_an_error_with_its_console() {
 }
 
 #[test]
-fn nothing_is_left_of_a_run_that_is_killed() {
+fn a_killed_run_leaves_nothing_behind() {
     if !there_is_a_kernel() {
         return;
     }

@@ -18,7 +18,7 @@ fn orders(node: &str) -> String {
 // linux: net/ipv4/tcp.c tcp_init (6.12) - on a machine with ample memory: 6 MiB and 4 MiB; a guest of 64 MB
 // would have 448 KiB.
 #[test]
-fn buffers_are_those_of_the_profile_and_not_of_a_small_memory() {
+fn buffers_come_from_the_profile_despite_little_memory() {
     let orders = orders("");
     for line in [
         "write\t/proc/sys/net/ipv4/tcp_rmem\t4096 131072 6291456\n",
@@ -30,7 +30,7 @@ fn buffers_are_those_of_the_profile_and_not_of_a_small_memory() {
 }
 
 #[test]
-fn a_setting_of_the_scenario_comes_after_and_so_wins() {
+fn scenario_settings_override_defaults() {
     let orders = orders("sysctl = { \"net.ipv4.tcp_rmem\" = \"4096 131072 1048576\" }");
     let at = |line: &str| orders.rfind(line).unwrap_or_else(|| panic!("{line:?} is not in {orders}"));
     assert!(at("tcp_rmem\t4096 131072 1048576\n") >= at("tcp_rmem\t"), "{orders}");
@@ -54,7 +54,7 @@ fn guest(node: &str) -> Result<(stillair_uml::plan::GuestPlan, String), String> 
 }
 
 #[test]
-fn limits_of_small_queues_are_parameters_of_the_kernel() {
+fn small_queue_limits_are_kernel_parameters() {
     let line = |tcp: &str| guest(&format!("tcp = {{ {tcp} }}")).expect("a guest").1;
     for ms in [2, 3, 64] {
         let line = line(&format!("tsq_period = \"{ms} ms\""));
@@ -73,7 +73,7 @@ fn limits_of_small_queues_are_parameters_of_the_kernel() {
 }
 
 #[test]
-fn what_a_guests_kernel_decides_itself_is_refused() {
+fn settings_decided_by_the_guest_kernel_are_rejected() {
     let wrong = |tcp: &str| guest(&format!("tcp = {{ {tcp} }}")).expect_err("a mistake");
     let said = wrong("initcwnd = 4");
     let expected = "found initcwnd, which has no effect at a guest, whose kernel is its own, expected tsq, tsq_period, tsq_bytes, max_header or wifi_pacing_shift";

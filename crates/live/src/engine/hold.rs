@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_at_20_mbps_holds_its_share() {
+    fn a_flow_at_20_mbps_keeps_its_share_charged() {
         let mut flows = FlowRates::default();
         let held = |flows: &mut FlowRates, from: u64| {
             (from..from + 400).filter(|n| flows.holds(0, 9, 1500, WIFI, n * 600_000)).count()
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_that_gets_less_counts_as_fast_as_its_share() {
+    fn a_slow_flow_counts_with_the_mean_rate() {
         let mut flows = FlowRates::default();
         // 48 Mbit/s and 3 Mbit/s: one packet in 16 belongs to the slow flow. Its ACKs do not count as a
         // third flow.
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_used_again() {
+    fn tokens_are_reused() {
         let mut tokens = Tokens::default();
         assert_eq!([tokens.take(0, 70), tokens.take(1, 71)], [0, 1]);
         assert_eq!(tokens.give_back(0), (0, 70));

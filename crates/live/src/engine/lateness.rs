@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_late_makes_a_run_invalid() {
+    fn lateness_makes_a_run_invalid() {
         let mut late = Lateness::default();
         (0..990).for_each(|_| late.note(20_000));
         (0..5).for_each(|_| late.note(3_000_000));

@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_of_a_host_is_one_of_its_interface_or_its_place() {
+    fn host_keys_expand_to_interface_or_position_keys() {
         let text = "name = \"x\"\nlink.lan = { rate = \"1 Mbit/s\", delay = \"1 ms\" }\n\
                     node.a = { profile = \"linux-6.1\", host = \"live\", interface.eth0.link = \"lan\" }\n\
                     node.b = { profile = \"linux-6.1\", interface.eth0.link = \"lan\" }\n";

@@ -303,7 +303,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_series_is_measured_as_far_as_the_run_went() {
+    fn a_stopped_run_measures_a_shorter_series() {
         for (ran, warm_up, cool_down, told) in
             [(3_500, 1_000, 500, 0), (2_000, 1_000, 0, 0), (800, 799, 0, 1)]
         {

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_packet_is_found_and_what_is_no_packet_is_not() {
+    fn only_packet_messages_yield_packets() {
         let mut out = Vec::new();
         put(&mut out, PACKET, 0, 7, &[(PACKET_HEADER, &[0, 0, 1, 2, 8, 0, 3]), (PAYLOAD, b"\x45rest")]);
         put(&mut out, VERDICT, 0, 7, &[(PACKET_HEADER, &[0, 0, 1, 3, 8, 0, 3])]);
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_packet_that_is_too_long_the_beginning_comes() {
+    fn a_packet_that_is_too_long_is_truncated() {
         let mut out = Vec::new();
         let length = 3_028_u32.to_be_bytes();
         let attributes: [(u16, &[u8]); 3] =

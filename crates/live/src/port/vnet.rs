@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_checksum_that_was_left_is_made_and_one_that_is_there_stays() {
+    fn a_partial_checksum_is_completed_and_a_complete_one_is_kept() {
         let partial = packet(99);
         let head = [NEEDS_CHECKSUM, 0, 0, 0, 0, 0, IP as u8, 0, TCP_FIELD as u8, 0];
         let (count, all) = read(head, &partial);
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_handed_on_empty() {
+    fn invalid_packets_are_passed_on_empty() {
         let packet = packet(3_000);
         for head in [
             [NEEDS_CHECKSUM, 0, 0, 0, 0, 0, 0xff, 0xff, 16, 0],

@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_namespace_of_others_is_refused() {
+    fn only_foreign_network_namespaces_are_accepted() {
         for (place, says) in [
             ("nonsense", "found nonsense, expected HOST=netns:PATH or HOST=pid:N"),
             ("pid:one", "found pid:one, expected"),

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn signals_wait_as_they_did_before_when_they_are_no_longer_taken() {
+    fn dropping_signals_restores_the_mask() {
         let all = [Signal::SIGUSR1, Signal::SIGUSR2, Signal::SIGWINCH];
         let outer = Signals::take(&[Signal::SIGUSR1]).expect("signals");
         let inner = Signals::take(&[Signal::SIGUSR1, Signal::SIGUSR2]).expect("signals");

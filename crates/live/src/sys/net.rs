@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_listens_is_seen_and_who_is_connected_is_not() {
+    fn only_listening_sockets_are_found() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
         let client = std::net::TcpStream::connect(("127.0.0.1", port)).expect("a connection");

@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_ends_a_forked_process_and_goes_no_further() {
+    fn a_panic_ends_only_the_forked_process() {
         for (panics, status) in [(false, 7), (true, PANICKED)] {
             // As a caller would after a panic reached it.
             let child = std::panic::catch_unwind(|| match fork().expect("a process") {

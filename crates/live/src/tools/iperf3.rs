@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_intervals_within_the_measured_time_count() {
+    fn only_whole_intervals_in_the_measured_time_count() {
         let text =
             output(&[(0.0, 0.5, 1), (0.5, 1.0003, 1_000_000), (1.0003, 1.5, 2_000_000), (1.5, 2.0, 1)]);
         let found = transfer(&text, 0.5, 1.5).expect("two of them");
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_complains_of_is_told() {
+    fn a_tool_error_is_reported() {
         let says = transfer("{\"start\":{},\"intervals\":[],\"error\":\"unable to connect\"}", 0.0, 1.0);
         assert_eq!(says.expect_err("it failed").to_string(), "iperf3: unable to connect");
         let says = transfer("bash: iperf3: not found", 0.0, 1.0);

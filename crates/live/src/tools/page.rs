@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_complains_of_is_told() {
+    fn a_tool_error_is_reported() {
         let says = loads("{\"at\": 0.5, \"took\": 0.4}\nstillair-page: [Errno 111] Connection refused\n");
         let why = says.expect_err("it failed").to_string();
         assert_eq!(why, "stillair-page: [Errno 111] Connection refused");

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_checksum_is_completed_over_what_follows_its_start() {
+    fn a_checksum_covers_everything_after_its_start() {
         let mut bytes = [0; HEADER];
         (bytes[0], bytes[1], bytes[6], bytes[8]) = (NEEDS_CHECKSUM, TCP_V4, 2, 4);
         bytes[4..6].copy_from_slice(&1448_u16.to_le_bytes());

@@ -230,7 +230,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn buffers_are_taken_in_order_and_given_back_in_any() {
+    fn buffers_are_taken_in_order_and_returned_in_any_order() {
         let (memory, mut ring, mut parts) = (memory(), ring(), Vec::new());
         assert_eq!(ring.take(&memory, &mut parts), Ok(None));
         describe(&memory, 0, 0x2000, 12, NEXT, 2);
@@ -263,7 +263,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_a_driver_may_not_write_is_refused() {
+    fn invalid_ring_contents_are_rejected() {
         let (memory, mut parts) = (memory(), Vec::new());
         let mut refused = |why: &str| {
             let found = ring().take(&memory, &mut parts).expect_err("it was taken").to_string();

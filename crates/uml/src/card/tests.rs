@@ -127,7 +127,7 @@ fn a_driver_sends_a_packet_and_gets_its_buffer_back() {
 }
 
 #[test]
-fn a_frame_goes_into_a_buffer_if_there_is_one() {
+fn a_frame_needs_a_receive_buffer() {
     let mut driver = Driver::new(Offload::Gso);
     let frame = [7; 100];
     assert_eq!(driver.card.receive(&frame), Ok(false));
@@ -153,7 +153,7 @@ fn a_frame_goes_into_a_buffer_if_there_is_one() {
 }
 
 #[test]
-fn what_a_driver_may_not_say_is_refused() {
+fn invalid_driver_requests_are_rejected() {
     for (what, payload, why) in [
         (request::SET_FEATURES, words(&[u64::MAX]), "are offered"),
         (request::SET_PROTOCOL_FEATURES, words(&[8]), "cannot have its card in virtual time"),

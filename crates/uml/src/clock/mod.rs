@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_kernel_has_all_of_its_clock_as_messages() {
+    fn an_old_kernel_uses_messages_for_its_whole_clock() {
         let (mut clock, guest) = pair(false);
         says(&guest, op::START, 1, 0);
         assert_eq!((clock.hear(), is_told(&guest)), (Ok(Said::Something), (op::ACK, 1, 0)));
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_says_nothing_or_something_else_is_an_error() {
+    fn a_silent_or_wrong_guest_is_an_error() {
         let (mut clock, guest) = pair(false);
         assert!(clock.hear().is_err_and(|why| why.to_string().contains("has said nothing for 1 s")));
         says(&guest, 77, 1, 0);

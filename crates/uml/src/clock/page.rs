@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_side_finds_the_fields_where_the_kernel_has_them() {
+    fn page_fields_are_at_the_kernel_offsets() {
         let page = Page::new(77).expect("a page");
         let other = Mapping::new(page.file(), LEN).expect("the same");
         let word = |at: usize| {

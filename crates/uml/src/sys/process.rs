@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn it_has_the_given_environment_and_fixed_addresses_and_ends_with_its_value() {
+    fn a_child_has_the_given_environment_and_fixed_addresses_and_ends_on_drop() {
         let mut good =
             run("[ \"$A-$HOME\" = b- ] && grep -qi 00040000 /proc/self/personality && [ $(pwd) = / ]");
         assert_eq!(super::super::ready([good.as_fd()], 10_000), Ok(super::super::Ready::At(0)));

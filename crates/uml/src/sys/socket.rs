@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn files_go_with_the_first_byte_of_a_message() {
+    fn files_are_passed_with_the_first_byte_of_a_message() {
         let (a, b) = UnixStream::pair().expect("a pair");
         let [a, b] = [a, b].map(|s| Socket::from(OwnedFd::from(s)));
         let mut given = super::super::memory_file("given", 8).map(File::from).expect("a file");
