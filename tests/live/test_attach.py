@@ -9,7 +9,7 @@ from conftest import User, needs
 
 REFUSED = [
     ("sta=pid:self", "found pid:self, which is the network namespace that this command is in, expected another"),
-    ("sta=netns:/etc/hostname", "found netns:/etc/hostname, which is no network namespace, expected HOST=netns:PATH"),
+    ("sta=netns:/etc/hostname", "found netns:/etc/hostname, which is not a network namespace, expected HOST=netns:PATH"),
     ("ap=pid:1", '--attach: found "ap", expected a live host: server, sta'),
 ]
 

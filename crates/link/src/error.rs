@@ -43,7 +43,7 @@ pub enum TimeError {
     #[error("the time {0:?} is before the link's, {1:?}")]
     Backwards(Duration, Duration),
     /// The time is at or after the end of the scenario, which is this time.
-    #[error("the link ends at {0:?}, with its scenario")]
+    #[error("the link has ended at {0:?}, with its scenario")]
     Ended(Duration),
 }
 
@@ -54,10 +54,10 @@ pub enum SendError {
     #[error(transparent)]
     Time(#[from] TimeError),
     /// The link has no such endpoint, or source and destination are the same.
-    #[error("no way leads from endpoint {0} to endpoint {1}")]
+    #[error("found no route from endpoint {0} to endpoint {1}")]
     Way(u32, u32),
     /// The payload is larger than one packet of the path (`EMSGSIZE`).
-    #[error("a datagram of {bytes} bytes, expected at most {most}: the path's MTU")]
+    #[error("found a datagram of {bytes} bytes, expected at most {most}: the path's MTU")]
     TooLong {
         /// Payload length in bytes.
         bytes: usize,
@@ -65,7 +65,7 @@ pub enum SendError {
         most: usize,
     },
     /// The mark is out of range: ECN has 2 bits, DSCP has 6.
-    #[error("mark of ECN {0} and DSCP {1}, expected 0 to 3 and 0 to 63")]
+    #[error("found ECN {0} and DSCP {1}, expected 0 to 3 and 0 to 63")]
     Mark(u8, u8),
     /// The endpoint's socket is full (`EAGAIN`). [`Poll::Writable`](crate::Poll::Writable) reports when it
     /// has room again.

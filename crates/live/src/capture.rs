@@ -108,7 +108,7 @@ impl CaptureThread {
         let Self { path, thread } = self;
         let lost = batches.watcher.left_out().iter().sum();
         batches.end(end);
-        let ended = thread.join().unwrap_or_else(|_| Err(io::Error::other("its thread has ended")));
+        let ended = thread.join().unwrap_or_else(|_| Err(io::Error::other("the capture thread ended")));
         let (Captured { frames, bytes }, cpu) = match ended {
             Ok(captured) => captured,
             Err(source) => return Err(CaptureError::Write { path, source }),

@@ -21,13 +21,13 @@ use crate::sys::{SysError, files, net, reason};
 #[derive(Debug, Error)]
 pub enum ClientError {
     /// No run of this user has this process ID.
-    #[error("--run: found {pid}, and no live run of yours is that process; 'stillair live ps' lists them")]
+    #[error("--run: found {pid}, which is not a live run of yours; 'stillair live ps' lists them")]
     NoSuchRun {
         /// Process ID.
         pid: u32,
     },
     /// This user has no run.
-    #[error("live: found no live run of yours; 'stillair live FILE' begins one")]
+    #[error("live: found no live run of yours; 'stillair live FILE' starts one")]
     NoRun,
     /// This user has several runs, and none was selected.
     #[error("live: found {count} live runs, expected one or --run PID; 'stillair live ps' lists them")]
@@ -73,7 +73,7 @@ pub enum ClientError {
     #[error("{0}")]
     Refused(String),
     /// The request is not JSON of a request.
-    #[error("live: the question: {0}")]
+    #[error("live: the request: {0}")]
     Question(serde_json::Error),
     /// The request cannot be written as JSON.
     #[error(transparent)]

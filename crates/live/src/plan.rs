@@ -12,7 +12,7 @@ use thiserror::Error;
 pub enum PlanError {
     /// A node is a guest in virtual time.
     #[error(
-        "node.{node}.host: found a kernel in virtual time, expected \"live\" or \"model\": this run is in real time"
+        "node.{node}.host: found a guest in virtual time, expected \"live\" or \"model\": live runs are in real time"
     )]
     Guest {
         /// Name of the node.
@@ -20,7 +20,7 @@ pub enum PlanError {
     },
     /// A node is driven by an external host.
     #[error(
-        "node.{node}.host: found \"external\", expected \"live\" or \"model\": nobody else drives this run"
+        "node.{node}.host: found \"external\", expected \"live\" or \"model\": a live run has no external driver"
     )]
     External {
         /// Name of the node.
@@ -38,7 +38,7 @@ pub enum PlanError {
         found: usize,
     },
     /// The name of an interface is not a device name.
-    #[error("{key}: found a name that Linux gives no device, expected 1 to {LONGEST} letters and digits")]
+    #[error("{key}: found an invalid device name, expected 1 to {LONGEST} letters and digits")]
     Device {
         /// Key of the interface.
         key: String,
@@ -53,7 +53,7 @@ pub enum PlanError {
     },
     /// An attached host has sysctl settings.
     #[error(
-        "node.{node}.sysctl: found settings of an attached host, expected none: its namespace keeps its own"
+        "node.{node}.sysctl: found settings of an attached host, expected none: the namespace keeps its own"
     )]
     AttachedSysctl {
         /// Name of the node.
@@ -61,7 +61,7 @@ pub enum PlanError {
     },
     /// An attached host is the uplink.
     #[error(
-        "--attach: found {node}, which is the way to the Internet, expected another host: routes of a namespace that was there stay"
+        "--attach: found {node}, which is the uplink, expected another host: routes of an existing namespace do not change"
     )]
     AttachedUplink {
         /// Name of the node.
@@ -140,7 +140,9 @@ impl HostPlan {
         // The firewall rule would stay in the namespace.
         let charged = core::mem::take(&mut self.small_queues);
         Ok(charged.then(|| {
-            format!("{name} is attached: small queues of its TCP do not see what waits in the model (tcp.tsq = \"off\")")
+            format!(
+                "{name} is attached: TCP small queues do not include packets in the model (tcp.tsq = \"off\")"
+            )
         }))
     }
 }

@@ -138,7 +138,7 @@ impl Programs {
         let name = format!("{}.{}", flow.name, scenario.end_name(flow.to[n]));
         let refuse = |found, expected| Err(FlowError { flow: name.clone(), found, expected });
         let Some(from) = plan.of_node(flow.from.node) else {
-            return refuse("a sender that is none", "a guest");
+            return refuse("a sender that is not a guest", "a guest");
         };
         let nth = self.flows.len();
         let port = PORT + nth as u16;
@@ -176,7 +176,7 @@ impl Programs {
                     return refuse("a socket that does not block", "when_full = \"block\"");
                 }
                 if *gap != Gap::Periodic {
-                    return refuse("gaps by chance", "gap = \"periodic\"");
+                    return refuse("random gaps", "gap = \"periodic\"");
                 }
                 let bits = u128::from(*payload) * u128::from(*burst) * 8 * 1_000_000_000;
                 let each = (bits / u128::from(rates[n].bps().max(1))).max(1);
@@ -257,7 +257,7 @@ impl Programs {
                         sockets.insert(flow.name.clone(), series::socket(samples(&sent)));
                     }
                     if sent.lines().all(|line| !line.starts_with("s ") && !line.starts_with("f ")) {
-                        faults.push(format!("flow {}: it sent nothing: {}", flow.name, sent.trim()));
+                        faults.push(format!("flow {}: nothing sent: {}", flow.name, sent.trim()));
                     }
                     flows.insert(
                         flow.name.clone(),
@@ -288,7 +288,7 @@ impl Programs {
                     let ping = self.ping(flow, &sent);
                     series::put(run, &flow.about, None, Some(&sent));
                     if ping["received"] == json!(0) {
-                        faults.push(format!("flow {}: no answer came: {}", flow.name, sent.trim()));
+                        faults.push(format!("flow {}: no reply received: {}", flow.name, sent.trim()));
                     }
                     at_stations(run, flow, &ping);
                     pings.insert(flow.name.clone(), ping);

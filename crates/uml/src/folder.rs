@@ -22,7 +22,7 @@ pub enum FolderError {
         source: std::io::Error,
     },
     /// All names are taken.
-    #[error("{}: found no name for a folder", base.display())]
+    #[error("{}: found no free name for a folder", base.display())]
     NoName {
         /// Folder without a free name.
         base: PathBuf,

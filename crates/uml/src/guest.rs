@@ -40,7 +40,7 @@ pub enum GuestError {
     #[error("{}", reason(.0))]
     Accept(std::io::Error),
     /// The guest was booted twice.
-    #[error("it boots once")]
+    #[error("the guest has already booted")]
     Booted,
     /// The guest has not connected its clock.
     #[error("a guest without a clock")]
@@ -49,19 +49,19 @@ pub enum GuestError {
     #[error("a guest without a card")]
     NoCard,
     /// A card did not connect during the boot.
-    #[error("it has come up without its network card")]
+    #[error("booted without its network card")]
     BootedWithoutCard,
     /// The first program did not start.
-    #[error("its first program did not come up")]
+    #[error("its first program did not start")]
     NoFirstProgram,
     /// The kernel does not use the shared clock page.
-    #[error("its kernel did not take the page that it was to share")]
+    #[error("its kernel did not accept the shared clock page")]
     NoPage,
     /// The kernel has ended.
     #[error("its kernel has ended: {0}")]
     Ended(String),
     /// The guest got too many turns at one time.
-    #[error("it has had {turns} turns at one instant, {at} ns: it spins")]
+    #[error("{turns} turns at the same time, {at} ns: the guest is in an endless loop")]
     Spins {
         /// Number of turns.
         turns: u64,
@@ -69,7 +69,7 @@ pub enum GuestError {
         at: u64,
     },
     /// The guest did not power off after the scenario.
-    #[error("it has not come to its end 10 s after the scenario's")]
+    #[error("still running 10 s after the end of the scenario")]
     NotOff,
     /// A packet cannot be split into segments.
     #[error("a packet of several segments that cannot be split: {0}")]
@@ -344,7 +344,7 @@ impl Guest {
     }
 
     fn ended(&mut self) -> GuestError {
-        let how = self.child.ended().unwrap_or_else(|| "it has closed its connections".to_owned());
+        let how = self.child.ended().unwrap_or_else(|| "it closed its connections".to_owned());
         GuestError::Ended(how)
     }
 

@@ -8,7 +8,7 @@ use thiserror::Error;
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum KernelError {
     /// No kernel has this name.
-    #[error("no kernel {name} is built in {}; 'stillair kernel build {name}' makes it", place.display())]
+    #[error("no kernel {name} is built in {}; build it with 'stillair kernel build {name}'", place.display())]
     NotBuilt {
         /// Name of the kernel.
         name: String,
@@ -24,7 +24,7 @@ pub enum KernelError {
         source: DescriptionError,
     },
     /// Several kernels have this name.
-    #[error("{name} is the name of several kernels, expected that of one: {}", ids.join(", "))]
+    #[error("{name} is the name of several kernels, expected one of {}", ids.join(", "))]
     Several {
         /// Name of the kernels.
         name: String,
@@ -32,7 +32,7 @@ pub enum KernelError {
         ids: Vec<String>,
     },
     /// A file of the kernel is missing.
-    #[error("{}: there is no {file}; 'stillair kernel build' makes the kernel anew", folder.display())]
+    #[error("{}: there is no {file}; rebuild the kernel with 'stillair kernel build'", folder.display())]
     MissingFile {
         /// Folder of the kernel.
         folder: PathBuf,
@@ -196,7 +196,7 @@ mod tests {
             assert_eq!(id(name).as_deref(), Ok(of), "{name}");
         }
         assert!(id("6.12.117").is_err_and(|why| why.contains("several kernels") && why.contains("6.12.117-aa, 6.12.117-bb")));
-        assert!(id("6.6").is_err_and(|why| why.contains("'stillair kernel build 6.6' makes it")));
+        assert!(id("6.6").is_err_and(|why| why.contains("build it with 'stillair kernel build 6.6'")));
         assert!(
             find("6.1", &place)
                 .is_ok_and(|kernel| kernel.has("tsq") && !kernel.has("notsq") && kernel.shares_page)

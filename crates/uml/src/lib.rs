@@ -47,7 +47,7 @@ pub const PATIENCE: u32 = 60;
 
 /// A guest sent no message within this time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("it has said nothing for {} s: it hangs, or a program in it does not come to an end", ms / 1000)]
+#[error("no message for {} s: the guest hangs, or a program in it does not end", ms / 1000)]
 pub struct Silent {
     /// Time without a message, in ms of real time.
     pub ms: i32,

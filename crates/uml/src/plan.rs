@@ -15,7 +15,7 @@ use thiserror::Error;
 pub enum PlanError {
     /// A node is driven by an external host.
     #[error(
-        "node.{node}.host: found a host that somebody else drives, expected \"model\" or a guest beside guests"
+        "node.{node}.host: found an external host, expected \"model\" or a guest: a run with guests has no external driver"
     )]
     OtherHost {
         /// Name of the node.
@@ -29,7 +29,7 @@ pub enum PlanError {
     },
     /// A guest is the uplink.
     #[error(
-        "{key}.default_route: found true at a guest, expected none: there is no world beyond in virtual time"
+        "{key}.default_route: found true at a guest, expected none: there is no Internet in virtual time"
     )]
     DefaultRoute {
         /// Key of the interface.
@@ -45,7 +45,7 @@ pub enum PlanError {
     },
     /// Not a valid name of a Linux congestion control.
     #[error(
-        "node.{node}.host.congestion_control: found \"{name}\", expected the name of one, of up to 15 letters and digits"
+        "node.{node}.host.congestion_control: found \"{name}\", expected a name of up to 15 letters and digits"
     )]
     CongestionControl {
         /// Name of the node.

@@ -34,7 +34,7 @@ pub enum InputError {
     )]
     NoGuest,
     /// The scenario has no duration.
-    #[error("duration: found none, expected one: a run in virtual time ends by itself")]
+    #[error("duration: found none, expected one: a run in virtual time must end")]
     NoDuration,
     /// The kernel of a guest cannot be used.
     #[error("node.{node}.host.kernel: {source}")]
@@ -46,7 +46,7 @@ pub enum InputError {
     },
     /// The kernel of a guest lacks the patch for its TCP small queues.
     #[error(
-        "node.{node}.tcp: found tsq_period or tsq_bytes, expected a kernel with our patch \"tsq-limit\": {kernel} has none"
+        "node.{node}.tcp: found tsq_period or tsq_bytes, expected a kernel with the patch \"tsq-limit\", which {kernel} lacks"
     )]
     NoPatch {
         /// Name of the node.
@@ -180,7 +180,7 @@ fn without(plan: &Plan, kernels: &[Kernel]) -> Vec<String> {
         };
         missing(
             "ring",
-            "its card holds 238 packets, and further ones wait in the guest's own discipline".to_owned(),
+            "its card holds 238 packets; further packets wait in the guest's own qdisc".to_owned(),
         );
         if guest.interfaces.iter().any(|of| of.pacing_shift != crate::plan::SHIFT) {
             missing(
@@ -193,11 +193,11 @@ fn without(plan: &Plan, kernels: &[Kernel]) -> Vec<String> {
         }
         missing(
             "header-room",
-            "its packets have room for 192 bytes of headers, so that small queues let more out".to_owned(),
+            "its packets have 192 bytes of header room, so small queues allow more packets".to_owned(),
         );
         if !kernel.folder.join("launch").is_file() {
             all.push(format!(
-                "node.{}: its kernel {} has no launcher: it runs with all rights of this user",
+                "node.{}: its kernel {} has no launcher, so it runs with all privileges of this user",
                 guest.name, kernel.id
             ));
         }

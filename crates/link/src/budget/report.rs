@@ -98,7 +98,7 @@ impl Verdict {
         let says = if self.holds() { "No limit is broken." } else { "A limit is broken." };
         let rows: String = self.findings.iter().map(|finding| line(&finding.cells())).collect();
         format!(
-            "{}|---|---|---:|---:|---:|---|\n{rows}\n{says} Means over {} seeds with 95 % intervals; `*`: changed by more than both.\n",
+            "{}|---|---|---:|---:|---:|---|\n{rows}\n{says} Means over {} seeds with 95 % intervals; `*`: significant change.\n",
             line(&head),
             self.findings.first().map_or(0, |finding| finding.found.seeds)
         )

@@ -96,7 +96,7 @@ pub fn run(
     let also = mounts::prepare(&plan.names, servers, &programs::PROGRAMS)?;
     if also.is_none() {
         notes.push(
-            "live: this machine has no empty folder to show programs in, so hosts have no netperf of ours"
+            "live: this machine has no empty folder to mount programs on, so hosts lack Stillair's netperf"
                 .to_owned(),
         );
     }
@@ -176,7 +176,7 @@ pub fn run(
             let written = thread.finish(batches, Instant::from_nanos(over.elapsed))?;
             if written.lost > 0 {
                 notes.push(format!(
-                    "the capture lacks {} frames: they came faster than {path} could be made and written",
+                    "the capture lacks {} frames: they arrived faster than {path} could be written",
                     written.lost
                 ));
             }
@@ -289,7 +289,7 @@ fn go<'a, S: Records>(begins: Begins<'a>, session: Session<'_, S>) -> Result<(Ov
 fn ended(run: &mut Value, [from, until]: [u64; 2], elapsed: u64, notes: &mut Vec<String>) {
     if elapsed <= from {
         notes.push(format!(
-            "the run ended after {:.1} s, before its warm-up was over: nothing was measured",
+            "the run ended after {:.1} s, before the end of its warm-up: nothing was measured",
             elapsed as f64 / 1e9
         ));
     }

@@ -72,10 +72,7 @@ impl Request {
             let ends = plan::ends(&scenario);
             overrides.extend(ends.iter().map(|name| (format!("node.{name}.host"), "live".to_owned())));
             scenario = scenario::parse(text, file, &overrides)?;
-            more.push(format!(
-                "no node has host = \"live\": all ends of the network are live here: {}",
-                ends.join(", ")
-            ));
+            more.push(format!("no node has host = \"live\", so all end hosts are live: {}", ends.join(", ")));
         }
         if self.uplink
             && let Some((key, note)) =
@@ -107,6 +104,6 @@ fn default_route(scenario: &Scenario) -> Option<Option<(String, String)>> {
     let (node, interface) = (&node.name, &interface.name);
     Some(Some((
         format!("node.{node}.interface.{interface}.default_route"),
-        format!("the way to the Internet is {node}.{interface}, as no interface has default_route"),
+        format!("no interface has default_route, so the uplink is {node}.{interface}"),
     )))
 }

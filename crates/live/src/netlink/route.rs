@@ -32,7 +32,7 @@ pub enum RouteError {
         errno: i32,
     },
     /// The kernel did not answer.
-    #[error("{what}: the kernel gave no answer")]
+    #[error("{what}: the kernel did not respond")]
     NoAnswer {
         /// The requested change.
         what: String,

@@ -20,16 +20,16 @@ use crate::sys::{self, SysError};
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum PortError {
     /// The namespace already has a device with the port's name.
-    #[error("found a device {name} in the namespace, expected none of that name")]
+    #[error("found an existing device {name} in the namespace, expected no device of that name")]
     Exists {
         /// Name of the device.
         name: String,
     },
     /// The kernel lacks offload headers for packet sockets.
-    #[error("AF_PACKET: the kernel knows no PACKET_VNET_HDR; set gro = false at the interface")]
+    #[error("AF_PACKET: the kernel does not support PACKET_VNET_HDR; set gro = false at the interface")]
     NoOffloadHeader,
     /// The kernel has no NFQUEUE.
-    #[error("NFQUEUE: the kernel has none")]
+    #[error("NFQUEUE: the kernel does not support it")]
     NoQueue,
     /// The kernel refused to set up NFQUEUE.
     #[error("NFQUEUE (CONFIG_NETFILTER_NETLINK_QUEUE): {}", sys::description(*errno))]
@@ -38,7 +38,7 @@ pub enum PortError {
         errno: i32,
     },
     /// The kernel did not answer.
-    #[error("NFQUEUE: the kernel gave no answer")]
+    #[error("NFQUEUE: the kernel did not respond")]
     NoAnswer,
     /// A system call failed.
     #[error(transparent)]

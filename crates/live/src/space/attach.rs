@@ -12,19 +12,19 @@ use crate::sys::{SysError, files, net, process};
 pub enum AttachError {
     /// The user is not root.
     #[error(
-        "--attach: found an ordinary user, expected root, as no other goes into a namespace of others; 'sudo stillair live ...'"
+        "--attach: found an ordinary user, expected root, which may enter other namespaces; use 'sudo stillair live ...'"
     )]
     NotRoot,
     /// The namespace is the one that this process runs in.
     #[error(
-        "--attach: found {place}, which is the network namespace that this command is in, expected another: a live run changes nothing of the machine's"
+        "--attach: found {place}, which is the network namespace of this command, expected another: a live run does not change the machine's own"
     )]
     Own {
         /// The place as given.
         place: String,
     },
     /// Two hosts have the same namespace.
-    #[error("--attach: found {place} at two hosts, expected a namespace of its own for each")]
+    #[error("--attach: found {place} at two hosts, expected a separate namespace for each")]
     Shared {
         /// The place as given.
         place: String,
@@ -47,7 +47,7 @@ pub enum AttachError {
         source: SysError,
     },
     /// The place is not a network namespace.
-    #[error("--attach: found {place}, which is no network namespace, {EXPECTED}")]
+    #[error("--attach: found {place}, which is not a network namespace, {EXPECTED}")]
     NotANamespace {
         /// The place as given.
         place: String,
@@ -57,7 +57,7 @@ pub enum AttachError {
     Sys(#[from] SysError),
 }
 
-const EXPECTED: &str = "expected HOST=netns:PATH or HOST=pid:N, of a network namespace that is there";
+const EXPECTED: &str = "expected HOST=netns:PATH or HOST=pid:N of an existing network namespace";
 
 /// Per host: its existing namespace, if `places` names one, as `netns:PATH` or `pid:N`.
 pub fn all(places: &[(usize, &str)], hosts: usize) -> Result<Vec<Option<OwnedFd>>, AttachError> {
@@ -107,7 +107,7 @@ mod tests {
             ("nonsense", "found nonsense, expected HOST=netns:PATH or HOST=pid:N"),
             ("pid:one", "found pid:one, expected"),
             ("netns:", "found netns:, expected"),
-            ("netns:/etc/hostname", "found netns:/etc/hostname, which is no network namespace, expected"),
+            ("netns:/etc/hostname", "found netns:/etc/hostname, which is not a network namespace, expected"),
             ("netns:/nowhere/at/all", "found netns:/nowhere/at/all (/nowhere/at/all: "),
             ("netns:of-that-name-there-is-none", "(/run/netns/of-that-name-there-is-none: "),
         ] {

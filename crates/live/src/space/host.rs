@@ -51,12 +51,12 @@ pub enum SetupError {
     Port(#[from] PortError),
     /// iptables is not installed.
     #[error(
-        "iptables: there is no such program, which small queues need; 'apt-get install iptables' installs it, or set tcp.tsq = \"off\" at the node"
+        "iptables: program not found, small queues need it; 'apt-get install iptables' installs it, or set tcp.tsq = \"off\" at the node"
     )]
     NoIptables,
     /// The rule for the host's queue failed.
     #[error(
-        "{0}; without CONFIG_NETFILTER_XT_TARGET_NFQUEUE set tcp.tsq = \"off\" at the node: its small queues then act on nothing"
+        "{0}; without CONFIG_NETFILTER_XT_TARGET_NFQUEUE set tcp.tsq = \"off\" at the node: its small queues then have no effect"
     )]
     QueueRule(ToolError),
     /// A system call failed.
@@ -170,7 +170,7 @@ fn one(given: &Given<'_>, notes: &mut Vec<String>) -> Result<LiveHost, SetupErro
     for address in [IpAddr::V4(plan.address), IpAddr::V6(plan.address6)] {
         match routes.address(device, address) {
             Err(why) if attached.is_some() && address.is_ipv6() => {
-                notes.push(format!("{}: no IPv6 in the namespace that is attached: {why}", plan.name));
+                notes.push(format!("{}: no IPv6 in the attached namespace: {why}", plan.name));
                 continue;
             }
             made => made?,

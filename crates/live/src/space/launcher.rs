@@ -24,7 +24,7 @@ pub enum LauncherError {
         errno: i32,
     },
     /// The launcher has ended.
-    #[error("live: the process that starts programs in hosts has ended, and was to stay")]
+    #[error("live: the process that starts programs in hosts ended unexpectedly")]
     Ended,
     /// The launcher's report is not JSON.
     #[error("live: a program's end: {0}")]

@@ -29,12 +29,10 @@ pub enum SandboxError {
     #[error("the engine: {}", reason(.0))]
     Result(std::io::Error),
     /// The result is not UTF-8.
-    #[error("the engine: its result is no text")]
+    #[error("the engine: its result is not UTF-8")]
     NotText,
     /// The user may not create user namespaces.
-    #[error(
-        "live: namespaces of an ordinary user are not allowed here ({source}); {remedy}, or run it as root"
-    )]
+    #[error("live: namespaces of an ordinary user are not allowed here ({source}); {remedy}, or run as root")]
     UserNamespace {
         /// The failure.
         source: SysError,
@@ -188,6 +186,6 @@ fn remedy() -> String {
     } else if is("kernel/apparmor_restrict_unprivileged_userns", "1") {
         command("kernel.apparmor_restrict_unprivileged_userns=0")
     } else {
-        "the kernel needs CONFIG_USER_NS, and a container the right to make them".to_owned()
+        "the kernel needs CONFIG_USER_NS, and a container the permission to create them".to_owned()
     }
 }

@@ -12,7 +12,7 @@ use crate::sys::{SysError, files};
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum ToolError {
     /// The program is not installed.
-    #[error("{program}: there is no such program")]
+    #[error("{program}: program not found")]
     Missing {
         /// Name of the program.
         program: String,

@@ -38,18 +38,16 @@ const PATIENCE: u64 = 10_000_000_000;
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum UplinkError {
     /// The process outside the sandbox has ended.
-    #[error("uplink: nobody answers")]
+    #[error("uplink: no response")]
     NoProcess,
     /// The process outside the sandbox failed, with this reason.
     #[error("uplink: {0}")]
     Outside(String),
     /// slirp4netns did not start in time.
-    #[error("uplink: slirp4netns did not begin")]
+    #[error("uplink: slirp4netns did not start in time")]
     Timeout,
     /// iptables is not installed.
-    #[error(
-        "iptables: there is no such program, which --uplink needs; 'apt-get install iptables' installs it"
-    )]
+    #[error("iptables: program not found, --uplink needs it; 'apt-get install iptables' installs it")]
     NoIptables,
     /// A system program failed.
     #[error(transparent)]
@@ -67,11 +65,9 @@ pub enum UplinkError {
 enum SlirpError {
     #[error("no namespace")]
     Request,
-    #[error(
-        "slirp4netns: there is no such program, which --uplink needs; 'apt-get install slirp4netns' installs it"
-    )]
+    #[error("slirp4netns: program not found, --uplink needs it; 'apt-get install slirp4netns' installs it")]
     Missing,
-    #[error("{0}, which slirp4netns needs; 'sudo chmod 0666 /dev/net/tun' gives it to all")]
+    #[error("{0}, which slirp4netns needs; 'sudo chmod 0666 /dev/net/tun' gives all users access")]
     Tun(SysError),
     #[error("slirp4netns: {0}")]
     Failed(String),

@@ -18,7 +18,7 @@ use crate::space::launcher::LauncherError;
 pub enum ToolsError {
     /// The program is not installed.
     #[error(
-        "{program}: there is no such program, which flows of the scenario need; 'apt-get install {program}' installs it"
+        "{program}: program not found, flows of the scenario need it; 'apt-get install {program}' installs it"
     )]
     Missing {
         /// Name of the program.
@@ -26,7 +26,7 @@ pub enum ToolsError {
     },
     /// The machine has no empty folder in which to mount this project's programs for hosts.
     #[error(
-        "{program}: found no empty folder to show it in, which pages between live hosts need; 'mkdir -p /usr/local/games' makes one"
+        "{program}: found no empty folder to mount it on, pages between live hosts need one; 'mkdir -p /usr/local/games' creates one"
     )]
     NoFolder {
         /// Name of the program.
@@ -41,7 +41,7 @@ pub enum ToolsError {
 #[derive(Debug, Error)]
 pub enum OutputError {
     /// The output is not JSON.
-    #[error("{tool}: its output is no JSON: {source}")]
+    #[error("{tool}: its output is not JSON: {source}")]
     NotJson {
         /// Name of the tool.
         tool: &'static str,

@@ -32,7 +32,7 @@ pub fn serve(
         let ours = PROGRAMS.iter().any(|(name, _)| name == program);
         if !ours && tool::find(program).is_none() {
             notes.push(format!(
-                "--servers: {program} is missing, so hosts have no server of it; 'apt-get install {program}' installs it"
+                "--servers: {program} not found, so hosts lack its server; 'apt-get install {program}' installs it"
             ));
             continue;
         }

@@ -85,7 +85,7 @@ impl Tools {
                 let way = Way { flow, receiver: n, port, to: plan.hosts[to_host].address.to_string(), end };
                 let Some((kind, server, client)) = way.commands() else {
                     notes.push(format!(
-                        "flow {name}: no real tool makes such traffic between live hosts, so it is not run"
+                        "flow {name}: no real tool generates such traffic between live hosts; skipped"
                     ));
                     continue;
                 };

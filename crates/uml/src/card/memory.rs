@@ -24,7 +24,7 @@ pub struct GuestMemory(Vec<(Region, Mapping)>);
 
 /// A guest passed an address outside its memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[error("{len} bytes at {address:#x}, which are not the guest's memory")]
+#[error("found {len} bytes at {address:#x}, expected an address range in the guest's memory")]
 pub struct OutOfBounds {
     /// First address of the access.
     pub address: u64,
@@ -44,7 +44,7 @@ pub enum MemoryError {
         files: usize,
     },
     /// A region is too large, or exceeds the address space.
-    #[error("a region of memory that cannot be: {0:?}")]
+    #[error("found an invalid memory region: {0:?}")]
     Region(Region),
     /// A region cannot be mapped.
     #[error(transparent)]

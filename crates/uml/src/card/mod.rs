@@ -35,7 +35,7 @@ pub enum CardError {
         ring: usize,
     },
     /// The driver accepted features that were not offered.
-    #[error("features {wanted:#x}, of which {offered:#x} are offered")]
+    #[error("found features {wanted:#x}, expected a subset of {offered:#x}")]
     Features {
         /// Feature bits of the driver.
         wanted: u64,
@@ -44,7 +44,7 @@ pub enum CardError {
     },
     /// The driver lacks protocol features that virtual time needs.
     #[error(
-        "protocol features {wanted:#x}, expected {PROTOCOL:#x}: this kernel cannot have its card in virtual time"
+        "found protocol features {wanted:#x}, expected {PROTOCOL:#x}: this kernel does not support a card in virtual time"
     )]
     ProtocolFeatures {
         /// Protocol feature bits of the driver.
@@ -54,19 +54,19 @@ pub enum CardError {
     #[error("requests of the card without a file")]
     NoFile,
     /// The driver wants notifications by eventfd.
-    #[error("a notification beside the connection, which has no place in virtual time")]
+    #[error("found notification by eventfd, expected in-band notifications, which virtual time requires")]
     Notification,
     /// The request is unknown.
-    #[error("request {request}, which is not known")]
+    #[error("found unknown request {request}")]
     Request {
         /// Number of the request.
         request: u32,
     },
     /// The driver has set up no socket for the card's requests.
-    #[error("a card without a way to its guest")]
+    #[error("the card has no socket for requests to its guest")]
     NoRequests,
     /// The driver refused an interrupt.
-    #[error("the guest did not take an interrupt")]
+    #[error("the guest did not accept an interrupt")]
     Interrupt,
     /// A packet from the guest is too long.
     #[error("a packet of more than {LONGEST} bytes")]

@@ -37,10 +37,10 @@ pub enum RingError {
         size: u16,
     },
     /// A chain of descriptors is longer than the ring.
-    #[error("a chain of descriptors without an end")]
+    #[error("found a descriptor chain without an end")]
     Endless,
     /// A descriptor is indirect.
-    #[error("an indirect descriptor, which was not offered")]
+    #[error("found an indirect descriptor, which was not offered")]
     Indirect,
     /// The ring or a buffer is outside the guest's memory.
     #[error(transparent)]

@@ -156,12 +156,12 @@ fn a_frame_needs_a_receive_buffer() {
 fn invalid_driver_requests_are_rejected() {
     for (what, payload, why) in [
         (request::SET_FEATURES, words(&[u64::MAX]), "are offered"),
-        (request::SET_PROTOCOL_FEATURES, words(&[8]), "cannot have its card in virtual time"),
+        (request::SET_PROTOCOL_FEATURES, words(&[8]), "does not support a card in virtual time"),
         (request::SET_VRING_NUM, words(&[2 | 256 << 32]), "ring 2"),
         (request::SET_VRING_NUM, words(&[100 << 32]), "a ring of 100"),
         (request::SET_MEM_TABLE, words(&[1, 0, 4096, 0, 0]), "1 regions of memory with 0 files"),
         (request::SET_MEM_TABLE, words(&[1]), "with 8 bytes"),
-        (request::SET_VRING_CALL, words(&[0]), "no place in virtual time"),
+        (request::SET_VRING_CALL, words(&[0]), "expected in-band notifications"),
         (99, Vec::new(), "request 99"),
     ] {
         let [socket, other] = pair();

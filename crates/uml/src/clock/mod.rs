@@ -17,13 +17,13 @@ use page::{GUEST, Page};
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum ClockError {
     /// The message is unknown.
-    #[error("message {op} of the clock, which is not known")]
+    #[error("found unknown clock message {op}")]
     Unknown {
         /// Number of the message.
         op: u32,
     },
     /// Another message arrived instead of an acknowledgement.
-    #[error("message {op} of the clock in place of an acknowledgement")]
+    #[error("found clock message {op}, expected an acknowledgement")]
     NotAcknowledged {
         /// Number of the message.
         op: u32,
@@ -331,7 +331,7 @@ mod tests {
     #[test]
     fn a_silent_or_wrong_guest_is_an_error() {
         let (mut clock, guest) = pair(false);
-        assert!(clock.hear().is_err_and(|why| why.to_string().contains("has said nothing for 1 s")));
+        assert!(clock.hear().is_err_and(|why| why.to_string().contains("no message for 1 s")));
         says(&guest, 77, 1, 0);
         assert_eq!(clock.hear(), Err(ClockError::Unknown { op: 77 }));
     }
