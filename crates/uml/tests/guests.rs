@@ -98,7 +98,7 @@ fn two_guests_over_a_wire_are_reproducible_in_any_folder() {
     }
     let (here, there) = (folder("here"), folder("a-folder-with-a-longer-name"));
     let first = run(&here, WIRE, &[]).expect("a run");
-    // Of each 1538-byte frame 1448 bytes are payload, minus the ramp-up of the first window.
+    // 1448 of 1538 bytes per frame are payload; the first window ramps up.
     let goodput = number(&first["flows"]["up.b"]["goodput_mbps"]);
     assert!((46.0..=50.0 * 1448.0 / 1538.0 + 0.1).contains(&goodput), "{goodput}");
     assert_eq!(first["pings"]["ping.b"]["lost"], 0);

@@ -75,7 +75,7 @@ pub struct Given<'a> {
     pub target: usize,
     /// Working directory of programs.
     pub at: &'a OwnedFd,
-    /// By host: its network namespace, if it existed before the run.
+    /// Per host: its network namespace, if it existed before the run.
     pub attached: &'a [Option<OwnedFd>],
     pub rootless: bool,
     /// The capture file, if a capture is requested.
