@@ -1,9 +1,9 @@
 //! A simulated Wi-Fi path for testing transport protocols: in virtual time, without I/O, and with the same
 //! packets for the same seed.
 //!
-//! A [`Link`] accepts UDP datagrams from its endpoints and returns them when they arrive. The network between
-//! the endpoints is a [`Path`]: a preset, your own scenario as text, or a scenario built in Rust. The scenario
-//! defines stations, access points, other traffic, qdiscs, rates and losses.
+//! A [`Link`] accepts UDP datagrams from its endpoints and returns them when they arrive. The network
+//! between the endpoints is a [`Path`]: a preset, your own scenario as text, or a scenario built in Rust. The
+//! scenario defines stations, access points, other traffic, qdiscs, rates and losses.
 //!
 //! ```
 //! use std::time::Duration;

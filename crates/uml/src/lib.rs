@@ -1,8 +1,8 @@
 //! Real Linux kernels as hosts of the modelled network, in virtual time.
 //!
-//! A guest is a kernel that runs as a program (User Mode Linux, `time-travel=ext`). Its clock and network card
-//! are sockets connected to the simulated world. Guests run one at a time, in turns, and between turns only
-//! the requested time passes. Every run therefore gives the same result.
+//! A guest is a kernel that runs as a program (User Mode Linux, `time-travel=ext`). Its clock and network
+//! card are sockets connected to the simulated world. Guests run one at a time, in turns, and between turns
+//! only the requested time passes. Every run therefore gives the same result.
 //!
 //! ```text
 //! guest: sockets, TCP, qdiscs -> card (vhost-user) -> world: queues, wires, Wi-Fi -> card -> guest
