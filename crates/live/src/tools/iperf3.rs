@@ -83,6 +83,6 @@ mod tests {
         let says = transfer("{\"start\":{},\"intervals\":[],\"error\":\"unable to connect\"}", 0.0, 1.0);
         assert_eq!(says.expect_err("it failed").to_string(), "iperf3: unable to connect");
         let says = transfer("bash: iperf3: not found", 0.0, 1.0);
-        assert!(says.is_err_and(|why| why.to_string().contains("its output is no JSON")));
+        assert!(says.is_err_and(|why| why.to_string().contains("its output is not JSON")));
     }
 }

@@ -155,7 +155,7 @@ fn a_frame_needs_a_receive_buffer() {
 #[test]
 fn invalid_driver_requests_are_rejected() {
     for (what, payload, why) in [
-        (request::SET_FEATURES, words(&[u64::MAX]), "are offered"),
+        (request::SET_FEATURES, words(&[u64::MAX]), "expected a subset of"),
         (request::SET_PROTOCOL_FEATURES, words(&[8]), "does not support a card in virtual time"),
         (request::SET_VRING_NUM, words(&[2 | 256 << 32]), "ring 2"),
         (request::SET_VRING_NUM, words(&[100 << 32]), "a ring of 100"),
