@@ -133,7 +133,8 @@ def lossless(text: str) -> changes.Change:
 
 
 def test_no_losses_clears_every_loss_that_a_setting_can_clear() -> None:
-    text = wifi("error_rate = 0.1, ack_error_rate = 0.2, preamble_loss_rate = 0.3", "rate=minstrel_ht", "rate=minstrel_ht")
+    losses = "error_rate = 0.1, ack_error_rate = 0.2, preamble_loss_rate = 0.3"
+    text = wifi(losses, "rate=minstrel_ht", "rate=minstrel_ht")
     change = lossless(text)
     assert change.words == "no losses on the air"
     keys = {key.rpartition(".")[2]: value for key, value in change.overrides}

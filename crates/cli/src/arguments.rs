@@ -1,8 +1,8 @@
-//! Command-line arguments of the program.
+//! Command-line arguments.
 
 use lexopt::{Arg, Error, Parser, ValueExt};
 
-/// The text of `--help`.
+/// Text of `--help`.
 pub const HELP: &str = "\
 usage:
   run FILE [options]       run a scenario
@@ -44,7 +44,7 @@ pub enum Command {
     Help,
 }
 
-/// All commands but help, with the options that each takes.
+/// All commands except help, with their options.
 const COMMANDS: [(&str, Command, &[&str]); 7] = [
     ("run", Command::Run, &["--set", "--runs", "--seed", "--jobs", "--json", "--series", "-o"]),
     ("sweep", Command::Sweep, &["--set", "--runs", "--seed", "--jobs", "--json"]),
@@ -55,7 +55,7 @@ const COMMANDS: [(&str, Command, &[&str]); 7] = [
     ("parts", Command::Parts, &[]),
 ];
 
-/// The parsed arguments.
+/// Parsed arguments.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Arguments {
     pub command: Command,
@@ -66,7 +66,7 @@ pub struct Arguments {
     pub jobs: usize,
     pub json: bool,
     pub series: bool,
-    /// Result folder, or file of the capture.
+    /// Result folder, or capture file.
     pub out: Option<String>,
     pub run: u64,
     pub at: Option<String>,
@@ -74,7 +74,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Parses the arguments. An error says what is wrong and what is expected.
+    /// Parses the arguments. The error describes the problem and the expected value.
     pub fn read(words: &[String]) -> Result<Self, String> {
         let mut all = Self {
             command: Command::Help,
@@ -181,7 +181,7 @@ fn says(error: Error) -> String {
     }
 }
 
-/// A whole number of at least `least`.
+/// Parses an integer of at least `least`.
 fn number<T: core::str::FromStr + PartialOrd + core::fmt::Display>(
     option: &str,
     text: &str,
@@ -193,7 +193,7 @@ fn number<T: core::str::FromStr + PartialOrd + core::fmt::Display>(
         .ok_or_else(|| format!("{option} {text}: expected a whole number of at least {least}"))
 }
 
-/// A seed, with the range of the key in a scenario file, whose integers have 63 bits and a sign.
+/// Parses a seed. As in scenario files, the maximum is that of a signed 64-bit integer.
 fn seed(text: &str) -> Result<u64, String> {
     let most = i64::MAX as u64;
     let found = text.parse().ok().filter(|seed| *seed <= most);
@@ -234,7 +234,7 @@ mod tests {
             let line = if options.is_empty() { name.to_owned() } else { format!("{name} a.toml") };
             let line = if command == Command::Capture { line + " -o b.pcapng" } else { line };
             assert_eq!(read(&line).map(|all| all.command), Ok(command));
-            // What a command takes stands in the help.
+            // The help lists each command with its options.
             assert!(HELP.contains(&format!("\n  {name} ")) && options.iter().all(|o| HELP.contains(o)));
         }
         assert_eq!(read("run a --runs=4 -oout"), read("run a --runs 4 -o out"));

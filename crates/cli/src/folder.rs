@@ -1,8 +1,7 @@
-//! A result folder in the format of `stillair run -o`, without its tables, so that the commands of `stillair`
-//! can read it.
+//! Result folders in the format of `stillair run -o`, without tables, for the other commands of `stillair`.
 //!
 //! Files: `scenario.toml` (as given), `scenario.resolved.json`, `overrides.json`, `runs/run-N.json` (summary
-//! and series, written as each run ends), and `result.json` (summaries, written when all runs have ended).
+//! and series, written as each run ends), and `result.json` (summaries, written after all runs).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,13 +9,13 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use stillair_sim::run::RunReport;
 
-/// Of the folder, not of the program: the format that `stillair` reads.
+/// Version of the folder format, independent of the program's version.
 const FORMAT: u32 = 1;
 
-/// A result folder that is being written.
+/// A result folder being written.
 pub struct Keeper {
     path: PathBuf,
-    /// Runs that there will be.
+    /// Number of planned runs.
     planned: u32,
 }
 
@@ -65,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_format_is_that_which_is_read() {
+    fn format_matches_the_reader() {
         let reader = include_str!("../../../python/stillair/results/result_folder.py");
         assert!(reader.contains(&format!("\nFORMAT = {FORMAT}\n")));
     }

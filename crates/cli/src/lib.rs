@@ -1,5 +1,5 @@
-//! A command line for a program with user-defined parts: `run`, `sweep`, `ss`, JSON output, result folders
-//! and captures.
+//! Command line for a program with user-defined parts: `run`, `sweep`, `ss`, JSON output, result folders and
+//! captures.
 //!
 //! ```text
 //! fn main() -> ExitCode {
@@ -10,7 +10,7 @@
 //! }
 //! ```
 //!
-//! The traits in [`model`] document the requirements of parts, and the functions of `model::check` check
+//! The traits in [`model`] document the requirements of parts; the functions of `model::conformance` check
 //! them.
 
 mod arguments;
@@ -34,9 +34,9 @@ use stillair_sim::api::{self, ApiError, CaptureRequest, Request, SsRequest};
 use stillair_sim::batch::{self, Batch, News};
 use stillair_sim::scenario::{Folder, Reader};
 
-/// What a program ends with, and what it says then.
+/// Reason for failure, with a message.
 enum Failure {
-    /// What was asked for is wrong: exit status 2.
+    /// The input is invalid: exit status 2.
     Input(String),
     /// A run has failed, or its result cannot be written: exit status 1.
     Run(String),
@@ -52,7 +52,7 @@ impl From<ApiError> for Failure {
     }
 }
 
-/// The whole program: calls `register` to register parts, then runs the command given by its arguments.
+/// Runs the program: calls `register` to register parts, then runs the command given by the arguments.
 /// `--help` lists the commands.
 pub fn main(register: impl FnOnce(&mut Parts) -> Result<(), PartError>) -> ExitCode {
     let mut parts = Parts::default();
@@ -65,12 +65,12 @@ pub fn main(register: impl FnOnce(&mut Parts) -> Result<(), PartError>) -> ExitC
         Err(Failure::Input(says)) => (says, 2),
         Err(Failure::Run(says)) => (says, 1),
     };
-    // Nobody is left to be told if this fails.
+    // If stderr is closed, the error cannot be reported.
     let _ = writeln!(io::stderr(), "error: {says}");
     ExitCode::from(status)
 }
 
-/// Does what `arguments` say, in words or JSON to `out`.
+/// Runs the command and writes text or JSON to `out`.
 fn run(parts: &Parts, arguments: &[String], out: &mut dyn Write) -> Result<(), Failure> {
     let arguments = Arguments::read(arguments).map_err(Failure::Input)?;
     let said = match arguments.command {
@@ -86,19 +86,19 @@ fn run(parts: &Parts, arguments: &[String], out: &mut dyn Write) -> Result<(), F
     writeln!(out, "{}", said.trim_end()).map_err(|e| Failure::Run(format!("cannot write the result: {e}")))
 }
 
-/// The text of the scenario's file.
+/// Reads the scenario file.
 fn scenario(arguments: &Arguments) -> Result<String, Failure> {
     let file = &arguments.file;
     fs::read_to_string(file).map_err(|e| Failure::Input(format!("{file}: cannot be read: {e}")))
 }
 
-/// The scenario with all defaults.
+/// Returns the scenario with all defaults.
 fn resolve(parts: &Parts, arguments: &Arguments) -> Result<String, Failure> {
     let (text, files) = (scenario(arguments)?, Folder::of(&arguments.file));
     Ok(api::resolve_by(&Reader { parts, files: &files }, &text, &arguments.file, &arguments.sets)?)
 }
 
-/// The sockets of a run.
+/// Returns the sockets of a run.
 fn sockets(parts: &Parts, arguments: &Arguments) -> Result<String, Failure> {
     let Arguments { file, sets, seed, run, at, .. } = arguments.clone();
     let (text, files) = (scenario(arguments)?, Folder::of(&file));
@@ -106,12 +106,12 @@ fn sockets(parts: &Parts, arguments: &Arguments) -> Result<String, Failure> {
     Ok(api::ss_by(&Reader { parts, files: &files }, &request)?)
 }
 
-/// A run as a capture: how many frames each of its points has seen.
+/// Captures a run. Returns the number of frames per point.
 fn capture(parts: &Parts, arguments: &Arguments) -> Result<String, Failure> {
     let Arguments { file, sets, seed, run, out, points, .. } = arguments.clone();
     let (text, files) = (scenario(arguments)?, Folder::of(&file));
     let path = out.unwrap_or_default();
-    // It has its name only when it is whole.
+    // The file gets its final name when it is complete.
     let part = format!("{path}.part");
     let request = CaptureRequest {
         text,
@@ -127,7 +127,7 @@ fn capture(parts: &Parts, arguments: &Arguments) -> Result<String, Failure> {
     };
     let captured = api::capture_by(&Reader { parts, files: &files }, &request);
     if captured.is_err() {
-        // Of a scenario that is wrong there is none.
+        // With an invalid scenario, the file does not exist.
         let _ = fs::remove_file(&part);
     }
     let captured = value(&captured?)?;
@@ -142,7 +142,7 @@ fn capture(parts: &Parts, arguments: &Arguments) -> Result<String, Failure> {
     Ok(format!("{path}\n{}", frames.join("\n")))
 }
 
-/// All repetitions of a scenario.
+/// Runs all repetitions of a scenario.
 fn one(parts: &Parts, arguments: &Arguments) -> Result<String, Failure> {
     let Arguments { file, sets, seed, runs, jobs, .. } = arguments;
     let keeps = arguments.out.is_some();
@@ -161,7 +161,7 @@ fn one(parts: &Parts, arguments: &Arguments) -> Result<String, Failure> {
     let keeper = match &arguments.out {
         None => None,
         Some(path) => {
-            // A mistake in the scenario is found before anything is made.
+            // The scenario is checked before any file is created.
             let resolved = api::resolve_by(&reader, &request.text, file, sets)?;
             let keeper = Keeper::new(path, &request.text, &resolved, sets, *runs).map_err(Failure::Input)?;
             Some(keeper)
@@ -172,7 +172,7 @@ fn one(parts: &Parts, arguments: &Arguments) -> Result<String, Failure> {
     let result = api::run_by(&reader, &request, &|_, report| {
         let kept = keeper.as_ref().map_or(Ok(()), |keeper| keeper.keep(report));
         if !arguments.series {
-            // They are in their files now; many runs would not fit into memory.
+            // The series are in the run's file now; those of many runs would not fit in memory.
             report.series = None;
         }
         let mut seeds = seeds.lock().unwrap_or_else(PoisonError::into_inner);
@@ -190,7 +190,7 @@ fn one(parts: &Parts, arguments: &Arguments) -> Result<String, Failure> {
     if arguments.json { Ok(result) } else { Ok(text::result(&value(&result)?)) }
 }
 
-/// All combinations of its `[sweep]` table.
+/// Runs all combinations of the scenario's `[sweep]` table.
 fn sweep(parts: &Parts, arguments: &Arguments) -> Result<String, Failure> {
     let Arguments { file, sets, seed, runs, jobs, .. } = arguments;
     let text = scenario(arguments)?;
@@ -218,7 +218,7 @@ fn sweep(parts: &Parts, arguments: &Arguments) -> Result<String, Failure> {
     for (set, result) in all.iter().zip(results) {
         let result = result.ok_or_else(|| Failure::Run("a combination has no result".to_owned()))?;
         combinations.push(match arguments.json {
-            // As it was written: keys keep their order, and numbers their digits.
+            // Written by hand to preserve the order of keys and the digits of numbers.
             true => {
                 let set = set.iter().map(|(key, text)| format!("{}:{}", json!(key), json!(text)));
                 format!("{{\"set\":{{{}}},\"result\":{result}}}", set.collect::<Vec<_>>().join(","))

@@ -27,12 +27,12 @@ congestion_control = \"mine\"
 \"link.l.rate\" = [\"10 Mbit/s\", \"20 Mbit/s\"]
 ";
 
-/// What the program says with this line of arguments, in which FILE is the scenario; or what is wrong.
+/// Runs the program with these arguments, in which FILE is the scenario. Returns its output or error.
 fn said(line: &str) -> Result<String, String> {
     said_and(line, &mut |_| {})
 }
 
-/// The same; `look` sees the folder of the file, for which DIR stands in the line, before that is removed.
+/// Like `said`. DIR in the arguments is the file's folder, which is passed to `look` before it is removed.
 fn said_and(line: &str, look: &mut dyn FnMut(&Path)) -> Result<String, String> {
     let mut parts = Parts::default();
     let keys = vec![
@@ -40,7 +40,7 @@ fn said_and(line: &str, look: &mut dyn FnMut(&Path)) -> Result<String, String> {
         Key::duration("wait", ["1 ms", "1 s"], "5 ms", "neither"),
     ];
     parts.congestion_control("mine", "Reno again", keys, |_| Ok(Reno)).expect("a part");
-    // Tests run side by side, and none may find a file that another is writing.
+    // Tests run in parallel, so each needs its own file.
     static FILES: AtomicU32 = AtomicU32::new(0);
     let number = FILES.fetch_add(1, Ordering::Relaxed);
     let folder = env::temp_dir().join(format!("stillair-cli-{}-{number}", std::process::id()));
@@ -59,7 +59,7 @@ fn said_and(line: &str, look: &mut dyn FnMut(&Path)) -> Result<String, String> {
 }
 
 #[test]
-fn a_run_is_told_in_words_and_in_the_json_of_the_api() {
+fn run_is_printed_as_text_and_as_json() {
     let text = said("run FILE --runs 2 --jobs 2").expect("a result");
     assert!(text.starts_with("two, 2 runs\n  f.b: Mbit/s 9."), "{text}");
     let json = value(&said("run FILE --runs 2 --json").expect("a result")).unwrap_or_default();
@@ -79,7 +79,8 @@ fn a_sweep_has_a_result_for_each_combination() {
     assert!(run["flows"]["f.b"]["goodput_mbps"].as_f64().is_some_and(|rate| rate > 15.0));
 }
 
-/// A combination's result is the run's, letter by letter, with what the scenario records.
+/// Each combination's result equals that of the run, character by character, including the scenario's
+/// records.
 #[test]
 fn a_sweep_writes_what_a_run_writes() {
     let more = "--set record.queues='50ms' --seed 9223372036854775807";
@@ -92,9 +93,9 @@ fn a_sweep_writes_what_a_run_writes() {
     assert!(all.trim_end().ends_with(&format!("{}}}]}}", alone.trim_end())), "{all}");
 }
 
-/// A result folder has what `stillair` reads of one.
+/// The result folder contains the files that `stillair` reads.
 #[test]
-fn a_result_is_kept_in_a_folder() {
+fn result_is_written_to_a_folder() {
     let mut files = BTreeSet::new();
     let mut look = |folder: &Path| {
         let out = folder.join("out");
@@ -120,7 +121,7 @@ fn a_result_is_kept_in_a_folder() {
     };
     let said = said_and("run FILE --set seed=5 --runs 2 --jobs 2 -o DIR/out", &mut look);
     assert!(said.is_ok_and(|text| text.starts_with("two, 2 runs")) && files.len() == 4);
-    // Nothing is overwritten, and nothing made for a scenario that is wrong.
+    // Files are not overwritten, and an invalid scenario creates none.
     let full = said_and("run FILE -o DIR", &mut |_| {});
     assert!(full.is_err_and(|says| says.ends_with("has files in it; give another folder with -o")));
     let wrong = said_and("run FILE -o DIR/out --set flow.0.congestion_control.gain=10", &mut |folder| {
@@ -159,7 +160,7 @@ fn parts_are_listed_with_their_keys() {
 }
 
 #[test]
-fn mistakes_are_told() {
+fn errors_are_reported() {
     let says = said("run FILE --set flow.0.congestion_control.gain=10").expect_err("wrong");
     assert!(
         says.ends_with("flow.0.congestion_control.gain: found 10, expected a whole number from 1 to 9"),

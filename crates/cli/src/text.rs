@@ -1,11 +1,11 @@
-//! Results as text: the most important values. The JSON has the whole result.
+//! Results as text: the most important values. The JSON has the complete result.
 
 use std::fmt::Write;
 
 use serde_json::Value;
 use stillair_sim::parts::Parts;
 
-/// What is shown of a station, and of a flow: the report's key, a title, digits.
+/// Displayed values of stations and flows: key in the report, title, decimals.
 const STATION: [(&str, &str, usize); 4] = [
     ("goodput_mbps", "Mbit/s", 3),
     ("airtime_share", "airtime", 3),
@@ -15,7 +15,7 @@ const STATION: [(&str, &str, usize); 4] = [
 const FLOW: [(&str, &str, usize); 3] =
     [("goodput_mbps", "Mbit/s", 3), ("delay_p50_ms", "delay ms", 2), ("loss", "loss", 4)];
 
-/// A list of all parts with their keys.
+/// Returns a list of all parts with their keys.
 pub fn parts(parts: &Parts) -> String {
     let mut out = String::new();
     for part in parts.list() {
@@ -27,7 +27,7 @@ pub fn parts(parts: &Parts) -> String {
     if out.is_empty() { "no part is registered\n".to_owned() } else { out }
 }
 
-/// A result as text: means over the runs.
+/// Returns a result as text, as means over the runs.
 pub fn result(result: &Value) -> String {
     let runs: Vec<&Value> = result["runs"].as_array().into_iter().flatten().collect();
     let scenario = result["scenario"].as_str().unwrap_or_default();
@@ -43,13 +43,13 @@ pub fn result(result: &Value) -> String {
     out
 }
 
-/// A combination of a sweep as text: its settings and its result.
+/// Returns a combination of a sweep as text: its settings and its result.
 pub fn combination(set: &[(String, String)], of: &Value) -> String {
     let set: Vec<String> = set.iter().map(|(key, value)| format!("{key} = {value}")).collect();
     format!("{}\n{}", set.join(", "), result(of))
 }
 
-/// The things of a group that the runs have, each with the means of its figures.
+/// Appends a table of the group's members, with the means of their values over the runs.
 fn table(out: &mut String, group: &str, figures: &[(&str, &str, usize)], runs: &[&Value]) {
     let Some(first) = runs.first() else { return };
     for name in first[group].as_object().into_iter().flat_map(|things| things.keys()) {

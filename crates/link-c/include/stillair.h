@@ -12,19 +12,20 @@
 #include <stdlib.h>
 
 /*
- The result of a call. Negative values are errors.
+ Result of a call. Negative values are errors.
  */
 typedef enum stillair_status {
   /*
-   stillair_link_send: the datagram is queued. stillair_link_poll: nothing happened until the given time.
+   stillair_link_send: the datagram was queued. stillair_link_poll: nothing happened until the given
+   time.
    */
   STILLAIR_OK = 0,
   /*
-   stillair_link_send: the queue dropped a datagram because of it, perhaps this one (NET_XMIT_CN).
+   stillair_link_send: the queue dropped a datagram to make room, possibly this one (NET_XMIT_CN).
    */
   STILLAIR_CONGESTED = 1,
   /*
-   stillair_link_send: the first queue refused the datagram (NET_XMIT_DROP); it is lost.
+   stillair_link_send: the first queue dropped the datagram (NET_XMIT_DROP).
    */
   STILLAIR_DROPPED = 2,
   /*
@@ -32,7 +33,7 @@ typedef enum stillair_status {
    */
   STILLAIR_PACKET = 3,
   /*
-   stillair_link_poll: an endpoint whose socket was full may send again: packet->from.
+   stillair_link_poll: the endpoint packet->from, whose socket was full, may send again.
    */
   STILLAIR_WRITABLE = 4,
   /*
@@ -52,11 +53,11 @@ typedef enum stillair_status {
    */
   STILLAIR_NO_MARK = -4,
   /*
-   The time is before the link's.
+   The time is before the link's current time.
    */
   STILLAIR_BACKWARDS = -5,
   /*
-   The link has ended with its scenario.
+   The link has reached the end of its scenario.
    */
   STILLAIR_ENDED = -6,
   /*
@@ -108,23 +109,23 @@ typedef struct stillair_meter stillair_meter;
 typedef struct stillair_verdict stillair_verdict;
 
 /*
- A datagram that has arrived.
+ An arrived datagram.
  */
 typedef struct stillair_packet {
   /*
-   When it arrived, in nanoseconds since the link began.
+   Time of arrival, in nanoseconds since the start of the link.
    */
   uint64_t at_ns;
   /*
-   When it was sent, in nanoseconds since the link began.
+   Time of sending, in nanoseconds since the start of the link.
    */
   uint64_t sent_ns;
   /*
-   Its payload. The memory belongs to the link and is valid until the next call.
+   Payload. The memory belongs to the link and is valid until the next call.
    */
   const uint8_t *payload;
   /*
-   Bytes of payload.
+   Length of the payload in bytes.
    */
   size_t len;
   /*
@@ -132,11 +133,11 @@ typedef struct stillair_packet {
    */
   uint32_t from;
   /*
-   Endpoint at which it arrived.
+   Endpoint of the receiver.
    */
   uint32_t to;
   /*
-   Sequence number of the datagram at its host: the first is 1.
+   Sequence number of the datagram at its sender, starting at 1.
    */
   uint32_t number;
   /*
@@ -148,7 +149,7 @@ typedef struct stillair_packet {
    */
   uint16_t to_port;
   /*
-   ECN, 2 bits; a queue may have set it to 3.
+   ECN field, 2 bits. A queue may have set it to 3.
    */
   uint8_t ecn;
   /*
@@ -156,7 +157,7 @@ typedef struct stillair_packet {
    */
   uint8_t dscp;
   /*
-   It arrived together with the previous datagram, in one aggregate or with one interrupt.
+   True if it arrived together with the previous datagram, in one aggregate or with one interrupt.
    */
   bool together;
 } stillair_packet;
@@ -166,24 +167,25 @@ extern "C" {
 #endif // __cplusplus
 
 /*
- Name of the preset with this index, counted from 0; null after the last.
+ Returns the name of the preset with this index, starting at 0; null after the last.
  */
 const char *stillair_preset_name(size_t number);
 
 /*
- A link over a preset. On error null, with a message of at most error_size bytes in error. Free it with
- stillair_link_free.
+ Creates a link over a preset. On error, returns null and writes a message of at most error_size bytes to
+ error. Free the link with stillair_link_free.
 
  # Safety
- `name` is a string; `error` is null or has room for `error_size` bytes.
+ `name` must be a null-terminated string; `error` must be null or valid for `error_size` bytes.
  */
 struct stillair_link *stillair_link_preset(const char *name, uint64_t seed, char *error, size_t error_size);
 
 /*
- A link over a scenario in TOML; file is its name in messages. Otherwise as stillair_link_preset.
+ Creates a link over a scenario in TOML; file is its name in messages. Errors are reported as by
+ stillair_link_preset.
 
  # Safety
- As of `stillair_link_preset`; `scenario` and `file` are strings.
+ As for `stillair_link_preset`; `scenario` and `file` must be null-terminated strings.
  */
 struct stillair_link *stillair_link_scenario(const char *scenario,
                                              const char *file,
@@ -195,33 +197,33 @@ struct stillair_link *stillair_link_scenario(const char *scenario,
  Frees a link. Null is allowed.
 
  # Safety
- `link` is of this library and has not been ended.
+ `link` must be null or a link from this library that has not been freed.
  */
 void stillair_link_free(struct stillair_link *link);
 
 /*
- The index of the endpoint with this name; -1 if there is none.
+ Returns the index of the endpoint with this name, or -1 if there is none.
 
  # Safety
- `link` is null or a link; `name` is null or a string.
+ `link` must be null or a link; `name` must be null or a null-terminated string.
  */
 int64_t stillair_link_endpoint(const struct stillair_link *link, const char *name);
 
 /*
- The largest payload of a datagram, in bytes.
+ Returns the maximum payload of a datagram, in bytes.
 
  # Safety
- `link` is null or a link.
+ `link` must be null or a link.
  */
 size_t stillair_link_max_payload(const struct stillair_link *link);
 
 /*
- Gives an endpoint one socket with limited memory. With limit bytes of packets below it, it refuses
- datagrams (STILLAIR_FULL); below resume bytes it may send again (STILLAIR_WRITABLE). Call it before the
- link is used.
+ Limits the socket memory of an endpoint. With limit bytes of packets in lower layers, the socket is full
+ (STILLAIR_FULL); below resume bytes, it may send again (STILLAIR_WRITABLE). Call this before using the
+ link.
 
  # Safety
- `link` is null or a link.
+ `link` must be null or a link.
  */
 enum stillair_status stillair_link_limit(struct stillair_link *link,
                                          uint32_t endpoint,
@@ -229,10 +231,10 @@ enum stillair_status stillair_link_limit(struct stillair_link *link,
                                          uint32_t resume);
 
 /*
- Sends a UDP datagram at now_ns. If payload is null, len zero bytes are sent.
+ Sends a UDP datagram at now_ns. If payload is null, the payload is len zero bytes.
 
  # Safety
- `link` is null or a link; `payload` is null or has `len` bytes.
+ `link` must be null or a link; `payload` must be null or valid for `len` bytes.
  */
 enum stillair_status stillair_link_send(struct stillair_link *link,
                                         uint64_t now_ns,
@@ -246,31 +248,31 @@ enum stillair_status stillair_link_send(struct stillair_link *link,
                                         uint8_t dscp);
 
 /*
- Advances to until_ns, or to the arrival of a datagram if that is earlier: then it returns STILLAIR_PACKET
- and fills *packet, and the time is packet->at_ns. With STILLAIR_OK the time is until_ns, or the end of the
+ Advances to until_ns, or to an earlier arrival of a datagram. On arrival, returns STILLAIR_PACKET and
+ fills *packet; the time is then packet->at_ns. With STILLAIR_OK, the time is until_ns or the end of the
  link.
 
  # Safety
- `link` is null or a link; `packet` is null or a place for one.
+ `link` must be null or a link; `packet` must be null or valid for writes.
  */
 enum stillair_status stillair_link_poll(struct stillair_link *link,
                                         uint64_t until_ns,
                                         struct stillair_packet *packet);
 
 /*
- The link's time, in nanoseconds since it began.
+ Returns the link's current time, in nanoseconds since its start.
 
  # Safety
- `link` is null or a link.
+ `link` must be null or a link.
  */
 uint64_t stillair_link_now(const struct stillair_link *link);
 
 /*
- Ends a link and returns its statistics as JSON, to be freed with stillair_text_free. Null and a message if
- accounts do not close.
+ Ends a link, frees it, and returns its statistics as JSON, to be freed with stillair_text_free. If the
+ accounts do not balance, returns null and writes a message.
 
  # Safety
- As of `stillair_link_free`, and of `error` as of `stillair_link_preset`.
+ As for `stillair_link_free`; `error` as for `stillair_link_preset`.
  */
 char *stillair_link_finish(struct stillair_link *link, char *error, size_t error_size);
 
@@ -278,16 +280,16 @@ char *stillair_link_finish(struct stillair_link *link, char *error, size_t error
  Frees a text from stillair_link_finish. Null is allowed.
 
  # Safety
- `text` is of this library and has not been freed.
+ `text` must be null or a text from this library that has not been freed.
  */
 void stillair_text_free(char *text);
 
 /*
- Reads a budget from TOML text; file is its name in messages. If it is wrong, returns null, with a message
- of at most error_size bytes. Free it with stillair_budget_free.
+ Reads a budget from TOML text; file is its name in messages. On error, returns null and writes a message
+ of at most error_size bytes to error. Free the budget with stillair_budget_free.
 
  # Safety
- `budget` and `file` are strings; `error` is null or has room for `error_size` bytes.
+ `budget` and `file` must be null-terminated strings; `error` must be null or valid for `error_size` bytes.
  */
 struct stillair_budget *stillair_budget_read(const char *budget,
                                              const char *file,
@@ -298,32 +300,32 @@ struct stillair_budget *stillair_budget_read(const char *budget,
  Frees a budget. Null is allowed.
 
  # Safety
- `budget` is of this library and has not been ended.
+ `budget` must be null or a budget from this library that has not been freed.
  */
 void stillair_budget_free(struct stillair_budget *budget);
 
 /*
- Number of runs: each path with each seed.
+ Returns the number of runs: each path with each seed.
 
  # Safety
- `budget` is null or a budget.
+ `budget` must be null or a budget.
  */
 size_t stillair_budget_cases(const struct stillair_budget *budget);
 
 /*
- Name of the path of the run with this index, counted from 0, and its seed unless seed is null. Null after
- the last run.
+ Returns the path name of the run with this index, starting at 0, and writes its seed to seed unless that
+ is null. Returns null after the last run.
 
  # Safety
- `budget` is null or a budget; `seed` is null or a place for one.
+ `budget` must be null or a budget; `seed` must be null or valid for writes.
  */
 const char *stillair_budget_path(const struct stillair_budget *budget, size_t number, uint64_t *seed);
 
 /*
- A link for the run with this index, as from stillair_link_preset.
+ Creates a link for the run with this index, like stillair_link_preset.
 
  # Safety
- `budget` is null or a budget; `error` is null or has room for `error_size` bytes.
+ `budget` must be null or a budget; `error` must be null or valid for `error_size` bytes.
  */
 struct stillair_link *stillair_budget_link(const struct stillair_budget *budget,
                                            size_t number,
@@ -331,10 +333,10 @@ struct stillair_link *stillair_budget_link(const struct stillair_budget *budget,
                                            size_t error_size);
 
 /*
- Records the value of a metric in the run with this index. False if there is no such run.
+ Records the value of a metric in the run with this index. Returns false if there is no such run.
 
  # Safety
- `budget` is null or a budget; `metric` is null or a string.
+ `budget` must be null or a budget; `metric` must be null or a null-terminated string.
  */
 bool stillair_budget_measured(struct stillair_budget *budget,
                               size_t number,
@@ -342,13 +344,13 @@ bool stillair_budget_measured(struct stillair_budget *budget,
                               double value);
 
 /*
- Judges the values of all runs, compared with an earlier baseline, which may be null. Returns null and a
- message if a run or a metric is missing, or the baseline is not valid. Free the verdict with
- stillair_verdict_free.
+ Evaluates the values of all runs, and compares them with an earlier baseline unless that is null. On error
+ (a run or a metric is missing, or the baseline is invalid), returns null and writes a message. Free the
+ verdict with stillair_verdict_free.
 
  # Safety
- `budget` is null or a budget; `baseline` is null or a string; `error` is null or has room for `error_size`
- bytes.
+ `budget` must be null or a budget; `baseline` must be null or a null-terminated string; `error` must be
+ null or valid for `error_size` bytes.
  */
 struct stillair_verdict *stillair_budget_judge(const struct stillair_budget *budget,
                                                const char *baseline,
@@ -356,18 +358,19 @@ struct stillair_verdict *stillair_budget_judge(const struct stillair_budget *bud
                                                size_t error_size);
 
 /*
- Whether no limit is broken. If false, the test should fail.
+ Returns true if no limit is exceeded. If false, the test should fail.
 
  # Safety
- `verdict` is null or a verdict.
+ `verdict` must be null or a verdict.
  */
 bool stillair_verdict_holds(const struct stillair_verdict *verdict);
 
 /*
- The verdict as text in a stillair_form. The text belongs to the verdict. Null if there is no such form.
+ Returns the verdict as text in a stillair_form, or null if there is no such form. The text belongs to the
+ verdict.
 
  # Safety
- `verdict` is null or a verdict.
+ `verdict` must be null or a verdict.
  */
 const char *stillair_verdict_text(const struct stillair_verdict *verdict, uint32_t form);
 
@@ -375,12 +378,12 @@ const char *stillair_verdict_text(const struct stillair_verdict *verdict, uint32
  Frees a verdict. Null is allowed.
 
  # Safety
- `verdict` is of this library and has not been ended.
+ `verdict` must be null or a verdict from this library that has not been freed.
  */
 void stillair_verdict_free(struct stillair_verdict *verdict);
 
 /*
- A new, empty meter. Free it with stillair_meter_free.
+ Creates an empty meter. Free it with stillair_meter_free.
  */
 struct stillair_meter *stillair_meter_new(void);
 
@@ -388,23 +391,23 @@ struct stillair_meter *stillair_meter_new(void);
  Records bytes that arrived at at_ns and were sent at sent_ns.
 
  # Safety
- `meter` is null or a meter.
+ `meter` must be null or a meter.
  */
 void stillair_meter_add(struct stillair_meter *meter, uint64_t at_ns, uint64_t sent_ns, uint64_t bytes);
 
 /*
- Goodput between two times in Mbit/s.
+ Returns the goodput between two times in Mbit/s.
 
  # Safety
- `meter` is null or a meter.
+ `meter` must be null or a meter.
  */
 double stillair_meter_goodput_mbps(const struct stillair_meter *meter, uint64_t from_ns, uint64_t to_ns);
 
 /*
- A quantile of the delay between two times in ms, such as 0.99; NaN if nothing arrived.
+ Returns a quantile (such as 0.99) of the delay between two times in ms; NaN if nothing arrived.
 
  # Safety
- `meter` is null or a meter.
+ `meter` must be null or a meter.
  */
 double stillair_meter_delay_ms(const struct stillair_meter *meter,
                                double quantile,
@@ -412,11 +415,11 @@ double stillair_meter_delay_ms(const struct stillair_meter *meter,
                                uint64_t to_ns);
 
 /*
- How long the queue lasts that a drop of the link rate at drop_ns has caused, in s: until the end of the
- last 0.1 s before to_ns in which the median delay is above limit_ns or nothing arrives.
+ Returns how long the queue caused by a link rate drop at drop_ns lasts, in s: until the end of the last
+ 0.1 s before to_ns in which the median delay exceeds limit_ns or nothing arrives.
 
  # Safety
- `meter` is null or a meter.
+ `meter` must be null or a meter.
  */
 double stillair_meter_recovery_s(const struct stillair_meter *meter,
                                  uint64_t drop_ns,
@@ -427,7 +430,7 @@ double stillair_meter_recovery_s(const struct stillair_meter *meter,
  Frees a meter. Null is allowed.
 
  # Safety
- `meter` is of this library and has not been ended.
+ `meter` must be null or a meter from this library that has not been freed.
  */
 void stillair_meter_free(struct stillair_meter *meter);
 

@@ -1,7 +1,7 @@
 //! `stillair-link` for C. `include/stillair.h` is generated from this crate.
 //!
-//! A link may be used by one thread at a time. Pointers are checked for null; otherwise they must be valid as
-//! each function states.
+//! A link may be used by one thread at a time. Pointers are checked for null; all other requirements are
+//! stated for each function.
 
 #![expect(unsafe_code, reason = "C hands over pointers")]
 #![expect(non_camel_case_types, reason = "types have the names that they have in C")]
@@ -18,19 +18,20 @@ use ::stillair_link::{
     TimeError, presets, to_json,
 };
 
-/// The result of a call. Negative values are errors.
+/// Result of a call. Negative values are errors.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum stillair_status {
-    /// stillair_link_send: the datagram is queued. stillair_link_poll: nothing happened until the given time.
+    /// stillair_link_send: the datagram was queued. stillair_link_poll: nothing happened until the given
+    /// time.
     STILLAIR_OK = 0,
-    /// stillair_link_send: the queue dropped a datagram because of it, perhaps this one (NET_XMIT_CN).
+    /// stillair_link_send: the queue dropped a datagram to make room, possibly this one (NET_XMIT_CN).
     STILLAIR_CONGESTED = 1,
-    /// stillair_link_send: the first queue refused the datagram (NET_XMIT_DROP); it is lost.
+    /// stillair_link_send: the first queue dropped the datagram (NET_XMIT_DROP).
     STILLAIR_DROPPED = 2,
     /// stillair_link_poll: a datagram has arrived.
     STILLAIR_PACKET = 3,
-    /// stillair_link_poll: an endpoint whose socket was full may send again: packet->from.
+    /// stillair_link_poll: the endpoint packet->from, whose socket was full, may send again.
     STILLAIR_WRITABLE = 4,
     /// The endpoint's socket is full (EAGAIN).
     STILLAIR_FULL = -1,
@@ -40,9 +41,9 @@ pub enum stillair_status {
     STILLAIR_NO_WAY = -3,
     /// ECN is not 0 to 3, or DSCP not 0 to 63.
     STILLAIR_NO_MARK = -4,
-    /// The time is before the link's.
+    /// The time is before the link's current time.
     STILLAIR_BACKWARDS = -5,
-    /// The link has ended with its scenario.
+    /// The link has reached the end of its scenario.
     STILLAIR_ENDED = -6,
     /// A pointer is null, or an option is set after the link has been used.
     STILLAIR_INVALID = -7,
@@ -54,55 +55,55 @@ pub struct stillair_link {
     link: Link,
 }
 
-/// A datagram that has arrived.
+/// An arrived datagram.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct stillair_packet {
-    /// When it arrived, in nanoseconds since the link began.
+    /// Time of arrival, in nanoseconds since the start of the link.
     pub at_ns: u64,
-    /// When it was sent, in nanoseconds since the link began.
+    /// Time of sending, in nanoseconds since the start of the link.
     pub sent_ns: u64,
-    /// Its payload. The memory belongs to the link and is valid until the next call.
+    /// Payload. The memory belongs to the link and is valid until the next call.
     pub payload: *const u8,
-    /// Bytes of payload.
+    /// Length of the payload in bytes.
     pub len: usize,
     /// Endpoint of the sender.
     pub from: u32,
-    /// Endpoint at which it arrived.
+    /// Endpoint of the receiver.
     pub to: u32,
-    /// Sequence number of the datagram at its host: the first is 1.
+    /// Sequence number of the datagram at its sender, starting at 1.
     pub number: u32,
     /// Port of the sender.
     pub from_port: u16,
     /// Port of the receiver.
     pub to_port: u16,
-    /// ECN, 2 bits; a queue may have set it to 3.
+    /// ECN field, 2 bits. A queue may have set it to 3.
     pub ecn: u8,
     /// DSCP, 6 bits.
     pub dscp: u8,
-    /// It arrived together with the previous datagram, in one aggregate or with one interrupt.
+    /// True if it arrived together with the previous datagram, in one aggregate or with one interrupt.
     pub together: bool,
 }
 
-/// Writes a message, cut to its place, with a zero at the end.
+/// Writes a null-terminated message, truncated to `size` bytes.
 unsafe fn tell(error: *mut c_char, size: usize, says: &str) {
     if error.is_null() || size == 0 {
         return;
     }
     let bytes = &says.as_bytes()[..says.len().min(size - 1)];
-    // SAFETY: the caller gives `size` bytes at `error`.
+    // SAFETY: the caller guarantees that `error` is valid for `size` bytes.
     unsafe {
         ptr::copy_nonoverlapping(bytes.as_ptr(), error.cast(), bytes.len());
         *error.add(bytes.len()) = 0;
     }
 }
 
-/// What is said where a text is none.
+/// Message for a string that is not UTF-8.
 const NO_TEXT: &str = "found bytes that are not UTF-8, expected a text in UTF-8";
 
-/// Whether these are texts, or null. Otherwise says that one is not.
+/// Returns true if all strings are UTF-8 or null. If not, writes a message.
 unsafe fn are_texts<const N: usize>(texts: [*const c_char; N], error: *mut c_char, size: usize) -> bool {
-    // SAFETY: as of the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let all = texts.iter().all(|&one| one.is_null() || text(one).is_some());
         if !all {
@@ -116,7 +117,7 @@ unsafe fn text<'a>(text: *const c_char) -> Option<&'a str> {
     if text.is_null() {
         return None;
     }
-    // SAFETY: the caller gives a string that ends with a zero.
+    // SAFETY: the caller guarantees a null-terminated string.
     unsafe { CStr::from_ptr(text) }.to_str().ok()
 }
 
@@ -124,14 +125,14 @@ unsafe fn made(link: Result<Link, LinkError>, error: *mut c_char, size: usize) -
     match link {
         Ok(link) => Box::into_raw(Box::new(stillair_link { link })),
         Err(says) => {
-            // SAFETY: as of the caller.
+            // SAFETY: guaranteed by the caller.
             unsafe { tell(error, size, &says.to_string()) };
             ptr::null_mut()
         }
     }
 }
 
-/// Name of the preset with this index, counted from 0; null after the last.
+/// Returns the name of the preset with this index, starting at 0; null after the last.
 #[unsafe(no_mangle)]
 pub extern "C" fn stillair_preset_name(number: usize) -> *const c_char {
     static NAMES: std::sync::LazyLock<Vec<CString>> = std::sync::LazyLock::new(|| {
@@ -140,11 +141,11 @@ pub extern "C" fn stillair_preset_name(number: usize) -> *const c_char {
     NAMES.get(number).map_or(ptr::null(), |name| name.as_ptr())
 }
 
-/// A link over a preset. On error null, with a message of at most error_size bytes in error. Free it with
-/// stillair_link_free.
+/// Creates a link over a preset. On error, returns null and writes a message of at most error_size bytes to
+/// error. Free the link with stillair_link_free.
 ///
 /// # Safety
-/// `name` is a string; `error` is null or has room for `error_size` bytes.
+/// `name` must be a null-terminated string; `error` must be null or valid for `error_size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn stillair_link_preset(
     name: *const c_char,
@@ -152,7 +153,7 @@ pub unsafe extern "C" fn stillair_link_preset(
     error: *mut c_char,
     error_size: usize,
 ) -> *mut stillair_link {
-    // SAFETY: as of the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         if !are_texts([name], error, error_size) {
             return ptr::null_mut();
@@ -162,10 +163,11 @@ pub unsafe extern "C" fn stillair_link_preset(
     }
 }
 
-/// A link over a scenario in TOML; file is its name in messages. Otherwise as stillair_link_preset.
+/// Creates a link over a scenario in TOML; file is its name in messages. Errors are reported as by
+/// stillair_link_preset.
 ///
 /// # Safety
-/// As of `stillair_link_preset`; `scenario` and `file` are strings.
+/// As for `stillair_link_preset`; `scenario` and `file` must be null-terminated strings.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn stillair_link_scenario(
     scenario: *const c_char,
@@ -174,7 +176,7 @@ pub unsafe extern "C" fn stillair_link_scenario(
     error: *mut c_char,
     error_size: usize,
 ) -> *mut stillair_link {
-    // SAFETY: as of the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         if !are_texts([scenario, file], error, error_size) {
             return ptr::null_mut();
@@ -188,42 +190,42 @@ pub unsafe extern "C" fn stillair_link_scenario(
 /// Frees a link. Null is allowed.
 ///
 /// # Safety
-/// `link` is of this library and has not been ended.
+/// `link` must be null or a link from this library that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn stillair_link_free(link: *mut stillair_link) {
     if !link.is_null() {
-        // SAFETY: it was made by `made`.
+        // SAFETY: created by `made`.
         drop(unsafe { Box::from_raw(link) });
     }
 }
 
-/// The index of the endpoint with this name; -1 if there is none.
+/// Returns the index of the endpoint with this name, or -1 if there is none.
 ///
 /// # Safety
-/// `link` is null or a link; `name` is null or a string.
+/// `link` must be null or a link; `name` must be null or a null-terminated string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn stillair_link_endpoint(link: *const stillair_link, name: *const c_char) -> i64 {
-    // SAFETY: as of the caller.
+    // SAFETY: guaranteed by the caller.
     let found = unsafe { link.as_ref().zip(text(name)) };
     found.and_then(|(link, name)| link.link.endpoint(name).ok()).map_or(-1, |endpoint| endpoint.0.into())
 }
 
-/// The largest payload of a datagram, in bytes.
+/// Returns the maximum payload of a datagram, in bytes.
 ///
 /// # Safety
-/// `link` is null or a link.
+/// `link` must be null or a link.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn stillair_link_max_payload(link: *const stillair_link) -> usize {
-    // SAFETY: as of the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { link.as_ref() }.map_or(0, |link| link.link.path().max_payload())
 }
 
-/// Gives an endpoint one socket with limited memory. With limit bytes of packets below it, it refuses
-/// datagrams (STILLAIR_FULL); below resume bytes it may send again (STILLAIR_WRITABLE). Call it before the
-/// link is used.
+/// Limits the socket memory of an endpoint. With limit bytes of packets in lower layers, the socket is full
+/// (STILLAIR_FULL); below resume bytes, it may send again (STILLAIR_WRITABLE). Call this before using the
+/// link.
 ///
 /// # Safety
-/// `link` is null or a link.
+/// `link` must be null or a link.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn stillair_link_limit(
     link: *mut stillair_link,
@@ -231,7 +233,7 @@ pub unsafe extern "C" fn stillair_link_limit(
     limit: u32,
     resume: u32,
 ) -> stillair_status {
-    // SAFETY: as of the caller.
+    // SAFETY: guaranteed by the caller.
     let Some(link) = (unsafe { link.as_mut() }) else { return STILLAIR_INVALID };
     match link.link.set_back_pressure(Endpoint(endpoint), BackPressure { limit, resume }) {
         true => STILLAIR_OK,
@@ -239,10 +241,10 @@ pub unsafe extern "C" fn stillair_link_limit(
     }
 }
 
-/// Sends a UDP datagram at now_ns. If payload is null, len zero bytes are sent.
+/// Sends a UDP datagram at now_ns. If payload is null, the payload is len zero bytes.
 ///
 /// # Safety
-/// `link` is null or a link; `payload` is null or has `len` bytes.
+/// `link` must be null or a link; `payload` must be null or valid for `len` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn stillair_link_send(
     link: *mut stillair_link,
@@ -256,13 +258,13 @@ pub unsafe extern "C" fn stillair_link_send(
     ecn: u8,
     dscp: u8,
 ) -> stillair_status {
-    // SAFETY: as of the caller.
+    // SAFETY: guaranteed by the caller.
     let Some(link) = (unsafe { link.as_mut() }) else { return STILLAIR_INVALID };
     let payload = match payload.is_null() {
         true => Payload::Length(len),
-        // Longer ones are refused; and no slice may be longer than half the address space.
+        // Checked first, because a slice must not be longer than half the address space.
         false if len > link.link.path().max_payload() => return STILLAIR_TOO_LONG,
-        // SAFETY: as of the caller.
+        // SAFETY: guaranteed by the caller.
         false => Payload::Bytes(unsafe { slice::from_raw_parts(payload, len) }),
     };
     let way = Endpoint(from).to(Endpoint(to)).ports(from_port, to_port);
@@ -281,19 +283,19 @@ pub unsafe extern "C" fn stillair_link_send(
     }
 }
 
-/// Advances to until_ns, or to the arrival of a datagram if that is earlier: then it returns STILLAIR_PACKET
-/// and fills *packet, and the time is packet->at_ns. With STILLAIR_OK the time is until_ns, or the end of the
+/// Advances to until_ns, or to an earlier arrival of a datagram. On arrival, returns STILLAIR_PACKET and
+/// fills *packet; the time is then packet->at_ns. With STILLAIR_OK, the time is until_ns or the end of the
 /// link.
 ///
 /// # Safety
-/// `link` is null or a link; `packet` is null or a place for one.
+/// `link` must be null or a link; `packet` must be null or valid for writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn stillair_link_poll(
     link: *mut stillair_link,
     until_ns: u64,
     packet: *mut stillair_packet,
 ) -> stillair_status {
-    // SAFETY: as of the caller.
+    // SAFETY: guaranteed by the caller.
     let (Some(link), false) = (unsafe { link.as_mut() }, packet.is_null()) else { return STILLAIR_INVALID };
     let (found, told) = match link.link.poll(Duration::from_nanos(until_ns)) {
         Err(_) => return STILLAIR_BACKWARDS,
@@ -304,7 +306,7 @@ pub unsafe extern "C" fn stillair_link_poll(
             (nothing(now, endpoint), STILLAIR_WRITABLE)
         }
     };
-    // SAFETY: as of the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { packet.write(found) };
     told
 }
@@ -347,21 +349,21 @@ fn shown(found: &Packet, payload: &[u8]) -> stillair_packet {
     }
 }
 
-/// The link's time, in nanoseconds since it began.
+/// Returns the link's current time, in nanoseconds since its start.
 ///
 /// # Safety
-/// `link` is null or a link.
+/// `link` must be null or a link.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn stillair_link_now(link: *const stillair_link) -> u64 {
-    // SAFETY: as of the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { link.as_ref() }.map_or(0, |link| nanos(link.link.now()))
 }
 
-/// Ends a link and returns its statistics as JSON, to be freed with stillair_text_free. Null and a message if
-/// accounts do not close.
+/// Ends a link, frees it, and returns its statistics as JSON, to be freed with stillair_text_free. If the
+/// accounts do not balance, returns null and writes a message.
 ///
 /// # Safety
-/// As of `stillair_link_free`, and of `error` as of `stillair_link_preset`.
+/// As for `stillair_link_free`; `error` as for `stillair_link_preset`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn stillair_link_finish(
     link: *mut stillair_link,
@@ -369,18 +371,18 @@ pub unsafe extern "C" fn stillair_link_finish(
     error_size: usize,
 ) -> *mut c_char {
     if link.is_null() {
-        // SAFETY: as of the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { tell(error, error_size, "no link") };
         return ptr::null_mut();
     }
-    // SAFETY: it was made by `made`.
+    // SAFETY: created by `made`.
     let link = unsafe { Box::from_raw(link) };
     let json = link.link.finish().and_then(|seen| to_json(&seen)).map_err(|says| says.to_string());
     match json.map(CString::new) {
         Ok(Ok(json)) => json.into_raw(),
         failed => {
             let says = failed.err().unwrap_or_else(|| "a name with a zero in it".to_owned());
-            // SAFETY: as of the caller.
+            // SAFETY: guaranteed by the caller.
             unsafe { tell(error, error_size, &says) };
             ptr::null_mut()
         }
@@ -390,11 +392,11 @@ pub unsafe extern "C" fn stillair_link_finish(
 /// Frees a text from stillair_link_finish. Null is allowed.
 ///
 /// # Safety
-/// `text` is of this library and has not been freed.
+/// `text` must be null or a text from this library that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn stillair_text_free(text: *mut c_char) {
     if !text.is_null() {
-        // SAFETY: it was made by `CString::into_raw`.
+        // SAFETY: created by `CString::into_raw`.
         drop(unsafe { CString::from_raw(text) });
     }
 }

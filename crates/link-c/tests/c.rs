@@ -1,5 +1,5 @@
-//! A program of C links with the library under the address sanitizer, and does with it what it may and what
-//! it may not.
+//! Compiles a C program against the library with the address sanitizer. The program makes valid and invalid
+//! calls.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use stillair_link::{Link, Mark, Poll};
 
-/// Where cargo puts the libraries for tests.
+/// Returns cargo's output folder for test libraries.
 fn built() -> PathBuf {
     let test = std::env::current_exe().expect("a path");
     test.parent().expect("target/debug/deps").to_path_buf()

@@ -1,4 +1,4 @@
-/* The example of the crate, and what must not be done to it. */
+/* The example from the crate documentation, and invalid calls. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void mistakes(void) {
   char error[64];
   stillair_packet packet;
   assert(stillair_link_preset("home", 1, error, sizeof error) == NULL && strstr(error, "home"));
-  assert(strlen(error) == sizeof error - 1); /* cut, with its end */
+  assert(strlen(error) == sizeof error - 1); /* truncated and null-terminated */
   assert(stillair_link_preset(NULL, 1, NULL, 0) == NULL);
   assert(stillair_link_scenario("duration = 5", "x.toml", 1, error, sizeof error) == NULL);
   assert(strstr(error, "x.toml:1: "));
@@ -60,7 +60,7 @@ static void mistakes(void) {
   stillair_link_free(link);
 }
 
-/* A test of a transport by a budget: 10 Mbit/s of datagrams, whatever the path does. */
+/* Tests a transport against a budget: 10 Mbit/s of datagrams, whatever the path does. */
 static bool judged(const char *limit) {
   char text[200], error[200];
   snprintf(text, sizeof text, "seeds = 2\n[path.vdsl-40-10]\ngoodput_mbps = { at_least = 9.5 }\ndelay_p99_ms = { at_most = %s }\n", limit);

@@ -1,4 +1,4 @@
-//! Working while Python stays responsive.
+//! Runs work while Python stays responsive.
 
 use core::any::Any;
 use core::time::Duration;
@@ -12,17 +12,18 @@ use stillair_sim::api::ApiError;
 
 use crate::errors::{self, RunError};
 
-/// How long the calling thread waits for news before it looks for a signal.
+/// Interval between checks for signals while waiting for news.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Unread news. The engine then waits for the reader, as reports of many runs do not fit into memory.
+/// Maximum number of unread news items. The engine then waits for the reader, because the reports of many
+/// runs do not fit in memory.
 const UNREAD: usize = 4;
 
-/// Does `work` on a thread of its own, while this one hears its news and looks for signals. What `work` tells
-/// is answered with whether to go on; an error of `hear` ends the call.
-// The engine works on a thread of its own and the calling thread waits without the interpreter lock: only the
-// main thread may handle signals, and a run must not hold up Ctrl-C. After an interrupt the call returns at
-// once; the engine's thread is left to finish the runs it is in, and starts no others.
+/// Runs `work` on its own thread, while the calling thread passes its news to `hear` and checks for signals.
+/// Each report by `work` returns true to continue; an error of `hear` ends the call.
+// The engine runs on its own thread, and the calling thread waits without the interpreter lock, because only
+// the main thread handles signals and a run must not delay Ctrl-C. After an interrupt, the call returns
+// immediately; the engine's thread finishes its current runs and starts no others.
 pub fn attended<News: Send + 'static, Outcome: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce(&(dyn Fn(News) -> bool + Sync)) -> Result<Outcome, ApiError> + Send + 'static,
@@ -32,7 +33,7 @@ pub fn attended<News: Send + 'static, Outcome: Send + 'static>(
     let (stopped, stopping) = (Arc::clone(&stop), Arc::clone(&stop));
     let (news, mut inbox) = mpsc::sync_channel(UNREAD);
     let engine = thread::Builder::new().name("stillair-runs".to_owned()).spawn(move || {
-        // If nobody listens any more, the call was interrupted and `stopped` says so.
+        // A closed channel means that the call was interrupted.
         work(&move |told| news.send(told).is_ok() && !stopped.load(Ordering::Relaxed))
     })?;
 
@@ -45,7 +46,7 @@ pub fn attended<News: Send + 'static, Outcome: Send + 'static>(
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
             if let Err(signal) = py.check_signals() {
-                // Runs that are finished count, even if their news is unread.
+                // Finished runs count, even if their news is unread.
                 stopping.store(true, Ordering::Relaxed);
                 while let Ok(told) = inbox.try_recv() {
                     hear(told)?;
@@ -64,7 +65,7 @@ pub fn attended<News: Send + 'static, Outcome: Send + 'static>(
     }
 }
 
-/// What a panic said, if it said anything readable.
+/// Returns the message of a panic, if it is a string.
 fn panic_message(panic: &(dyn Any + Send)) -> &str {
     panic
         .downcast_ref::<String>()

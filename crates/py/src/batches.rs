@@ -5,12 +5,12 @@ use stillair_sim::batch::{self, Batch, Each};
 
 use crate::attended::attended;
 
-/// Runs `variants` of a scenario, each `runs` times, `jobs` runs at once.
+/// Runs `variants` of a scenario, each `runs` times, `jobs` runs at a time.
 ///
-/// By variant, `kept` lists the runs to leave out, sorted. `made` is called with the position of a variant
-/// and each of its runs as JSON, `done` with the position and the result without runs when all are finished,
-/// `failed` with the position of one that failed and why; others continue. An exception from any of them ends
-/// the call.
+/// `kept` lists, by variant, the sorted numbers of runs to omit. `made` is called with the index of a variant
+/// and each of its runs as JSON, `done` with the index and the result without runs when all runs are
+/// finished, `failed` with the index and the reason of a failure, after which other variants continue. An
+/// exception from any of them ends the call.
 #[pyfunction]
 #[pyo3(signature = (text, file, variants, seed, runs, jobs, kept, made, done, failed))]
 #[expect(clippy::too_many_arguments, reason = "one argument for each field of the engine's request")]

@@ -1,4 +1,4 @@
-//! Budgets: which runs they want, and what becomes of what was measured.
+//! Budgets: the runs that they require, and the evaluation of measurements.
 
 use pyo3::prelude::*;
 use stillair_link::budget::{Baseline, Budget as Read, BudgetError, Measured};
@@ -23,13 +23,13 @@ type MeasuredCase = (String, u64, Vec<(String, f64)>);
 
 #[pymethods]
 impl Budget {
-    /// Of its text; `file` is its name in messages.
+    /// Reads a budget from text; `file` is its name in messages.
     #[new]
     fn new(text: &str, file: &str) -> PyResult<Self> {
         Ok(Self { read: Read::read(text, file).map_err(raised)? })
     }
 
-    /// What is run for each case.
+    /// Command to run for each case.
     #[getter]
     fn command(&self) -> Vec<String> {
         self.read.command().to_vec()
@@ -41,12 +41,13 @@ impl Budget {
         self.read.cases().map(|case| (case.path, case.seed)).collect()
     }
 
-    /// A link of a case.
+    /// Creates the link of a case.
     fn link(&self, path: &str, seed: u64) -> PyResult<Link> {
         Link::of(self.read.case(path, seed).map_err(raised)?.link())
     }
 
-    /// Whether it holds by what was measured, with the verdict as text, Markdown, JUnit and baseline.
+    /// Returns true if the measurements meet the budget, and the verdict as text, Markdown, JUnit and
+    /// baseline.
     #[pyo3(signature = (measured, before))]
     fn judge(
         &self,

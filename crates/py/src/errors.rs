@@ -1,4 +1,4 @@
-//! The two ways in which a call fails, as Python sees them.
+//! Python exceptions for the errors of the engine.
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -20,7 +20,7 @@ create_exception!(
     "The input was good, but a run failed: its accounts do not close, or a part broke."
 );
 
-/// The Python exception for an error of the engine.
+/// Returns the Python exception for an error of the engine.
 pub fn to_python(error: ApiError) -> PyErr {
     match error {
         ApiError::Input(message) => InputError::new_err(message),
@@ -35,14 +35,14 @@ pub fn to_python(error: ApiError) -> PyErr {
     }
 }
 
-/// Says where a mistake is: `file`, `line` from 1, `key`; none where it has none.
+/// Sets the location of an error: `file`, `line` from 1, `key`; `None` if unknown.
 fn place(py: Python<'_>, raised: &Bound<'_, PyAny>, error: &ScenarioError) -> PyResult<()> {
     raised.setattr("file", &*error.file)?;
     raised.setattr("line", error.line)?;
     raised.setattr("key", (!error.key.is_empty()).then(|| PyString::new(py, &error.key)))
 }
 
-/// An error that Python raises itself knows no place.
+/// Sets class attributes, so that errors raised by Python itself have no location.
 pub fn without_place(py: Python<'_>) -> PyResult<()> {
     let kind = py.get_type::<InputError>();
     ["file", "line", "key"].into_iter().try_for_each(|name| kind.setattr(name, py.None()))

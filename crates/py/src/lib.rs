@@ -1,4 +1,4 @@
-//! The native module `stillair._native`: text in, text out. Nothing is decided here.
+//! The native module `stillair._native`: thin bindings, text in and text out.
 
 mod attended;
 mod batches;
@@ -14,13 +14,13 @@ use std::borrow::Cow;
 use pyo3::prelude::*;
 use stillair_sim::{api, scenario};
 
-/// The scenario after `inherits`, defaults and overrides, as JSON.
+/// Returns the scenario after `inherits`, defaults and overrides, as JSON.
 #[pyfunction]
 fn resolve(text: &str, file: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
     api::resolve(text, file, &overrides).map_err(errors::to_python)
 }
 
-/// The resolved scenario as JSON, its name, its notes, and the bytes of memory that a run needs at least,
+/// Returns the resolved scenario as JSON, its name, its notes, and the minimum memory of a run in bytes,
 /// without and with its series.
 #[pyfunction]
 fn describe(
@@ -33,21 +33,21 @@ fn describe(
     Ok((resolved, name, notes, least_memory))
 }
 
-/// What the scenario comes to, as JSON: who is there, who hears whom, the rates of each path, and what has no
+/// Returns the survey of a scenario as JSON: nodes, audibility, the rates of each path, and keys without
 /// effect.
 #[pyfunction]
 fn survey(text: &str, file: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
     api::survey(text, file, &overrides).map_err(errors::to_python)
 }
 
-/// The override sets of the scenario's `[sweep]` table, one per combination; they follow `overrides`.
+/// Returns the overrides of each combination of the scenario's `[sweep]` table, to be added to `overrides`.
 #[pyfunction]
 fn sweep(text: &str, file: &str, overrides: Vec<(String, String)>) -> PyResult<Vec<Vec<(String, String)>>> {
     api::sweep(text, file, &overrides).map_err(errors::to_python)
 }
 
-/// Answers a request of the page (`stillair explore`), both as text but for a capture; says whether the
-/// answer is what was asked for. It opens no file.
+/// Handles a request of the web page (`stillair explore`). Returns true and the response, which is text
+/// except for captures, or false and an error. Opens no files.
 #[pyfunction]
 fn ask(py: Python<'_>, request: String) -> (bool, Cow<'_, [u8]>) {
     match py.detach(|| api::ask(&request)) {
@@ -56,31 +56,31 @@ fn ask(py: Python<'_>, request: String) -> (bool, Cow<'_, [u8]>) {
     }
 }
 
-/// The access lines that a scenario may name, as JSON.
+/// Returns the access lines that a scenario may name, as JSON.
 #[pyfunction]
 fn lines() -> String {
     scenario::lines()
 }
 
-/// The JSON Schema of a scenario.
+/// Returns the JSON Schema of scenarios.
 #[pyfunction]
 fn schema() -> String {
     scenario::schema()
 }
 
-/// The reference of a scenario, in Markdown.
+/// Returns the scenario reference, in Markdown.
 #[pyfunction]
 fn reference() -> String {
     scenario::reference()
 }
 
-/// The names of the points that a scenario can be captured at.
+/// Returns the names of a scenario's capture points.
 #[pyfunction]
 fn capture_points(text: &str, file: &str, overrides: Vec<(String, String)>) -> PyResult<Vec<String>> {
     api::capture_points(text, file, &overrides).map_err(errors::to_python)
 }
 
-/// The module itself.
+/// Defines the module.
 #[pymodule(name = "_native")]
 fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();

@@ -1,4 +1,4 @@
-//! Links: a path inside somebody's tests.
+//! Links: paths for use in tests.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -18,24 +18,24 @@ fn raised(error: LinkError) -> PyErr {
     })
 }
 
-/// Name, text, what it is, sources and what it is not for, of each preset.
+/// Returns name, text, description, sources and limitations of each preset.
 #[pyfunction]
 pub fn link_presets() -> Vec<(&'static str, &'static str, String, String, String)> {
     let one = |p: &stillair_link::Preset| (p.name, p.text, p.about(), p.sources(), p.not_for());
     presets().iter().map(one).collect()
 }
 
-/// A datagram that has arrived: at, sent, from, to, ports, number, ECN, DSCP, together, payload.
+/// An arrived datagram: at, sent, from, to, ports, number, ECN, DSCP, together, payload.
 type Arrived = (u64, u64, u32, u32, (u16, u16), u32, u8, u8, bool, Vec<u8>);
-/// What a call of `poll` found: a datagram, an endpoint that may send again, or when something happens next.
+/// Result of `poll`: a datagram, an endpoint that may send again, or the time of the next event.
 type Found = (Option<Arrived>, Option<u32>, Option<u64>);
 
-/// A link. Times are nanoseconds, endpoints their numbers.
+/// A link. Times are in nanoseconds, endpoints are numbers.
 #[pyclass]
 #[derive(Debug)]
 pub struct Link {
-    /// Behind a lock, as Python may share an object between threads and parts of a world may not be; nobody
-    /// ever waits for it.
+    /// Python may share an object between threads, but parts of a world are not shareable, hence the lock. It
+    /// is never contended.
     link: Mutex<Option<stillair_link::Link>>,
     endpoints: Vec<String>,
 }
@@ -45,7 +45,7 @@ fn nanos(time: Duration) -> u64 {
 }
 
 impl Link {
-    /// A link that was made.
+    /// Wraps a link or its error.
     pub(crate) fn of(made: Result<stillair_link::Link, LinkError>) -> PyResult<Self> {
         let link = made.map_err(raised)?;
         Ok(Self {
@@ -62,7 +62,7 @@ impl Link {
 
 #[pymethods]
 impl Link {
-    /// A link over a scenario as text, or over the preset of the name `file` if there is none.
+    /// Creates a link over the scenario `text`, or over the preset named `file` if `text` is `None`.
     #[new]
     #[pyo3(signature = (text, file, overrides, seed))]
     fn new(text: Option<&str>, file: &str, overrides: Vec<(String, String)>, seed: u64) -> PyResult<Self> {
@@ -80,24 +80,25 @@ impl Link {
         self.endpoints.clone()
     }
 
-    /// The largest payload in bytes.
+    /// Maximum payload in bytes.
     #[getter]
     fn max_payload(&mut self) -> PyResult<usize> {
         Ok(self.open()?.path().max_payload())
     }
 
-    /// The link's time.
+    /// Current time of the link.
     #[getter]
     fn now(&mut self) -> PyResult<u64> {
         Ok(nanos(self.open()?.now()))
     }
 
-    /// Gives an endpoint a limit; false if the link has been used.
+    /// Limits an endpoint. Returns false if the link has been used.
     fn limit(&mut self, endpoint: u32, limit: u32, resume: u32) -> PyResult<bool> {
         Ok(self.open()?.set_back_pressure(stillair_link::Endpoint(endpoint), BackPressure { limit, resume }))
     }
 
-    /// Sends a datagram. Its number and what the first queue did, or none if the socket is full.
+    /// Sends a datagram. Returns its number and the result of the first queue, or `None` if the socket is
+    /// full.
     fn send(
         &mut self,
         now: u64,
@@ -122,7 +123,7 @@ impl Link {
         }
     }
 
-    /// Goes on until a time, or until something happens before.
+    /// Advances to a time or to an earlier event.
     fn poll(&mut self, until: u64) -> PyResult<Found> {
         let link = self.open()?;
         let found = link
@@ -141,7 +142,7 @@ impl Link {
         })
     }
 
-    /// Ends the link; what was seen as JSON.
+    /// Ends the link. Returns its statistics as JSON.
     fn finish(&mut self) -> PyResult<String> {
         let link = self.link.get_mut().unwrap_or_else(PoisonError::into_inner);
         let link = link.take().ok_or_else(|| PyValueError::new_err("the link has been finished"))?;

@@ -1,31 +1,33 @@
-//! Live runs: real hosts over the modelled network. Elsewhere than on Linux each is an error that says so.
+//! Live runs: real hosts over the modelled network. On systems other than Linux, every function returns an
+//! error.
 
 use pyo3::prelude::*;
 use stillair_sim::api::ApiError;
 
 use crate::errors;
 
-/// Runs a scenario with live hosts. The request is JSON; gives the result as JSON and the exit status. To be
-/// called where this process has one thread.
+/// Runs a scenario with live hosts. The request is JSON; returns the result as JSON and the exit status. The
+/// process must have only one thread.
 #[pyfunction]
 pub fn live(py: Python<'_>, request: &str) -> PyResult<(String, i32)> {
     py.detach(|| engine::live(request)).map_err(errors::to_python)
 }
 
-/// The live runs of this user, as JSON.
+/// Returns the live runs of this user, as JSON.
 #[pyfunction]
 pub fn live_runs() -> PyResult<String> {
     engine::runs().map_err(errors::to_python)
 }
 
-/// Asks a live run, by the process of its engine or the only one; both question and answer are JSON.
+/// Sends a request to a live run, identified by its engine's process ID or the only one. Request and response
+/// are JSON.
 #[pyfunction]
 #[pyo3(signature = (run, asked))]
 pub fn live_ask(run: Option<u32>, asked: &str) -> PyResult<String> {
     engine::ask(run, asked).map_err(errors::to_python)
 }
 
-/// Runs a command in a host of a live run and gives its exit status.
+/// Runs a command in a host of a live run. Returns its exit status.
 #[pyfunction]
 #[pyo3(signature = (run, host, command))]
 pub fn live_exec(py: Python<'_>, run: Option<u32>, host: &str, command: Vec<String>) -> PyResult<i32> {

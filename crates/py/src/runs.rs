@@ -6,20 +6,20 @@ use stillair_sim::api::{self, ApiError, CaptureRequest, Request, SsRequest};
 use crate::attended::attended;
 use crate::errors;
 
-/// News of a run.
+/// Progress of runs.
 enum News {
-    /// So many runs have been made, with the parts of those under way.
+    /// Number of runs completed, including fractions of unfinished ones.
     Passed(f64),
-    /// So many have finished, and the last one as JSON if it is to be kept.
+    /// Number of finished runs, and the last one as JSON if requested.
     Finished(u32, Option<Result<String, ApiError>>),
 }
 
-/// Runs a scenario `runs` times on `jobs` threads and gives the results as JSON.
+/// Runs a scenario `runs` times on `jobs` threads. Returns the results as JSON.
 ///
-/// `progress`, if given, is called with the number of runs finished so far, and `keep` with each finished run
-/// as JSON; an exception from either ends the call. With `keep` the result has no runs. `kept` lists runs
-/// that are left out, sorted. `passed` is called during the runs, with the number of finished runs including
-/// fractions of unfinished ones. With `series` each run has its series.
+/// `progress`, if given, is called with the number of finished runs, and `keep` with each finished run as
+/// JSON; an exception from either ends the call. With `keep`, the result has no runs. `kept` lists the sorted
+/// numbers of runs to omit. `passed` is called during the runs, with the number of finished runs including
+/// fractions of unfinished ones. With `series`, each run has its series.
 #[pyfunction]
 #[pyo3(signature = (text, file, overrides, seed, runs, first_run, jobs, progress, series = false, keep = None, passed = None, kept = Vec::new()))]
 #[expect(clippy::too_many_arguments, reason = "one argument for each field of the engine's request")]
@@ -69,8 +69,8 @@ pub fn run(
     })
 }
 
-/// Runs one repetition and writes what its points of capture saw to a pcapng file; gives a report as JSON.
-/// The file is `part`, which the caller renames to `path` when it is whole; messages speak of `path`.
+/// Runs one repetition and writes a capture to a pcapng file. Returns a report as JSON. The file is written
+/// as `part`, which the caller renames to `path` when it is complete; messages name `path`.
 #[pyfunction]
 #[pyo3(signature = (text, file, overrides, seed, run, path, part, points, window, snaplen))]
 #[expect(clippy::too_many_arguments, reason = "one argument for each field of the engine's request")]
@@ -91,7 +91,7 @@ pub fn capture(
     attended(py, move |_: &(dyn Fn(()) -> bool + Sync)| api::capture(&request), |()| Ok(()))
 }
 
-/// Runs one repetition up to an instant and gives its connections as `ss -tinm` prints them, or as JSON.
+/// Runs one repetition up to a time. Returns its connections as printed by `ss -tinm`, or as JSON.
 #[pyfunction]
 #[pyo3(signature = (text, file, overrides, seed, run, at, json = false))]
 #[expect(clippy::too_many_arguments, reason = "one argument for each field of the engine's request")]
@@ -113,7 +113,7 @@ pub fn ss(
     )
 }
 
-/// Runs one repetition up to an instant and gives what its queueing disciplines have counted, as JSON.
+/// Runs one repetition up to a time. Returns its qdisc counters as JSON.
 #[pyfunction]
 #[pyo3(signature = (text, file, overrides, seed, run, at))]
 pub fn tc(

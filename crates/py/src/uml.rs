@@ -1,11 +1,11 @@
-//! Runs with real kernels in virtual time. Elsewhere than on Linux each is an error that says so.
+//! Runs with real kernels in virtual time. On systems other than Linux, every function returns an error.
 
 use pyo3::prelude::*;
 use stillair_sim::api::ApiError;
 
 use crate::errors;
 
-/// Runs a scenario with guests, once. The request is JSON; gives the result as JSON and the exit status.
+/// Runs a scenario with guests once. The request is JSON; returns the result as JSON and the exit status.
 #[pyfunction]
 pub fn uml(py: Python<'_>, request: &str) -> PyResult<(String, i32)> {
     py.detach(|| run(request)).map_err(errors::to_python)

@@ -1,9 +1,9 @@
 //! `#[derive(Section)]` declares a table of scenario keys from a struct.
 //!
-//! Each field is a key. Its doc comment is the description in the reference and the JSON Schema, its type is
-//! what the value may be, and its `#[key(...)]` attribute connects it to the parameter of the engine. The
-//! reader, the description, the default, the resolved scenario and the setters of the builder are generated.
-//! `stillair_sim::scenario::spec` has the traits and an example.
+//! Each field is a key. Its doc comment is the description in the reference and the JSON Schema, its type
+//! determines the accepted values, and its `#[key(...)]` attribute maps it to the parameter of the engine.
+//! The reader, the description, the default, the resolved scenario and the setters of the builder are
+//! generated. `stillair_sim::scenario::spec` has the traits and an example.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -13,25 +13,26 @@ use syn::{
     Attribute, Data, DeriveInput, Error, Expr, ExprLit, Fields, Ident, Lit, LitStr, Meta, Result, Token,
 };
 
-/// Declares a table of keys; see the crate's documentation.
+/// Declares a table of keys; see the crate documentation.
 ///
 /// `#[section(params = TYPE, base = EXPR)]` names the engine's parameters and their defaults (without `base`,
-/// each key states its default in words); `kind = "NAME"` makes the table a value of the builder.
-/// `title = "TITLE"` gives the table an entry in the reference and the schema, described by the struct's doc
-/// comment; its keys are the `kind`, if it has one, those of the section `common = TYPE`, and its own.
-/// `expected = "A TABLE WITH ..."` is for errors.
+/// each key describes its default in words); `kind = "NAME"` makes the table a value of the builder. `title =
+/// "TITLE"` gives the table an entry in the reference and the schema, described by the struct's doc comment;
+/// its keys are the `kind`, if any, those of the section `common = TYPE`, and its own. `expected = "A TABLE
+/// WITH ..."` is used in errors.
 ///
-/// `#[key(...)]` takes:
+/// `#[key(...)]` accepts:
 ///
-/// - `to = FIELD`: the engine's field that the key sets; its value in `base` is the default that the
-///   reference shows;
-/// - `or = "WORDS"`: words for a default that depends on other keys;
+/// - `to = FIELD`: the engine's field that the key sets; its value in `base` is the default shown in the
+///   reference;
+/// - `or = "WORDS"`: description of a default that depends on other keys;
 /// - `default = "TEXT"`: a default without a field;
-/// - `need = "EXPECTED"`: the key is required, and the error for a missing one says what is expected;
-/// - `shown = "TABLE.NAME"`: the name in the resolved scenario, without the unit, if it is not the key's;
-/// - `group`: the field is a table whose keys are keys of this one, with their own defaults;
-/// - `quiet`: the resolved scenario leaves out the default;
-/// - `hidden`: the resolved scenario leaves out the key.
+/// - `need = "EXPECTED"`: the key is required, with the expectation to show if it is missing;
+/// - `shown = "TABLE.NAME"`: the name in the resolved scenario, without the unit, if it differs from the
+///   key's;
+/// - `group`: the field is a table whose keys are keys of this table, with their own defaults;
+/// - `quiet`: the resolved scenario omits the default;
+/// - `hidden`: the resolved scenario omits the key.
 #[proc_macro_derive(Section, attributes(section, key))]
 pub fn section(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = syn::parse_macro_input!(input as DeriveInput);

@@ -1,17 +1,17 @@
-//! Runs scenarios and prints what a packet costs.
+//! Runs scenarios and prints the CPU time per packet.
 //!
-//! `bench [--set KEY=VALUE]... FILE...` runs each five times and prints CPU time; `bench --once FILE` runs
-//! once, for callgrind; `bench --capture TARGET FILE SNAPLEN [POINT...]` also writes a capture of each run
-//! and prints what that costs: of a capture into `/dev/null` without the system's writing;
-//! `bench --once --capture ...` writes one, for callgrind; `bench --json FILE RUN` runs one repetition and
-//! prints its summary and the process's memory as JSON, for a comparison that accounts the CPU time of whole
-//! processes from outside.
+//! `bench [--set KEY=VALUE]... FILE...` runs each scenario five times and prints CPU time; `bench --once
+//! FILE` runs once, for callgrind; `bench --capture TARGET FILE SNAPLEN [POINT...]` also captures each run
+//! and prints the cost of the capture (to exclude the cost of writing, use `/dev/null`); `bench --once
+//! --capture ...` captures once, for callgrind; `bench --json FILE RUN` runs one repetition and prints its
+//! summary and the process's memory as JSON, for comparisons that measure the CPU time of whole processes
+//! externally.
 //!
-//! `bench --events FILE` prints how many events a run has.
+//! `bench --events FILE` prints the number of events in a run.
 //!
-//! The unit: for UDP, per packet offered and per packet delivered; for TCP, per segment with data that
-//! reached its receiver, whatever the number of hops, its acknowledgements included. CPU time is the
-//! process's own, from the kernel's accounting, since wall clocks are noisy.
+//! Units: UDP per packet offered and per packet delivered; TCP per data segment received, whatever the number
+//! of hops, including its acknowledgements. CPU time is that of the process as accounted by the kernel,
+//! because wall-clock time is noisy.
 
 use std::fs;
 use std::process::ExitCode;
@@ -21,34 +21,34 @@ use stillair_sim::api::{self, ApiError, CaptureRequest};
 use stillair_sim::scenario::{self, Scenario};
 use stillair_sim::world;
 
-/// The design's bound on CPU time for UDP, in seconds.
+/// Target for UDP CPU time, in seconds.
 const PER_OFFERED: f64 = 250e-9;
 const PER_DELIVERED: f64 = 700e-9;
-/// That for TCP by the most stations it is for: seconds a segment.
+/// Target for TCP CPU time by maximum number of stations, in seconds per segment.
 const PER_SEGMENT: [(usize, f64); 3] = [(1, 1_000e-9), (3, 1_200e-9), (usize::MAX, 1_400e-9)];
-/// The same of a scenario by name: a station of 802.11ax at 600 Mbit/s.
+/// TCP target for individual scenarios: an 802.11ax station at 600 Mbit/s.
 const PER_SEGMENT_OF: [(&str, f64); 1] = [("bench-he", 350e-9)];
-/// What one run may take: of a scenario without stations, and of 10 MB over QUIC.
+/// Target for the CPU time of a run, in seconds: a scenario without stations, and 10 MB over QUIC.
 const PER_RUN: [(&str, f64); 3] = [("wired-4", 0.25), ("bench-quic", 0.015), ("quic-quinn", 0.030)];
 
-/// Runs of a scenario that a figure is made of.
+/// Runs per measurement.
 const TIMES: u64 = 5;
 
 const USAGE: &str = "usage: bench [--once] [--set KEY=VALUE]... SCENARIO... | bench --json SCENARIO RUN | bench --events SCENARIO | \
     bench [--once] --capture TARGET SCENARIO SNAPLEN [POINT...]";
 
-/// User and system time of this process in seconds.
+/// Returns the user and system time of this process in seconds.
 fn cpu_seconds() -> f64 {
-    // linux: proc_pid_stat(5) - fields 14 and 15, in ticks of 1/100 s; the name before them may contain
-    // spaces.
+    // linux: proc_pid_stat(5) - fields 14 and 15, in ticks of 1/100 s; the process name before them may
+    // contain spaces.
     let stat = fs::read_to_string("/proc/self/stat").expect("Linux has /proc");
     let (_, fields) = stat.rsplit_once(')').expect("a name in brackets");
     fields.split_whitespace().skip(11).take(2).map(|t| t.parse::<f64>().expect("ticks")).sum::<f64>() / 100.0
 }
 
-/// Most memory this process ever had resident, in KiB.
+/// Returns the peak resident memory of this process, in KiB.
 fn peak_kib() -> u64 {
-    // linux: proc_pid_status(5) - VmHWM. Unlike getrusage's, it starts anew with the program.
+    // linux: proc_pid_status(5) - VmHWM; unlike getrusage's maximum, it is reset by exec.
     let status = fs::read_to_string("/proc/self/status").expect("Linux has /proc");
     let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:")).expect("every process has memory");
     line.trim().trim_end_matches("kB").trim().parse().expect("KiB")
@@ -58,16 +58,16 @@ fn read(file: &str) -> Result<Scenario, String> {
     read_with(file, &[])
 }
 
-/// The same with keys that are set to other values.
+/// Reads a scenario with overrides.
 fn read_with(file: &str, sets: &[(String, String)]) -> Result<Scenario, String> {
     let text = fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
     scenario::parse(&text, file, sets).map_err(|e| e.to_string())
 }
 
-/// Keys that are set to other values.
+/// Overrides: keys and values.
 type Sets = Vec<(String, String)>;
 
-/// Takes the keys that are set from before the files.
+/// Splits overrides from the files that follow them.
 fn sets<'a>(mut rest: &'a [&'a str]) -> Option<(Sets, &'a [&'a str])> {
     let mut found = Vec::new();
     while let ["--set", set, files @ ..] = rest {
@@ -89,7 +89,7 @@ fn print_json(file: &str, run: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Prints how many events one run of a scenario has.
+/// Prints the number of events in one run of a scenario.
 fn print_events(file: &str) -> Result<(), String> {
     let scenario = read(file)?;
     let mut world = world::wire(&scenario, Seed { seed: scenario.seed, run: 0 }, |recorder| recorder).world;
@@ -98,7 +98,7 @@ fn print_events(file: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs a scenario so often and prints what its packets cost.
+/// Runs a scenario `times` times and prints the cost per packet.
 fn print_cost(file: &str, times: u64, sets: &[(String, String)]) -> Result<(), String> {
     let scenario = read_with(file, sets)?;
     let before = cpu_seconds();
@@ -142,7 +142,7 @@ fn print_cost(file: &str, times: u64, sets: &[(String, String)]) -> Result<(), S
     Ok(())
 }
 
-/// The exit status that an outcome makes.
+/// Returns the exit status for an outcome.
 fn ended(outcome: Result<(), String>) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -153,7 +153,7 @@ fn ended(outcome: Result<(), String>) -> ExitCode {
     }
 }
 
-/// A run of a scenario with a capture of it; gives the frames and the bytes that were written.
+/// Runs a scenario with a capture. Returns the number of frames and bytes written.
 fn captured(target: &str, file: &str, run: u64, snaplen: u32, points: &[&str]) -> Result<(u64, u64), String> {
     let text = fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
     let outcome = api::capture(&CaptureRequest {
@@ -178,8 +178,8 @@ fn captured(target: &str, file: &str, run: u64, snaplen: u32, points: &[&str]) -
     Ok((frames, outcome["bytes"].as_u64().expect("a number of bytes")))
 }
 
-/// Runs a scenario without and with a capture, in turn, and prints CPU time of both, their ratio, and what a
-/// frame costs.
+/// Runs a scenario alternately without and with a capture. Prints the CPU time of both, their ratio, and the
+/// cost per frame.
 fn print_capture_cost(target: &str, file: &str, snaplen: &str, points: &[&str]) -> Result<(), String> {
     let snaplen = snaplen.parse::<u32>().map_err(|e| format!("snaplen {snaplen}: {e}"))?;
     let scenario = read(file)?;
@@ -189,7 +189,7 @@ fn print_capture_cost(target: &str, file: &str, snaplen: &str, points: &[&str]) 
         let begun = cpu_seconds();
         api::run_once(&scenario, Seed { seed: scenario.seed, run })?;
         let between = cpu_seconds();
-        // The pages of a file that is there already would be freed at this capture's cost.
+        // Otherwise this capture would pay for freeing the pages of an existing file.
         if fs::metadata(target).is_ok_and(|found| found.is_file()) {
             fs::remove_file(target).map_err(|e| format!("{target}: {e}"))?;
         }
@@ -208,7 +208,7 @@ fn print_capture_cost(target: &str, file: &str, snaplen: &str, points: &[&str]) 
     Ok(())
 }
 
-/// One run with a capture, for callgrind; prints the frames and the bytes.
+/// Runs once with a capture, for callgrind. Prints the number of frames and bytes.
 fn print_captured(target: &str, file: &str, snaplen: &str, points: &[&str]) -> Result<(), String> {
     let snaplen = snaplen.parse::<u32>().map_err(|e| format!("snaplen {snaplen}: {e}"))?;
     let (frames, bytes) = captured(target, file, 0, snaplen, points)?;

@@ -1,8 +1,8 @@
-//! What a packet from outside costs beside one that is modelled: the same datagrams over the same wire, made
-//! by the model's source or let in and taken out by a driver with their bytes.
+//! Compares the cost of an external packet with that of a modelled packet: the same datagrams over the same
+//! wire, either from a modelled source, or entered and read with their bytes by a driver.
 //!
-//! `bench_doors` prints the CPU time of both per packet and their difference;
-//! `bench_doors --once modelled|external` moves the packets once, for a count of instructions from outside.
+//! `bench_doors` prints the CPU time of both per packet and the difference; `bench_doors --once
+//! modelled|external` moves the packets once, for counting instructions externally.
 
 use std::fs;
 use std::process::ExitCode;
@@ -11,17 +11,17 @@ use stillair_model::types::{Addr, Duration, IfId, Instant, Seed, linear_truesize
 use stillair_sim::scenario::{self, Scenario};
 use stillair_sim::world::{Entering, wire};
 
-/// Packets of a run: one each 20 us over 4 s.
+/// Packets per run: one every 20 us for 4 s.
 const PACKETS: u32 = 200_000;
 const APART: Duration = Duration::from_micros(20);
-/// Bytes of IP.
+/// IP packet length in bytes.
 const BYTES: u32 = 1_500;
 const TIMES: u32 = 9;
 
 fn network(host: &str, flow: &str) -> Result<Scenario, String> {
     let text = format!(
         r#"
-name = "external-io"
+name = "external_io"
 duration = "5 s"
 [link.lan]
 rate = "1 Gbit/s"
@@ -85,14 +85,14 @@ fn external() -> Result<u64, String> {
     Ok(came)
 }
 
-/// User and system time of this process in seconds.
+/// Returns the user and system time of this process in seconds.
 fn cpu_seconds() -> Result<f64, String> {
     let stat = fs::read_to_string("/proc/self/schedstat").map_err(|e| e.to_string())?;
     let nanos = stat.split_whitespace().next().and_then(|ns| ns.parse::<f64>().ok());
     nanos.map(|ns| ns / 1e9).ok_or_else(|| "/proc/self/schedstat says nothing".to_owned())
 }
 
-/// The least CPU time per packet of some runs in ns: what disturbs only adds to it.
+/// Returns the minimum CPU time per packet of several runs, in ns. Disturbances only increase it.
 fn cost(run: fn() -> Result<u64, String>) -> Result<f64, String> {
     let mut least = f64::INFINITY;
     for _ in 0..TIMES {

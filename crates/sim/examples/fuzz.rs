@@ -1,10 +1,9 @@
-//! Looks for scenarios that break the reader or the world: `fuzz reader SEED CASES FILE...` damages the bytes
-//! of scenario files, `fuzz traces SEED CASES FILE...` those of traces, `fuzz world SEED CASES` makes small
-//! networks at random, and `fuzz packets SEED CASES` damages IP packets of hosts outside.
+//! Searches for scenarios that break the reader or the world: `fuzz reader SEED CASES FILE...` corrupts
+//! scenario files, `fuzz traces SEED CASES FILE...` corrupts traces, `fuzz world SEED CASES` generates small
+//! random networks, and `fuzz packets SEED CASES` corrupts IP packets of external hosts.
 //!
-//! Case n has the seed SEED + n, so that a failure, which prints its seed, is replayed by
-//! `fuzz world SEED 1`. How long to go on is for the caller to say (scripts/fuzz.sh): nothing here reads a
-//! clock.
+//! Case n has the seed SEED + n. A failure prints its seed and is reproduced by `fuzz world SEED 1`. The
+//! caller decides how long to run (scripts/fuzz.sh); this program reads no clock.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -25,10 +24,10 @@ use stillair_sim::scenario::{self, Scenario};
 use stillair_sim::trace_file::{self, Format};
 use stillair_sim::world;
 
-/// Attempts to make a failing case smaller.
+/// Maximum attempts to shrink a failing case.
 const SHRINKS: u32 = 300;
 
-/// A source of cases that depends on the seed alone.
+/// Returns a generator of cases that depends only on the seed.
 fn runner(seed: u64) -> TestRunner {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
@@ -36,7 +35,7 @@ fn runner(seed: u64) -> TestRunner {
     TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes))
 }
 
-/// What is wrong, a panic included.
+/// Runs a check. A panic becomes an error.
 fn guarded(check: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
     panic::catch_unwind(AssertUnwindSafe(check)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
@@ -44,13 +43,13 @@ fn guarded(check: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
     })
 }
 
-/// The smallest failing case that is found from one, and what is wrong with it.
+/// Shrinks a failing case. Returns the smallest one found, and its error.
 fn smallest<T: ValueTree>(
     mut tree: T,
     check: impl Fn(&T::Value) -> Result<(), String>,
 ) -> (T::Value, String) {
     let mut smallest = (tree.current(), guarded(|| check(&tree.current())).err().unwrap_or_default());
-    // Panics of the attempts are of no use to the reader.
+    // Panics of the attempts would only clutter the output.
     panic::set_hook(Box::new(|_| {}));
     let mut more = tree.simplify();
     for _ in 0..SHRINKS {
@@ -69,7 +68,7 @@ fn smallest<T: ValueTree>(
     smallest
 }
 
-/// Cases of one kind: `SEED` and on; the first that fails is shown as text and ends the search.
+/// Runs cases of one kind with consecutive seeds. Prints the first failing case as text and stops.
 fn search<S: Strategy>(
     (kind, first, cases): (&str, u64, u64),
     strategy: &S,
@@ -86,21 +85,21 @@ fn search<S: Strategy>(
     Ok(())
 }
 
-/// Damage to the bytes of a file.
+/// Corruption of a file.
 #[derive(Clone, Debug)]
 enum Damage {
     Delete(Index, usize),
     Swap(Index, Index),
     Set(Index, u8),
     Copy(Index, usize, Index),
-    /// A value or key that some reader may stumble over.
+    /// A value or key that might confuse a parser.
     Insert(Index, &'static str),
-    /// All that follows an `=` sign.
+    /// Replaces everything after an `=` sign.
     Value(Index, &'static str),
 }
 
 const STUMBLING: [&str; 25] = [
-    // Longer than messages show, and cut in the middle of a letter where they are cut by bytes.
+    // Longer than messages show, and split within a character if cut by bytes.
     "\"xéééééééééééééééééééééééééééééééééééééééé\"",
     "0",
     "-1",
@@ -179,8 +178,7 @@ fn damaged(text: &str, all: &[Damage]) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Reads a text; what is read runs for a moment, and what is refused is refused with one line that says
-/// where.
+/// Reads a scenario. A valid one runs briefly; an invalid one must be rejected with located errors.
 fn read(text: &str) -> Result<(), String> {
     let lines = 1 + text.matches('\n').count() as u32;
     let sets = match scenario::sweep(text, "f.toml", &[]) {
@@ -201,7 +199,7 @@ fn read(text: &str) -> Result<(), String> {
 
 fn refused(e: &scenario::ScenarioError, lines: u32) -> Result<(), String> {
     let said = e.to_string();
-    // A mistake a line; each says where it is. Of many the last line says how many more there are.
+    // One error per line, each with its location. The last line may state how many more there are.
     let more = match e.more {
         0 => None,
         1 => Some("and 1 more mistake".to_owned()),
@@ -218,8 +216,8 @@ fn refused(e: &scenario::ScenarioError, lines: u32) -> Result<(), String> {
     }
 }
 
-/// Reads a text as a trace of each format; what is read is in order of time, and what is refused names a line
-/// of the text.
+/// Reads a trace in each format. A valid one must be in order of time; an invalid one must name a line of the
+/// text.
 fn trace(text: &str) -> Result<(), String> {
     let lines = text.lines().count().max(1) as u32;
     for format in [Format::Rates, Format::Mahimahi, Format::Theaterq] {
@@ -244,7 +242,7 @@ fn trace(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A scenario that was read can be resolved, wired and run; a thousandth of a second is enough to begin.
+/// Checks that a valid scenario can be resolved, built and run. One millisecond is enough to start.
 fn moment(scenario: &Scenario) -> Result<(), String> {
     drop(scenario.resolved());
     let end = Instant::ZERO + Duration::from_millis(1).min(scenario.duration);
@@ -253,13 +251,13 @@ fn moment(scenario: &Scenario) -> Result<(), String> {
     world.close(end)
 }
 
-/// Packets that come in at once: each is read, changed and answered, and all are merged and split again.
+/// Checks a batch of packets: parses, changes and answers each, then merges and splits all.
 fn batch(packets: &[Vec<u8>]) -> Result<(), String> {
     packets.iter().try_for_each(|packet| packets::check::bytes(packet))?;
     packets::check::batch(packets)
 }
 
-/// Packets as lines of hexadecimal digits, which text2pcap reads.
+/// Returns packets as lines of hexadecimal digits, for text2pcap.
 fn hex(packets: &[Vec<u8>]) -> String {
     let line = |packet: &Vec<u8>| packet.iter().map(|b| format!(" {b:02x}")).collect::<String>();
     packets.iter().map(|packet| format!("000000{}\n", line(packet))).collect()

@@ -1,11 +1,12 @@
-//! A congestion controller of one's own for quinn, beside quinn's, on Wi-Fi, with a ping on the same way:
+//! A user-defined congestion controller for quinn, compared with quinn's own, on Wi-Fi, with a ping on the
+//! same path:
 //!
 //! ```text
 //! cargo run --release -p stillair-sim --example own_controller_on_wifi
 //! ```
 //!
-//! The network is that of `scenarios/quic-quinn.toml`, with three queueing schemes of the access point. The
-//! controller is that of the example `own_controller` of `crates/quinn`, where it runs on links without a
+//! The network is that of `scenarios/quic-quinn.toml`, with three queueing schemes at the access point. The
+//! controller is that of the example `own_controller` in `crates/quinn`, where it runs on links without a
 //! world.
 
 #[path = "../../quinn/examples/own_controller/by_delay.rs"]

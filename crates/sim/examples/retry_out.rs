@@ -1,6 +1,6 @@
 //! Runs a receiver with pseudo retry-out alone, for the paper's worked examples, which give events without
 //! stations. Each line of standard input has the A-MPDUs of one example as JSON; a line of standard output
-//! tells what became of each A-MPDU's frames.
+//! has the outcome of each A-MPDU's frames.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -18,15 +18,15 @@ use stillair_model::wifi::rx::retry_out::{RetryOutParams, SmoothedRate};
 use stillair_model::wifi::rx::{Judge, RxTid};
 use stillair_model::wifi::seq_window::{Seq, SeqWindow};
 
-/// Frames of an A-MPDU, and numbers of the sequence.
+/// Maximum frames per A-MPDU, and size of the sequence number space.
 const MOST: (usize, u16) = (64, 4096);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Events {
-    /// The index at all rates; by the smoothed rate if not said.
+    /// Index at all rates; `None` selects it by the smoothed rate.
     index: Option<u8>,
-    /// The first sequence number of the session.
+    /// First sequence number of the session.
     first: u16,
     ampdus: Vec<Ampdu>,
 }
@@ -34,9 +34,9 @@ struct Events {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Ampdu {
-    /// Sequence numbers in the order in which their frames came.
+    /// Sequence numbers in order of reception.
     received: Vec<u16>,
-    /// Those of them that came broken.
+    /// Sequence numbers received with errors.
     crc_error: BTreeSet<u16>,
     /// Data rate in bit/s.
     #[serde(default = "slowest")]
@@ -48,22 +48,22 @@ const fn slowest() -> u64 {
     6_500_000
 }
 
-/// What became of the frames of one A-MPDU.
+/// Outcome of one A-MPDU's frames.
 #[derive(Serialize)]
 struct After {
-    /// Went up, in this order.
+    /// Sequence numbers passed up, in order.
     up: Vec<u32>,
-    /// Wait for others, those of earlier A-MPDUs included.
+    /// Sequence numbers waiting in the reorder buffer, including those of earlier A-MPDUs.
     kept: BTreeSet<u32>,
-    /// Are marked lost by now and may still come.
+    /// Sequence numbers marked as lost that may still arrive.
     lost: Vec<u16>,
-    /// Came whole and went nowhere.
+    /// Frames received without errors but discarded.
     ignored: Vec<u16>,
-    /// Estimated count of retransmissions of each that came broken.
+    /// Estimated retransmission count of each frame received with errors.
     counts: BTreeMap<u16, Option<u8>>,
     /// Smoothed data rate in bit/s.
     smoothed_bps: u64,
-    /// The index at that rate; none if the method does nothing.
+    /// Index at that rate; `None` if the method has no effect.
     index: Option<u8>,
 }
 
@@ -104,7 +104,7 @@ struct ReceiverSession {
     params: RetryOutParams,
     smoothed: SmoothedRate,
     chain: RetryChain,
-    /// By sequence number, what the sender has: its packet until that goes up.
+    /// Packets of the sender by sequence number, until they are passed up.
     sent: BTreeMap<u16, Option<Pkt>>,
 }
 
@@ -193,7 +193,7 @@ mod tests {
 
     // paper: retry-out figure 3 (b).
     #[test]
-    fn the_idea_of_figure_3() {
+    fn idea_of_figure_3() {
         let one = |seq: u16, errors: &[u16]| json!({ "received": [seq], "crc_error": errors });
         let events = json!({ "index": 1, "first": 3, "ampdus": [one(3, &[3]), one(4, &[]), one(3, &[3]), one(3, &[])] });
         let rows = told(events);
@@ -207,13 +207,14 @@ mod tests {
     }
 
     #[test]
-    fn without_an_index_it_goes_by_the_smoothed_rate() {
+    fn without_an_index_the_smoothed_rate_decides() {
         let at = |rate: u64| json!({ "received": [1, 2], "crc_error": [1], "rate_bps": rate });
         let rows = told(
             json!({ "first": 1, "ampdus": [at(26_000_000), at(26_000_000), at(6_500_000), at(300_000_000)] }),
         );
         let shown: Vec<_> = rows.iter().map(|r| (r["smoothed_bps"].as_u64(), r["index"].as_u64())).collect();
-        // Two frames each: 26, then three quarters twice towards 6.5, then towards 300.
+        // Two frames per rate: 26, then three quarters of the previous value and a quarter of 6.5, twice,
+        // then towards 300.
         let expected =
             [(26_000_000, Some(5)), (26_000_000, Some(5)), (17_468_750, Some(2)), (141_076_171, None)];
         assert_eq!(shown, expected.map(|(bps, index)| (Some(bps), index)));

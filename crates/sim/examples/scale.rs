@@ -1,15 +1,14 @@
-//! What scenarios cost by their size: time to read one and to wire its world, memory per station, time and
-//! events of a run.
+//! Measures the cost of scenarios by size: time to read one and to build its world, memory per station, time
+//! and events of a run.
 //!
-//! `scale [--set KEY=VALUE]... FILE...` prints a line for each. Times are CPU time of this process as the
-//! kernel's scheduler counts it, with the next tick; memory is what is resident, above what it was before. A
-//! segment is one of TCP with data that reached its receiver.
+//! `scale [--set KEY=VALUE]... FILE...` prints a line for each. Times are CPU times of this process from the
+//! kernel's scheduler; memory is the increase of resident memory. Segments are TCP data segments received.
 //!
-//! `scale --start FILE` prints how long reading, wiring and reporting take, in the mean of many tries;
-//! `scale --sweep FILE RUNS` what so many runs cost together and one by one; `scale --once FILE` runs once,
-//! for callgrind, and prints packets and segments delivered; `scale --islands FILE THREADS` runs in one
-//! order, by islands and by islands on so many threads; `scale --tenths FILE` prints what is resident at each
-//! tenth of a run.
+//! `scale --start FILE` prints the mean time of reading, building and reporting over many tries; `scale
+//! --sweep FILE RUNS` compares the cost of runs in one call with that of separate runs; `scale --once FILE`
+//! runs once, for callgrind, and prints packets and segments delivered; `scale --islands FILE THREADS` runs
+//! in a single order, by islands, and by islands on several threads; `scale --tenths FILE` prints the
+//! resident memory at each tenth of a run.
 
 use std::fs;
 use std::process::ExitCode;
@@ -22,37 +21,37 @@ use stillair_sim::scenario::{self, Scenario};
 use stillair_sim::world;
 
 const USAGE: &str = "usage: scale [--set KEY=VALUE]... SCENARIO... | scale --start SCENARIO | scale --sweep SCENARIO RUNS | scale --once SCENARIO | scale --islands SCENARIO THREADS | scale --tenths SCENARIO";
-/// How often a small thing is done for its time, as the system counts in hundredths of a second.
+/// Repetitions of a short operation, because the system counts in hundredths of a second.
 const TRIES: u32 = 200;
 
-/// Runs of a sweep between two looks at the time.
+/// Runs of a sweep between two readings of the time.
 const TURN: u32 = 50;
 
-/// CPU time of the main thread, in nanoseconds.
+/// Returns the CPU time of the main thread, in nanoseconds.
 fn cpu() -> u64 {
-    // linux: Documentation/scheduler/sched-stats.rst - the first number is time on the processor in
+    // linux: Documentation/scheduler/sched-stats.rst - the first number is the time on the CPU in
     // nanoseconds.
     let stat = fs::read_to_string("/proc/self/schedstat").expect("Linux counts it");
     stat.split_whitespace().next().and_then(|n| n.parse().ok()).expect("nanoseconds")
 }
 
-/// CPU time of all threads that there have been, in seconds.
+/// Returns the CPU time of all threads, including finished ones, in seconds.
 fn of_all_threads() -> f64 {
-    // linux: proc_pid_stat(5) - fields 14 and 15, in ticks of 1/100 s; the name before them may contain
-    // spaces.
+    // linux: proc_pid_stat(5) - fields 14 and 15, in ticks of 1/100 s; the process name before them may
+    // contain spaces.
     let stat = fs::read_to_string("/proc/self/stat").expect("Linux has /proc");
     let (_, fields) = stat.rsplit_once(')').expect("a name in brackets");
     fields.split_whitespace().skip(11).take(2).map(|t| t.parse::<f64>().expect("ticks")).sum::<f64>() / 100.0
 }
 
-/// Time since the system was started, in seconds.
+/// Returns the time since boot, in seconds.
 fn uptime() -> f64 {
-    // linux: proc_uptime(5) - the first number is seconds with hundredths.
+    // linux: proc_uptime(5) - the first number is seconds, with two decimals.
     let uptime = fs::read_to_string("/proc/uptime").expect("Linux has /proc");
     uptime.split_whitespace().next().and_then(|n| n.parse().ok()).expect("seconds")
 }
 
-/// Memory that is resident, in KiB.
+/// Returns the resident memory, in KiB.
 fn resident() -> u64 {
     // linux: proc_pid_status(5) - VmRSS.
     let status = fs::read_to_string("/proc/self/status").expect("Linux has /proc");
@@ -60,7 +59,7 @@ fn resident() -> u64 {
     line.trim().trim_end_matches("kB").trim().parse().expect("KiB")
 }
 
-/// What `act` gives, and its CPU time in nanoseconds.
+/// Returns the result of `act`, and its CPU time in nanoseconds.
 fn timed<T>(act: impl FnOnce() -> T) -> (T, u64) {
     let before = cpu();
     let made = act();
@@ -81,7 +80,7 @@ fn segments(summary: &RunSummary) -> u64 {
     summary.flows.values().filter_map(|f| f.tcp.as_ref()).map(|tcp| u64::from(tcp.delivered)).sum()
 }
 
-/// Mean of the frames that exchanges of data had, by station.
+/// Returns the mean number of frames per data exchange, by station.
 fn aggregated(summary: &RunSummary) -> String {
     let means: Vec<f64> = summary.stations.values().filter_map(|s| s.mean_aggregate).collect();
     if means.is_empty() {
@@ -91,7 +90,7 @@ fn aggregated(summary: &RunSummary) -> String {
     }
 }
 
-/// A line about a scenario.
+/// Prints a line about a scenario.
 fn scale(file: &str, sets: &[(String, String)]) -> Result<(), String> {
     let empty = resident();
     let (read, to_read) = timed(|| read(file, sets));
@@ -126,7 +125,7 @@ fn scale(file: &str, sets: &[(String, String)]) -> Result<(), String> {
     Ok(())
 }
 
-/// Packets and segments that a run delivers.
+/// Prints the packets and segments that a run delivers.
 fn once(file: &str) -> Result<(), String> {
     let (_, scenario) = read(file, &[])?;
     let summary = api::run_once(&scenario, Seed { seed: scenario.seed, run: 0 })?;
@@ -134,7 +133,7 @@ fn once(file: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// How long it takes until a run begins, and to make its report.
+/// Prints the time to start a run, and to create its report.
 fn start(file: &str) -> Result<(), String> {
     let none = [("duration".to_owned(), "1 ms".to_owned()), ("warm_up".to_owned(), "0 s".to_owned())];
     let each = |act: &dyn Fn() -> Result<(), String>| -> Result<f64, String> {
@@ -156,7 +155,7 @@ fn start(file: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs together on all processors, and one by one: by turns, as the machine may have other things to do.
+/// Compares runs in one call on all CPUs with separate runs, alternating because the machine may be busy.
 fn sweep(file: &str, runs: &str) -> Result<(), String> {
     let runs: u32 = runs.parse().map_err(|e| format!("runs {runs}: {e}"))?;
     let (text, scenario) = read(file, &[])?;
@@ -183,7 +182,7 @@ fn sweep(file: &str, runs: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// What is resident at each tenth of a run.
+/// Prints the resident memory at each tenth of a run.
 fn tenths(file: &str) -> Result<(), String> {
     let (_, scenario) = read(file, &[])?;
     let ((), took) = timed(|| {
@@ -208,8 +207,8 @@ fn mib() -> f64 {
     resident() as f64 / 1024.0
 }
 
-/// A run in one order, by its islands one after the other, and by its islands on so many threads: reading
-/// apart, report included.
+/// Compares a run in a single order, by islands one after another, and by islands on `threads` threads.
+/// Includes the report, but not reading.
 fn islands(file: &str, threads: &str) -> Result<(), String> {
     let threads: usize = threads.parse().map_err(|e| format!("threads {threads}: {e}"))?;
     let (_, scenario) = read(file, &[])?;

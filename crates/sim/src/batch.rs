@@ -17,13 +17,13 @@ pub struct Batch {
     pub text: String,
     /// Name of the scenario in messages.
     pub file: String,
-    /// For each variant, overrides as pairs of dotted key and value.
+    /// Overrides of each variant, as pairs of dotted key and value.
     pub variants: Vec<Vec<(String, String)>>,
-    /// Seed that replaces the scenario's.
+    /// Seed, instead of the scenario's.
     pub seed: Option<u64>,
     /// Number of repetitions of each variant.
     pub runs: u32,
-    /// Number of parallel runs, over variants and repetitions.
+    /// Number of parallel runs over all variants and repetitions.
     pub jobs: usize,
 }
 
@@ -32,21 +32,21 @@ pub struct Batch {
 pub enum News {
     /// Number of finished runs, over all variants.
     Runs(u64),
-    /// All runs of the variant with this index are finished. The text is the JSON object that
-    /// [`crate::api::run`] returns.
+    /// All runs of the variant with this index are finished. The text is the JSON object returned by
+    /// [`crate::api::run`].
     Variant(usize, String),
     /// A run of the variant with this index has failed, for the given reason. Its remaining runs are not
     /// started; other variants continue.
     Failed(usize, String),
 }
 
-/// Progress of a batch that hands over each run.
+/// Progress of a batch that passes on each run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Each {
     /// A run of the variant with this index is finished: its report as JSON.
     Run(usize, String),
-    /// All runs of the variant with this index are finished. The text is the JSON object that
-    /// [`crate::api::run`] returns, without runs.
+    /// All runs of the variant with this index are finished. The text is the JSON object returned by
+    /// [`crate::api::run`], without runs.
     Variant(usize, String),
     /// Like [`News::Failed`].
     Failed(usize, String),
@@ -55,15 +55,15 @@ pub enum Each {
 /// A variant with unfinished runs.
 struct Variant {
     scenario: Scenario,
-    /// Runs that are not finished yet.
+    /// Number of unfinished runs.
     left: AtomicU32,
     failed: AtomicBool,
 }
 
-/// Runs all variants, `jobs` runs at a time. All variants are read before the first one runs.
+/// Runs all variants, `jobs` runs at a time. Reads all variants before the first run.
 ///
-/// `tell` receives the progress and returns whether to continue. Results do not depend on `jobs`; the order
-/// in which variants finish does. A variant that fails is reported, and does not stop the others.
+/// `tell` receives the progress and returns true to continue. Results do not depend on `jobs`, but the order
+/// in which variants finish does. A variant that fails is reported and does not stop the others.
 pub fn run(batch: &Batch, tell: &(dyn Fn(News) -> bool + Sync)) -> Result<(), ApiError> {
     let files = Folder::of(&batch.file);
     run_by(&Reader { parts: Parts::none(), files: &files }, batch, tell)
@@ -93,8 +93,9 @@ pub fn run_by(
     runs_by(reader, batch, &[], &Ok, &made, &|index, why| tell(News::Failed(index, why)))
 }
 
-/// Like `run`, but hands over each run instead of holding it. By variant, `kept` lists the runs to leave out,
-/// sorted; a variant without missing runs is not reported. Memory does not grow with the number of runs.
+/// Like `run`, but passes on each run instead of keeping it. `kept` lists, by variant, the sorted numbers of
+/// runs to omit; a variant without runs to execute is not reported. Memory does not grow with the number of
+/// runs.
 pub fn run_each(
     batch: &Batch,
     kept: &[Vec<u32>],
@@ -114,8 +115,7 @@ pub fn run_each(
     })
 }
 
-/// Receives the index of a variant, a run, and whether it is the variant's last. Calls are made one at a
-/// time.
+/// Receives the index of a variant, a run, and true for the variant's last run. Calls are serialised.
 type Made<'a, R> = dyn Fn(usize, &Variant, R, bool) -> Result<bool, String> + Sync + 'a;
 
 /// Runs in parallel. `ready` converts each report on the thread of its run.
@@ -164,7 +164,7 @@ fn runs_by<R>(
         }
         Ok(())
     };
-    // One at a time and in order: what is finished early can be kept early.
+    // One at a time and in order, so that a caller can store early results early.
     let next = Mutex::new((0, 0));
     let take = || loop {
         let mut next = next.lock().unwrap_or_else(PoisonError::into_inner);
@@ -193,7 +193,7 @@ mod tests {
     const TEXT: &str = include_str!("../tests/scenario/good.toml");
     const SCHEME: &str = "node.ap.interface.wlan0.scheme";
 
-    /// With all that is recorded beside the summary.
+    /// A batch with all records enabled.
     fn batch(jobs: usize, schemes: &[&str]) -> Batch {
         let recorded = [("record.queues", "10 ms"), ("record.air", "0 s..20 ms")];
         let short = [("duration", "40 ms"), ("warm_up", "0 s")].into_iter().chain(recorded);
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variant_gives_what_it_gives_alone_for_any_number_of_workers() {
+    fn variant_result_does_not_depend_on_other_variants_or_workers() {
         let schemes = ["fifo", "airtime", "fq_mac"];
         let one = results(&batch(1, &schemes));
         assert_eq!(one, results(&batch(3, &schemes)));
@@ -239,9 +239,9 @@ mod tests {
         }
     }
 
-    /// The runs of each variant, handed over one by one, are those of the whole result, except for kept ones.
+    /// The runs passed on are those of the complete result, except for kept ones.
     #[test]
-    fn each_run_is_handed_over() {
+    fn each_run_is_passed_on() {
         let schemes = ["fifo", "airtime"];
         let whole = results(&batch(1, &schemes));
         let told = Mutex::new(Vec::new());
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_in_any_variant_is_told_before_the_first_run() {
+    fn error_in_any_variant_is_reported_before_the_first_run() {
         let said = run(&batch(1, &["fifo", "airtme"]), &|news| panic!("{news:?}")).unwrap_err();
         assert!(
             matches!(said, ApiError::Scenario(error) if error.expected.contains("did you mean \"airtime\"?"))
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn who_stops_keeps_what_was_finished() {
+    fn stopping_keeps_finished_runs() {
         let told = Mutex::new(Vec::new());
         let tell = |news: News| {
             let go_on = !matches!(news, News::Variant(..));

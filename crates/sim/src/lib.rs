@@ -2,15 +2,15 @@
 //!
 //! # Where to start
 //!
-//! | for | type |
+//! | task | type |
 //! |---|---|
-//! | a network, read from TOML and checked | [`scenario::Scenario`], by [`scenario::parse`] |
-//! | one run and its figures | [`api::run_once`], a [`recorder::RunSummary`] |
-//! | many runs, as JSON | [`api::run`] of an [`api::Request`] |
-//! | a run step by step, with its sockets and series | [`run::Session`] |
-//! | a world that packets from outside enter and leave | [`world::World`], by [`world::wire`] |
-//! | every event as it happens | [`stillair_model::types::Sink`], with a [`recorder::Recorder`] in it |
-//! | frames as bytes | [`api::capture`] |
+//! | read and check a network from TOML | [`scenario::Scenario`], from [`scenario::parse`] |
+//! | run once and get the results | [`api::run_once`], which returns a [`recorder::RunSummary`] |
+//! | run many times, with results as JSON | [`api::run`] with an [`api::Request`] |
+//! | run step by step, with access to sockets and series | [`run::Session`] |
+//! | exchange packets with external hosts | [`world::World`], from [`world::wire`] |
+//! | observe every event | [`stillair_model::types::Sink`], containing a [`recorder::Recorder`] |
+//! | capture frames as bytes | [`api::capture`] |
 //!
 //! # A run
 //!
@@ -47,17 +47,17 @@
 //!
 //! # Errors
 //!
-//! An error has the place, what was found, and what is expected:
+//! An error names the location, the value found, and the expected value:
 //!
 //! ```
 //! let error = stillair_sim::scenario::parse("duration = \"5 minutes\"", "link.toml", &[]).unwrap_err();
 //! assert!(error.to_string().starts_with("link.toml:1: "), "{error}");
 //! ```
 //!
-//! # Packets from outside
+//! # External packets
 //!
-//! A node with `host = "external"` has no sockets. A driver owns time, puts packets in, and takes out packets
-//! that arrive.
+//! A node with `host = "external"` has no sockets. A driver controls the time, enters packets, and reads the
+//! packets that arrive.
 //!
 //! ```
 //! use stillair_model::types::{Addr, Duration, IfId, Instant, Seed, linear_truesize};
@@ -87,7 +87,7 @@
 //!
 //! let mut out = Vec::new();
 //! while world.left(&mut out).is_none() {
-//!     let next = world.next_event().expect("it is under way");
+//!     let next = world.next_event().expect("a packet in flight");
 //!     world.advance(next);
 //!     world.put_through();
 //! }

@@ -1,4 +1,4 @@
-//! Access lines and shapers: what waits in a modem, what a shaper keeps out of it, and what of that is told.
+//! Access lines and shapers: queues in a modem, the effect of a shaper in front of it, and their notes.
 
 mod common;
 
@@ -52,13 +52,13 @@ fn goodput(result: &RunSummary) -> f64 {
 }
 
 #[test]
-fn a_flood_fills_the_modems_buffer_and_no_other() {
+fn saturating_flow_fills_only_the_modem_buffer() {
     let result = run(FLOOD, &[]);
-    // 10 Mbit/s of packets of 1498 bytes and 18 more, of which 1470 are payload.
+    // 10 Mbit/s of packets of 1498 bytes and 18 bytes of framing, of which 1470 are payload.
     let expected = 10.0 * 1470.0 / 1516.0;
     assert!((goodput(&result) - expected).abs() < 0.02, "{}", goodput(&result));
-    // 500 ms of waiting packets with their headers of 14 bytes, which on the line are 18; 20 ms there and
-    // back.
+    // 500 ms of queued packets, counted with 14-byte headers, which are 18 bytes on the line, plus 20 ms of
+    // round-trip delay.
     let full = 500.0 * 1516.0 / 1512.0 + 20.0;
     assert!((median_ms(&result) - full).abs() < 3.0, "{}", median_ms(&result));
     let places: Vec<&str> = result.drops.iter().map(|drop| drop.place.as_str()).collect();
@@ -79,7 +79,7 @@ fn a_shaper_keeps_the_modem_empty_in_both_directions() {
 }
 
 #[test]
-fn another_discipline_stands_in_the_class_of_an_htb() {
+fn inner_qdisc_in_an_htb_class() {
     let shaper = "{ down = \"90 Mbit/s\", qdisc = \"fq_codel\" }";
     let result = run(DOWN, &[("node.router.interface.wan.shaper", shaper)]);
     let names: Vec<&String> = result.qdiscs.keys().filter(|name| name.starts_with("router.ifb")).collect();
@@ -88,7 +88,7 @@ fn another_discipline_stands_in_the_class_of_an_htb() {
 }
 
 #[test]
-fn what_comes_in_may_have_a_discipline_of_its_own() {
+fn received_packets_may_have_an_ingress_qdisc() {
     let shaper =
         "{ down = \"90 Mbit/s\", up = \"9 Mbit/s\", qdisc = \"cake\", qdisc_down = { kind = \"fq_codel\" } }";
     let result = run(DOWN, &[("node.router.interface.wan.shaper", shaper)]);
@@ -98,7 +98,7 @@ fn what_comes_in_may_have_a_discipline_of_its_own() {
 }
 
 #[test]
-fn mistakes_are_told() {
+fn errors_are_reported() {
     let says = |set: &[(&str, &str)]| {
         let set: Vec<(String, String)> =
             set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();

@@ -1,4 +1,4 @@
-//! Accounts close and charges end, whatever the scenario; and once the sources stop, everything drains.
+//! In random networks, accounts balance and charges end; after the sources stop, all packets drain.
 
 mod common;
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
 proptest! {
-    // The seed is fixed, so that today's test is tomorrow's; other seeds find other cases.
+    // A fixed seed makes the test reproducible; other seeds find other cases.
     #![proptest_config(ProptestConfig {
         cases: 1500,
         max_shrink_iters: 300,
@@ -18,7 +18,7 @@ proptest! {
     })]
 
     #[test]
-    fn accounts_close_in_midst_and_all_drains_in_order(case in case(), run in 0_u64..4) {
+    fn accounts_close_midway_and_all_packets_drain_in_order(case in case(), run in 0_u64..4) {
         check(&case, run).map_err(TestCaseError::fail)?;
     }
 }

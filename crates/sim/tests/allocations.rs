@@ -1,4 +1,4 @@
-//! A packet takes no memory once a run is warm: what queues, tables and batches need has been taken by then.
+//! Packets allocate no memory once a run is warm: queues, tables and buffers have reached their size by then.
 
 #![expect(unsafe_code, reason = "an allocator that counts")]
 
@@ -17,14 +17,14 @@ use stillair_sim::world::{World, wire};
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// A run is warm when so much of its traffic is over, after the `warm_up` of its scenario; what the next two
-/// seconds take is counted.
+/// Traffic time after the `warm_up` of a scenario until its run is warm. Allocations in the next two seconds
+/// are counted.
 const WARM: Duration = Duration::from_secs(20);
-/// The same over QUIC: until a queue drops something there are more packets under way than ever before, each
-/// with a list of its frames.
+/// The same for QUIC: until a queue first drops packets, the number of packets in flight grows, and each has
+/// a list of its frames.
 const WARM_QUIC: Duration = Duration::from_secs(60);
 
-/// What is wrong with one scenario; nothing if packets took no memory.
+/// Returns an error for a scenario whose packets allocate memory.
 fn wrong(text: &str, name: &str, sets: &[(&str, &str)], warm: Duration) -> Option<String> {
     let sets: Vec<(String, String)> = sets.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
     let scenario = scenario::parse(text, name, &sets).unwrap_or_else(|e| panic!("{e}"));
@@ -35,13 +35,13 @@ fn wrong(text: &str, name: &str, sets: &[(&str, &str)], warm: Duration) -> Optio
     let before = created(&world);
     let ((), took, places) = counted(|| world.run_until(warm + Duration::from_secs(2)));
     let packets = created(&world) - before;
-    // What grows once more takes a few, whatever the number of packets.
+    // Structures that grow once more need a few allocations, whatever the number of packets.
     let wrong = packets < 1_000 || took * 1_000 > packets;
     wrong.then(|| format!("{name}: {took} allocations for {packets} packets\n    {places}"))
 }
 
 #[test]
-fn in_no_scenario_of_the_benchmarks() {
+fn benchmark_scenarios_allocate_nothing_per_packet() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/bench");
     let mut found: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     found.sort();
@@ -52,7 +52,7 @@ fn in_no_scenario_of_the_benchmarks() {
             let name = file.file_name().unwrap().to_str().unwrap();
             let text = fs::read_to_string(file).unwrap();
             match name {
-                // Its one transfer would be over.
+                // The scenario's transfer would be over by then.
                 "quic.toml" => {
                     let sets = [("flow.0.bytes", "1000 MB"), ("duration", "1000 s")];
                     wrong(&text, name, &sets, WARM_QUIC)

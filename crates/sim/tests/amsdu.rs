@@ -1,4 +1,4 @@
-//! A-MSDUs that firmware makes: what they are worth, and what a lost one costs.
+//! A-MSDUs built by firmware: their benefit, and the cost of losing one.
 
 mod common;
 
@@ -8,7 +8,8 @@ use common::{cell, flow, of, parse, run, station};
 use stillair_model::types::{FrameView, Instant, Seed, Sink, TraceEvent};
 use stillair_sim::world::wire;
 
-/// An access point with a station on a channel of 80 MHz, both with this scheme, and a flow that fills it.
+/// An access point with a station on a channel of 80 MHz, both with these schemes, and a flow that saturates
+/// it.
 fn flooded(scheme: &str, station_scheme: &str, rate: &str, more: &str) -> String {
     let buffer = "profile = \"linux-6.6\"\nsysctl.\"net.core.wmem_default\" = 8000000";
     let channel = "band = \"5 GHz\"\nwidth = \"80 MHz\"\nbeacon_interval = \"off\"";
@@ -17,14 +18,14 @@ fn flooded(scheme: &str, station_scheme: &str, rate: &str, more: &str) -> String
         + &flow("udp", "ap", "s", "rate = \"1500 Mbit/s\"\nburst = 64\npayload = 1470")
 }
 
-/// A datagram of 1,470 bytes is 1,520 in an A-MSDU, without padding; n of them are an MPDU of 30 + 1,520 n. A
-/// PPDU has a window of those, 64 or in HE 256, or what 5,484 us hold. Beside it SIFS 16, Block Ack 32 or 40,
-/// AIFS 43 and a back-off of 67.5 us.
+/// A datagram of 1,470 bytes is 1,520 bytes in an A-MSDU, without padding, and n of them are an MPDU of 30 +
+/// 1,520 n bytes. A PPDU holds a window of these, 64 or (HE) 256, or as many as fit in 5,484 us. Plus SIFS
+/// 16, Block Ack 32 or 40, AIFS 43 and backoff 67.5 us.
 #[test]
 fn goodput_follows_the_length_of_the_exchange() {
     const VHT: &str = "vht80-mcs9-nss2-sgi";
     const HE: &str = "he80-mcs11-nss2-gi0.8";
-    // By rate: bits and time of a symbol, the preamble, and what a PPDU lasts a multiple of, in ns.
+    // Bits and duration of a symbol, preamble, and granularity of the PPDU duration, in ns.
     let ideal = |rate: &str, n: u64| {
         let (bits, symbol, preamble, grid) =
             if rate == VHT { (3_120, 3_600, 44_000, 4_000) } else { (16_333, 13_600, 50_400, 100) };
@@ -59,8 +60,8 @@ fn goodput_follows_the_length_of_the_exchange() {
     }
 }
 
-/// Of each frame of the access point with several packets: what was in it at each try that had packets, and
-/// how it came.
+/// For each frame of the access point with several packets: the packets, and for each try whether it was
+/// received.
 #[derive(Default)]
 struct Tries(BTreeMap<Vec<u32>, Vec<bool>>);
 
@@ -79,28 +80,27 @@ impl Sink for Tries {
 }
 
 #[test]
-fn what_is_lost_together_comes_again_together() {
+fn frames_lost_together_are_retransmitted_together() {
     let text = flooded("\"ath10k\"", "\"ath10k\"", "vht80-mcs9-nss2-sgi", ", error_rate = 0.2");
     let mut world = wire(&parse(&text, &[]), Seed { seed: 1, run: 0 }, |_| Tries::default()).world;
     world.run_until(Instant::from_nanos(300_000_000));
     let tries = core::mem::take(&mut world.trace_mut().0);
     assert!(tries.len() > 1_000, "{}", tries.len());
-    // Each packet is in one A-MSDU only, whatever the number of tries; datagrams are numbered as they are
-    // sent.
+    // Each packet is in a single A-MSDU, whatever the number of tries. Datagrams are numbered as sent.
     let mut seen: Vec<u32> = tries.keys().flatten().copied().collect();
     let packets = seen.len();
     seen.sort_unstable();
     seen.dedup();
     assert_eq!(seen.len(), packets);
     assert!(tries.keys().all(|inside| inside.windows(2).all(|two| two[0] + 1 == two[1])), "in order");
-    // All that failed is tried until it comes.
+    // Failed frames are retried until received.
     let again = tries.values().filter(|tries| tries.len() > 1).count();
     assert!((0.15..0.25).contains(&(again as f64 / tries.len() as f64)), "{again} of {}", tries.len());
     assert!(tries.values().all(|tries| tries.iter().rev().skip(1).all(|whole| !whole)));
 }
 
-/// The receiver hands up all packets of a frame, or none: without errors none is missing, with errors as many
-/// are as were dropped.
+/// The receiver passes up all packets of a frame or none. Without errors no packet is missing; with errors as
+/// many are missing as were dropped.
 #[test]
 fn accounts_close_with_losses() {
     for (scheme, retries) in [("\"ath10k\"", 1), ("\"mt76\"", 0), ("\"ath11k\"", 2)] {
@@ -118,7 +118,7 @@ fn accounts_close_with_losses() {
 }
 
 #[test]
-fn a_station_with_ath9k_takes_none_in_a_session() {
+fn ath9k_station_accepts_no_amsdu_in_a_session() {
     let frames = |station: &str| {
         let text = flooded("\"mt76\"", station, "ht40-mcs15-sgi", "");
         let mut world = wire(&parse(&text, &[]), Seed { seed: 1, run: 0 }, |_| Tries::default()).world;
@@ -130,14 +130,14 @@ fn a_station_with_ath9k_takes_none_in_a_session() {
 }
 
 #[test]
-fn a_limit_of_bytes_where_nothing_is_joined_is_refused() {
+fn byte_limit_without_amsdus_is_rejected() {
     let scheme = "{ kind = \"mt76\", amsdu_frames = 1, amsdu_bytes = 7991 }";
     let text = flooded(scheme, "\"mt76\"", "he80-mcs11-nss2-gi0.8", "");
     let said = stillair_sim::scenario::parse(&text, "test.toml", &[]).expect_err("a mistake").to_string();
     assert!(said.contains("amsdu_bytes: found 7991, which has no effect with amsdu_frames = 1"), "{said}");
 }
 
-/// Flows of the packets of each frame that has several, and how many frames had one.
+/// Flows of the packets of each frame with several packets, and the number of frames with a single packet.
 #[derive(Default)]
 struct Inside(Vec<Vec<usize>>, u32);
 
@@ -158,10 +158,10 @@ impl Sink for Inside {
 }
 
 #[test]
-fn mac80211_joins_packets_of_a_flow_and_firmware_what_it_has() {
-    // Two flows to one station, of a server behind the access point: packets alternate in what the firmware
-    // has, and mac80211 has joined them by twos and threes before. 3,895 bytes hold two, and 7,991 five, of
-    // which a device with three buffers takes three.
+fn mac80211_merges_packets_of_a_flow_and_firmware_any() {
+    // Two flows from a server behind the access point to one station: their packets alternate in the
+    // firmware's queue, and mac80211 has merged them by twos and threes before. 3,895 bytes hold two packets,
+    // and 7,991 bytes hold five, of which a device with three buffers uses three.
     let of = |scheme: &str, station: &str| {
         let lan = "forward = true\ninterface.eth0 = { link = \"lan\", address = \"10.0.0.1\" }";
         let text = flooded(scheme, station, "vht80-mcs9-nss2-sgi", "").replace("forward = true", lan);
@@ -185,14 +185,15 @@ fn mac80211_joins_packets_of_a_flow_and_firmware_what_it_has() {
     assert_eq!(of(host, "\"fifo\""), (Some(2), 0));
     let (most, mixed) = of("\"mt76\"", "\"mt76\"");
     assert!(most == Some(5) && mixed > 500, "{most:?} {mixed}");
-    // MT7921 takes 11,454 bytes, seven packets. MT7915 sends 7,991 at most, MT7916 what is taken.
+    // MT7921 accepts 11,454 bytes, seven packets. MT7915 sends at most 7,991 bytes, MT7916 as much as is
+    // accepted.
     let station = "\"mt76\", device = \"mt7921\"";
     assert_eq!(of("\"mt76\", device = \"mt7915\"", station).0, Some(5));
     assert_eq!(of("\"mt76\", device = \"mt7916\"", station).0, Some(7));
 }
 
 #[test]
-fn a_device_sets_scheme_and_numbers_and_keys_beside_it_go_before() {
+fn device_sets_scheme_and_numbers_and_explicit_keys_take_precedence() {
     let read = |device: &str| {
         let text = flooded("\"mt76\"", "\"mt76\"", "vht80-mcs9-nss2-sgi", "");
         let scenario = parse(&text.replacen("scheme = \"mt76\"", device, 1), &[]);
@@ -212,7 +213,7 @@ fn a_device_sets_scheme_and_numbers_and_keys_beside_it_go_before() {
     assert!(resolved.contains("\"frames\":100") && resolved.contains("\"report_frames\":127"), "{resolved}");
     let (_, notes) = read("device = \"mt7615\", scheme = \"fq_mac\"");
     assert!(notes.iter().any(|note| note.contains("fq_mac in place of mt76, which mt7615 has")), "{notes:?}");
-    // The station sends at two streams.
+    // The station uses two streams.
     let (_, notes) = read("device = \"qca9880\"");
     assert!(!notes.iter().any(|note| note.contains("streams")), "{notes:?}");
     let text = flooded("\"mt76\"", "\"mt76\", device = \"mt7921\"", "vht80-mcs9-nss3-sgi", "");
@@ -227,7 +228,7 @@ fn a_device_sets_scheme_and_numbers_and_keys_beside_it_go_before() {
         notes.iter().any(|note| note.contains("mt7615 has no rates of 802.11ax, and its links have some")),
         "{notes:?}"
     );
-    // What a board may have changes no result; when the firmware joins packets does.
+    // Board options do not change the result; the time at which the firmware aggregates does.
     let (_, notes) = read("device = \"ipq8074\"");
     assert!(!notes.iter().any(|note| note.contains("not known: streams")), "{notes:?}");
     assert!(notes.iter().any(|note| note.contains("not known: amsdu_frames of ipq8074")), "{notes:?}");

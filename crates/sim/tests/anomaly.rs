@@ -1,4 +1,4 @@
-//! Two fast stations and a slow one, one-way UDP: what each scheme makes of it, pinned, and set beside the
+//! Two fast stations and a slow one with one-way UDP: results of each scheme, pinned and compared with the
 //! paper.
 
 mod common;
@@ -16,7 +16,7 @@ fn short(sets: &[(&str, &str)]) -> RunSummary {
     run(&parse(ANOMALY, &[&length, sets].concat()), 0)
 }
 
-/// Per station: goodput in kbit/s, airtime in thousandths, frames per aggregate in hundredths.
+/// Per station: goodput in kbit/s, airtime in thousandths, hundredths of frames per aggregate.
 fn row(summary: &RunSummary) -> [[u64; 3]; 3] {
     STATIONS.map(|name| {
         let s = of(summary, name);
@@ -25,10 +25,11 @@ fn row(summary: &RunSummary) -> [[u64; 3]; 3] {
     })
 }
 
-/// Name, settings, and what is pinned of each station.
+/// Name, overrides, and pinned values of each station.
 type Cell<'a> = (&'a str, &'a [(&'a str, &'a str)], [[u64; 3]; 3]);
 
-/// Three seconds of each. A change of behaviour shows here; the bars of the test below are what must hold.
+/// Three seconds each. Detects any change of behaviour; the tolerances of the tests below are the
+/// requirements.
 #[test]
 fn pinned_figures() {
     let cells: [Cell; 7] = [
@@ -67,8 +68,8 @@ fn long(scheme: (&str, &str)) -> [RunSummary; 2] {
     [0, 1].map(|n| run(&scenario, n))
 }
 
-// paper: ending-the-anomaly table1 - the airtime rows: 37.2, 37.2 and 2.0 Mbit/s, 76.4 in all, a third of the
-// air each.
+// paper: ending-the-anomaly table1 - the airtime rows: 37.2, 37.2 and 2.0 Mbit/s, 76.4 in total, a third of
+// the airtime each.
 #[test]
 fn airtime_fairness_as_in_table_1() {
     let runs = long(AIRTIME);
@@ -82,8 +83,8 @@ fn airtime_fairness_as_in_table_1() {
     }
 }
 
-// paper: ending-the-anomaly table1 - the FIFO rows: 18.7 Mbit/s in all, and the slow station has most of the
-// air.
+// paper: ending-the-anomaly table1 - the FIFO rows: 18.7 Mbit/s in total, and most of the airtime for the
+// slow station.
 #[test]
 fn the_anomaly_as_in_table_1() {
     let runs = long(FIFO);

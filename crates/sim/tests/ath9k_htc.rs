@@ -1,4 +1,4 @@
-//! A USB device as a whole: what the air carries, and whom a stopped device holds back.
+//! A complete USB device: use of the air, and flows delayed by a stopped device.
 
 mod common;
 
@@ -12,15 +12,15 @@ const RATE: &str = "rate = \"ht40-mcs7-sgi\", scheme = \"ath9k_htc\"";
 fn the_air_of_a_saturated_station_is_aggregates_of_17_and_16() {
     let text = cell("4 s", QUIET, "scheme = \"ath9k_htc\"")
         + &station("s", 0, RATE)
-        // Four sockets: one send buffer holds fewer datagrams than the host and the target.
+        // Four sockets, because one send buffer holds fewer datagrams than host and target.
         + &flow("udp", "s", "ap", "rate = \"50 Mbit/s\"\npayload = 1472\nburst = 32").repeat(4);
     let mut world = watched(&parse(&text, &[]), 0).world;
     run_to(&mut world, Duration::from_secs(4)).expect("accounts close");
     let accounts = world.books().air_accounts();
     let [_, contention, data, ack, ..] = air_permille(accounts[0].1);
-    // 17 frames: 16 * 1544 + 1542 = 26,246 bytes and 22 bits, 540 bits a symbol: 389 symbols of 3.6 us and a
-    // preamble of 36, on the legacy grid and with the 6 us of 2.4 GHz 1446 us. 16 frames: 367 symbols, 1366
-    // us. Then SIFS and Block Ack 48, AIFS and half of 7 slots (not of 15) 37 + 31.5.
+    // 17 frames: 16 * 1544 + 1542 = 26,246 bytes and 22 bits at 540 bits per symbol: 389 symbols of 3.6 us
+    // and a preamble of 36 us, 1446 us on the legacy grid including the 6 us of 2.4 GHz. 16 frames: 367
+    // symbols, 1366 us. Plus SIFS and Block Ack 48 us, AIFS and half of 7 slots (not 15) 37 + 31.5 us.
     let parts = [contention, data, ack];
     let whole = (1446.0 + 1366.0) / 2.0 + 48.0 + 68.5;
     let expected = [68.5, (1446.0 + 1366.0) / 2.0, 48.0].map(|part| part * 1000.0 / whole);
@@ -32,9 +32,9 @@ fn the_air_of_a_saturated_station_is_aggregates_of_17_and_16() {
 }
 
 #[test]
-fn background_holds_video_back() {
-    // One count for all categories: what background has queued on the host goes first. In ath9k each category
-    // has its own.
+fn background_delays_video() {
+    // A single count covers all categories, so queued background frames go first. ath9k has a count per
+    // category.
     let delay = |scheme: &str| {
         let path = format!("rate = \"ht40-mcs7-sgi\", scheme = \"{scheme}\"");
         let text = cell("4 s", QUIET, "scheme = \"fifo\"")
@@ -48,7 +48,7 @@ fn background_holds_video_back() {
     assert!((15.0..25.0).contains(&htc) && legacy < 6.0, "{htc} {legacy}");
 }
 
-/// A ping's median in milliseconds between a station and its access point, both of this scheme.
+/// Median ping in ms between a station and its access point, both with this scheme.
 fn ping(scheme: &str) -> f64 {
     let text = cell("4 s", QUIET, &format!("scheme = {scheme}"))
         + &station("s", 0, &format!("rate = \"ht40-mcs7-sgi\", scheme = {scheme}"))
@@ -65,9 +65,8 @@ fn a_round_trip_passes_four_buses() {
         );
         1e3 * (ping(&format!("{{ kind = \"ath9k_htc\", {times} }}")) - without)
     };
-    // A packet of 84 bytes is one of the bus. Out: the start and the packet; in: the wait, the start, the
-    // packet, the interrupt. An answer that comes later finds the air idle, and draws no back-off as that
-    // without a bus does.
+    // An 84-byte packet is one USB packet. Out: transfer start and packet. In: delay, transfer start, packet,
+    // interrupt. A delayed reply finds the medium idle and needs no backoff, unlike without USB.
     let late = with(0, 0, 500);
     assert!((late - 2.0 * (2.0 * 10.0 + 500.0)).abs() < 80.0, "{late}");
     for (start, interrupt, wait) in [(50, 0, 500), (0, 50, 500), (0, 0, 700), (100, 60, 670)] {

@@ -1,4 +1,4 @@
-//! The campus that is shipped: how large it is, that its channels are shared in part, and that it runs.
+//! The shipped campus: its size, its partly shared channels, and that it runs.
 
 mod common;
 
@@ -24,7 +24,7 @@ fn fifty_cells_share_sixteen_channels() {
         assert!((3..=4).contains(&aps), "{}: {aps} access points", channel.name);
         assert!(!channel.audible.apart.is_empty(), "{}: everybody hears everybody", channel.name);
     }
-    // Calls of both kinds begin within the first second, and typing does.
+    // Both kinds of calls, and typing, start within the first second.
     scenario.duration = Duration::from_millis(400);
     scenario.warm_up = Duration::ZERO;
     let summary = common::run(&scenario, 0);

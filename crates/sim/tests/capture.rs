@@ -1,5 +1,5 @@
-//! What is written parses back: a small reader of pcapng, radiotap and 802.11 against the frames as the world
-//! showed them.
+//! Captures parse: a small reader of pcapng, radiotap and 802.11 compares them with the frames reported by
+//! the world.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -15,29 +15,29 @@ use stillair_model::wifi::phy::{PhyRate, Width, ppdu_duration};
 use stillair_sim::capture::{Capture, Selection};
 use stillair_sim::{scenario, world};
 
-/// A PPDU as the world showed it, kept.
+/// A PPDU reported by the world.
 struct Shown {
-    /// Without its frames.
+    /// The view, without its frames.
     view: PpduView<'static>,
     mpdus: Vec<MpduView>,
-    /// The packet of each frame that had one.
+    /// Packet of each frame that had one.
     packets: Vec<Option<KeptHeaders>>,
 }
 
-/// What the views that are kept refer to.
+/// Empty packet table for the stored views.
 static NO_PACKETS: LazyLock<Packets> = LazyLock::new(Packets::default);
 
-/// All that was shown: of the air, and of packets at each of the other points.
+/// All reported frames: PPDUs, and packets at each of the other points.
 #[derive(Default)]
 struct Kept {
     air: Vec<Shown>,
     packets: [Vec<(Instant, KeptHeaders)>; POINTS.len() - 1],
 }
 
-/// The points that are captured; the link's first wire goes from the server to the access point.
+/// Captured points. The link's first wire leads from the server to the access point.
 const POINTS: [&str; 4] = ["air-wifi", "lan", "server-eth0", "ap-eth0"];
 
-/// Keeps all that is shown.
+/// Stores all reported frames.
 #[derive(Default, Clone)]
 struct Keeper(Rc<RefCell<Kept>>);
 
@@ -82,10 +82,10 @@ impl Sink for Keeper {
     }
 }
 
-/// A frame read back.
+/// A frame read from a file.
 struct Read<'a> {
     at: u64,
-    /// Radiotap header, or nothing on a wire.
+    /// Radiotap header; empty on a wire.
     radiotap: &'a [u8],
     frame: &'a [u8],
 }
@@ -97,7 +97,7 @@ fn u32_at(b: &[u8], at: usize) -> u32 {
     u32::from_le_bytes([b[at], b[at + 1], b[at + 2], b[at + 3]])
 }
 
-/// All frames of a file by point, the air's first.
+/// Reads all frames of a file, by point, the air first.
 fn read(file: &[u8]) -> [Vec<Read<'_>>; POINTS.len()] {
     let mut found = [const { Vec::new() }; POINTS.len()];
     let mut rest = file;
@@ -121,14 +121,14 @@ fn read(file: &[u8]) -> [Vec<Read<'_>>; POINTS.len()] {
     found
 }
 
-/// The check sequence, bit by bit.
+/// FCS, computed bit by bit.
 fn crc(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(u32::MAX, |crc, &byte| {
         (0..8).fold(crc ^ u32::from(byte), |c, _| if c & 1 == 1 { c >> 1 ^ 0xedb8_8320 } else { c >> 1 })
     })
 }
 
-/// Checks what all frames of the air have.
+/// Checks the properties of all frames on the air.
 fn check_frame(read: &Read<'_>, at: Instant, rate: PhyRate, whole: bool, len: u32) {
     assert_eq!((read.at, read.frame.len()), (at.nanos(), len as usize));
     let (body, end) = read.frame.split_at(read.frame.len() - 4);
@@ -147,14 +147,14 @@ fn check_frame(read: &Read<'_>, at: Instant, rate: PhyRate, whole: bool, len: u3
     }
 }
 
-/// Whether the words of an IPv4 header, or of what it carries, sum to ones.
+/// Returns true if the 16-bit words of these parts sum to ones.
 fn sums_to_ones(parts: &[&[u8]]) -> bool {
     let word = |w: &[u8]| u64::from(w[0]) << 8 | w.get(1).map_or(0, |&b| u64::from(b));
     let sum: u64 = parts.iter().flat_map(|p| p.chunks(2)).map(word).sum();
     sum > 0 && sum.is_multiple_of(0xffff)
 }
 
-/// Checks a packet; gives its length.
+/// Checks a packet and returns its length.
 fn check_packet(bytes: &[u8], p: &Headers) -> usize {
     let length = u32::from(be16(bytes, 2));
     assert_eq!((bytes[0], bytes[1], bytes[8]), (0x45, p.tos, p.ttl));
@@ -175,22 +175,22 @@ fn check_packet(bytes: &[u8], p: &Headers) -> usize {
     length as usize
 }
 
-/// Reads a segment and compares it with its record.
+/// Parses a segment and compares it with its header.
 fn check_tcp(bytes: &[u8], p: &Headers) {
     let header = p.tcp.expect("a record");
     let data = usize::from(bytes[12] >> 4) * 4;
     assert_eq!((be32(bytes, 4), bytes[13], be16(bytes, 18)), (p.seq, header.flags.0, 0));
     assert_eq!(bytes.len() - data, header.payload as usize);
-    // One header for each segment in the packet's own length, one in all here.
+    // The packet's length includes a header per segment; the capture has a single one.
     assert_eq!(p.len, u32::from(p.segs) * (20 + data as u32) + header.payload);
     assert!(bytes[data..].iter().enumerate().all(|(n, &b)| b == (p.seq as u8).wrapping_add(n as u8)));
-    // The listening end has the upper port.
+    // The listening end has the higher port.
     let listener = be16(bytes, 2) > be16(bytes, 0);
     assert_eq!(be16(bytes, 2).abs_diff(be16(bytes, 0)), 8_192);
     let (syn, ack) = (header.flags.has(TcpFlags::SYN), header.flags.has(TcpFlags::ACK));
     assert!(!syn || listener != ack, "SYN to the listener, SYN and ACK to the other");
     assert_eq!(be32(bytes, 8), if ack { p.ack } else { 0 });
-    // Linux with the buffers of the profiles here: both ends scale by 7.
+    // Linux with the buffers of these profiles: both ends have a window scale of 7.
     assert_eq!(u32::from(be16(bytes, 14)) << if syn { 0 } else { 7 }, header.window);
 
     let (mut sacks, mut stamps, mut offer) = (Vec::new(), None, SynOptions::default());
@@ -235,10 +235,10 @@ fn check_answer(read: &Read<'_>, answer: &AckView, mpdus: &[MpduView], tid: u8, 
         let start = u16_at(read.frame, 18) >> 4;
         assert_eq!(read.frame[18] & 0xf, if wide { 4 } else { 0 });
         let bitmap = &read.frame[20..if wide { 52 } else { 28 }];
-        // The capture keeps a scoreboard of its own; the world says what the receiver has.
+        // The capture has its own scoreboard, compared here with the receiver's.
         for (n, mpdu) in mpdus.iter().enumerate() {
             let offset = usize::from(mpdu.seq.wrapping_sub(start) & 0xfff);
-            // The last frames may lie beyond the window, if they did not come.
+            // The last frames may be beyond the window if they were not received.
             let bit = bitmap.get(offset / 8).is_some_and(|byte| byte >> (offset % 8) & 1 == 1);
             assert_eq!(bit, answer.frames[n / 64] >> (n % 64) & 1 == 1, "number {}", mpdu.seq);
         }
@@ -318,12 +318,12 @@ rate = "1 Gbit/s"
 delay = "0.1 ms"
 "#;
 
-/// Runs a scenario of two stations, and gives its capture and what was shown.
+/// Runs a scenario with two stations. Returns its capture and the reported frames.
 fn captured(station: &str, flows: &str, seed: u64) -> (Vec<u8>, Keeper) {
     captured_with("", station, flows, seed)
 }
 
-/// The same with more at the server's interface.
+/// The same with additional keys for the server's interface.
 fn captured_with(server: &str, station: &str, flows: &str, seed: u64) -> (Vec<u8>, Keeper) {
     let hosts = HOSTS.replace("address = \"10.0.0.2\"", &format!("address = \"10.0.0.2\", {server}"));
     let two = [1, 2].map(|n| {
@@ -347,7 +347,7 @@ fn captured_with(server: &str, station: &str, flows: &str, seed: u64) -> (Vec<u8
     (file, keeper)
 }
 
-/// So many datagrams a second.
+/// A flow of `datagrams` datagrams per second.
 fn udp(from: &str, to: &str, datagrams: u32, payload: u32, mark: u8) -> String {
     format!(
         "[[flow]]\nkind = \"udp\"\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"{} bit/s\"\n\
@@ -360,7 +360,8 @@ fn tcp(from: &str, to: &str) -> String {
     format!("[[flow]]\nkind = \"tcp\"\nfrom = \"{from}\"\nto = \"{to}\"\n")
 }
 
-/// Compares a capture with what was shown; gives frames that were sent again although they had been received.
+/// Compares a capture with the reported frames. Returns the number of frames retransmitted although they had
+/// been received.
 fn compare(file: &[u8], keeper: &Keeper) -> usize {
     let [air, wired @ ..] = read(file);
     let Kept { air: shown, packets } = &*keeper.0.borrow();
@@ -372,7 +373,7 @@ fn compare(file: &[u8], keeper: &Keeper) -> usize {
             assert_eq!(read.frame.len(), 14 + length.max(46));
         }
     }
-    // PPDUs are shown in the order in which they began, and so are their frames.
+    // PPDUs and their frames are reported in order of their start.
     let mut frames = 0..air.len();
     let repeats = shown.iter().map(|s| check_ppdu(s, &mut frames, &air)).sum();
     assert_eq!(frames.len(), 0, "no frame that was not shown");
@@ -383,7 +384,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_written_reads_back(
+    fn written_file_reads_back(
         rate in prop::sample::select(vec!["ht20-mcs15-sgi", "ht40-mcs31-sgi", "ht40-mcs3-lgi", "ht20-mcs0-lgi", "ofdm-6"]),
         (errors, lost) in (0_u8..60, 0_u8..60),
         retry_limit in 1_u8..12,
@@ -413,12 +414,12 @@ proptest! {
 }
 
 #[test]
-fn a_frame_sent_again_after_a_lost_block_ack_is_the_same_frame() {
+fn frame_retransmitted_after_a_lost_block_ack_is_unchanged() {
     let station = "rate = \"ht20-mcs7-lgi\", ack_error_rate = 0.5";
     let (file, keeper) = captured(station, &udp("server", "sta1", 5_000, 700, 0), 1);
     assert!(compare(&file, &keeper) > 100);
     let [air, ..] = read(&file);
-    // Sequence numbers do not come round in this run, so a number is a packet.
+    // Sequence numbers do not wrap in this run, so each identifies a packet.
     let mut bodies = std::collections::BTreeMap::new();
     for f in air.iter().filter(|f| f.frame[0] == 0x88) {
         let body = &f.frame[34..f.frame.len() - 4];
@@ -430,8 +431,7 @@ fn a_frame_sent_again_after_a_lost_block_ack_is_the_same_frame() {
 #[test]
 fn a_host_sees_packets_before_they_are_split_and_all_segments_in_them() {
     let loss = "qdisc = { kind = \"netem\", loss = 0.02 }";
-    // How often several holes are open at once is chance: with the seeds 1 to 8 in 0 to 98 acknowledgements,
-    // here in 98.
+    // The number of acknowledgements with several SACK blocks is random: 0 to 98 with seeds 1 to 8, here 98.
     let (file, keeper) = captured_with(loss, "rate = \"ht20-mcs15-sgi\"", &tcp("server", "sta1"), 5);
     compare(&file, &keeper);
     let kept = keeper.0.borrow();

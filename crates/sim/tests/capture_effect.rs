@@ -1,4 +1,4 @@
-//! Capture: a frame that is loud enough at its receiver comes through others.
+//! Capture effect: a sufficiently strong frame is received despite other frames.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::{cell, flow, parse, run_to, station, watched};
 use stillair_model::types::Duration;
 use stillair_sim::world::World;
 
-/// Two stations at these places upload in single frames to an access point at 30 m, 30 m.
+/// Two stations at these positions upload in single frames to an access point at 30 m, 30 m.
 fn run(capture: &str, places: [&str; 2]) -> World<common::Watcher> {
     let channel = format!(
         "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nbasic_rate = \"ofdm-6\"\n{capture}"
@@ -37,9 +37,9 @@ fn seen(w: &World<common::Watcher>) -> (Vec<u64>, u64, u64) {
 }
 
 #[test]
-fn as_loud_as_the_other_is_as_without() {
-    // Both at 10 m, at places where they hear each other: the channel is worked out frame by frame only with
-    // capture.
+fn equal_levels_have_no_capture_effect() {
+    // Both at 10 m from the access point, in range of each other. Only the run with capture simulates frame
+    // by frame.
     let places = ["30 m, 20 m", "30 m, 40 m"];
     let (without, with) = (run("", places), run(CAPTURE, places));
     assert!(without.trace().collided > 100);
@@ -47,15 +47,14 @@ fn as_loud_as_the_other_is_as_without() {
 }
 
 #[test]
-fn of_two_the_nearer_comes_through_collisions() {
-    // At 5 and 12 m, by 30 dB for ten times the distance: 11.4 dB louder.
+fn nearer_of_two_stations_survives_collisions() {
+    // At 5 and 12 m, with 30 dB per decade: 11.4 dB stronger.
     let places = ["30 m, 25 m", "30 m, 42 m"];
     let (without, with) = (run("", places), run(CAPTURE, places));
     let [near, far] = with.trace().delivered[..] else { panic!("two flows") };
     let [a, b] = without.trace().delivered[..] else { panic!("two flows") };
     assert!((0.9..1.1).contains(&(a as f64 / b as f64)), "{a} {b}");
-    // Of what overlaps one of the two is received: of the tries that were lost before, three in ten or more
-    // are not.
+    // One of two overlapping frames is received: at least three in ten of the tries lost before.
     assert!(
         with.trace().collided * 10 < without.trace().collided * 7,
         "{:?} {:?}",
@@ -63,14 +62,14 @@ fn of_two_the_nearer_comes_through_collisions() {
         seen(&without)
     );
     assert!(near as f64 > 1.1 * far as f64 && near + far > a + b, "{near} {far} {a} {b}");
-    // With a threshold that it does not reach nothing is different.
+    // With a threshold above the difference, nothing changes.
     assert_eq!(seen(&run("capture = \"11.5 dB\"", places)), seen(&without));
 }
 
 #[test]
-fn of_two_that_are_hidden_the_nearer_has_more_than_twice_as_much() {
-    // 46.7 and 30 dB for ten times the distance: at 16 dBm they sense each other up to 51 m. At 6 and 47 m
-    // from the access point.
+fn nearer_of_two_hidden_stations_gets_more_than_twice_as_much() {
+    // 46.7 dB and 30 dB per decade: at 16 dBm they sense each other up to 51 m. At 6 and 47 m from the access
+    // point.
     let places = ["30 m, 24 m", "30 m, 77 m"];
     let (without, with) = (run("", places), run(CAPTURE, places));
     let near = |w: &World<common::Watcher>| w.trace().delivered[0];

@@ -1,5 +1,5 @@
-//! A capture whose halves are apart writes the same file; what finds no room is counted, and the rest stays
-//! as it was.
+//! A capture in two halves writes the same file as a single one. Frames that do not fit are counted, and do
+//! not change the rest.
 
 mod common;
 
@@ -13,14 +13,13 @@ use stillair_sim::run::Session;
 use stillair_sim::scenario::{self, Scenario};
 use stillair_sim::world::wire;
 
-/// The half beside the world, whose full batches are kept.
+/// The half next to the world; stores full batches.
 struct Apart {
     watcher: Watcher,
     batches: Vec<FrameBatch>,
-    /// Of these batches, counted from the first, the ones that take nothing more while the next would be
-    /// filled.
+    /// Index of a batch that accepts nothing more after it is full, until the next would be full.
     stuck: Option<usize>,
-    /// Frames, or exchanges, that come while it is stuck.
+    /// Frames or exchanges omitted meanwhile.
     left: usize,
 }
 
@@ -56,7 +55,7 @@ fn selection(points: &str, snaplen: u32) -> Selection {
     Selection { points: vec![points.to_owned()], from: Instant::ZERO, until: Instant::NEVER, snaplen }
 }
 
-/// A run captured whole and in halves: both files, and what the halves came to.
+/// Captures a run directly and in halves. Returns both files and the state of the halves.
 fn both(scenario: &Scenario, all: &Selection, stuck: Option<usize>) -> (Vec<u8>, Vec<u8>, Apart, Captured) {
     let (mut whole, mut parts) = (Vec::new(), Vec::new());
     let capture = Capture::new(scenario, all, &mut whole).expect("points are there");
@@ -81,8 +80,7 @@ fn shipped(name: &str, duration: &str) -> Scenario {
 
 #[test]
 fn halves_write_what_a_whole_capture_writes() {
-    // TCP over aggregates; power save with beacons that tell of frames; calls; stations that do not hear each
-    // other; pages.
+    // TCP over aggregates; power save with TIM elements in beacons; calls; hidden stations; web pages.
     for (name, duration, snaplen) in [
         ("home", "1 s", 0),
         ("home", "1 s", 160),
@@ -99,7 +97,7 @@ fn halves_write_what_a_whole_capture_writes() {
 
 #[test]
 fn bytes_of_external_hosts_are_the_same_in_every_length() {
-    // Of A-MSDUs too; frames are lost, and so sent again without their packets after an answer was.
+    // Also A-MSDUs. Frames are lost, and after a lost acknowledgement retransmitted without their packets.
     let amsdus = text("external", "ath10k", "").replace("20 MHz", "80 MHz").replace(
         "rate = \"ht20-mcs3-lgi\", retry_chain = [\"mcs3\", \"mcs1\"]",
         "rate = \"vht80-mcs9-nss2-sgi\"",
@@ -133,7 +131,7 @@ fn bytes_of_external_hosts_are_the_same_in_every_length() {
     }
 }
 
-/// All blocks of a file: type and bytes.
+/// Reads all blocks of a file: type and bytes.
 fn blocks(file: &[u8]) -> Vec<(u32, &[u8])> {
     let word = |at: usize| u32::from_le_bytes(*file[at..].first_chunk().expect("a word"));
     let (mut found, mut at) = (Vec::new(), 0);
@@ -146,7 +144,7 @@ fn blocks(file: &[u8]) -> Vec<(u32, &[u8])> {
 }
 
 #[test]
-fn what_finds_no_room_is_counted_and_the_rest_is_as_it_was() {
+fn omitted_frames_are_counted_and_the_rest_is_unchanged() {
     const FRAME: u32 = 6;
     const STATISTICS: u32 = 5;
     for (name, duration) in [("home", "1 s"), ("anomaly-web", "6 s")] {
@@ -166,12 +164,12 @@ fn what_finds_no_room_is_counted_and_the_rest_is_as_it_was() {
             );
         }
         assert!(left_out.iter().sum::<u64>() >= 300, "{name}: {left_out:?}");
-        // What is there is in the whole file too, byte by byte and in that order: Block Acks, numbers and
-        // ports do not depend on what was left out.
+        // All frames of the partial file are in the complete file, byte for byte and in the same order: Block
+        // Acks, numbers and ports do not depend on omitted frames.
         let mut rest = whole.iter();
         let frames = parts.iter().filter(|(kind, _)| *kind == FRAME);
         assert!(frames.into_iter().all(|frame| rest.any(|other| other == frame)), "{name}");
-        // The file says how many are not: isb_ifdrop is the last option but for the end of them.
+        // isb_ifdrop, the last option before the end of options, counts the omitted frames.
         let dropped: Vec<u64> = parts
             .iter()
             .filter(|(kind, _)| *kind == STATISTICS)

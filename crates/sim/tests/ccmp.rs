@@ -1,4 +1,4 @@
-//! Encrypted data frames: what they cost on the air.
+//! Encrypted data frames: their airtime overhead.
 
 mod common;
 
@@ -14,7 +14,7 @@ fn text(cipher: &str, ap: &str, flows: &str) -> String {
         + flows
 }
 
-/// Frames and time on the air of each data PPDU, in us.
+/// Frames and airtime in us of each data PPDU.
 #[derive(Default)]
 struct Sent(Vec<(u32, u64)>);
 
@@ -29,7 +29,7 @@ impl Sink for Sent {
     }
 }
 
-/// The longest PPDU of the access point.
+/// Returns the longest PPDU of the access point.
 fn longest(cipher: &str, ap: &str, flows: &str) -> (u32, u64) {
     let scenario = parse(&text(cipher, ap, flows), &[]);
     let mut world = wire(&scenario, Seed { seed: 1, run: 0 }, |_| Sent::default()).world;
@@ -41,34 +41,34 @@ const CCMP: &str = "cipher = \"ccmp\"";
 
 #[test]
 fn every_data_frame_is_16_bytes_longer() {
-    // Pings of 1,000 bytes, which go singly: 1,010 + 28 bytes of IP and 38 around it take 17 symbols of 3.6
-    // us at 520 bits a symbol; 16 bytes more are 8,768 bits, 17 symbols of which 8,840 are full: still as
-    // long. With 1,020 they are one more.
+    // Pings of 1,000 bytes are sent as single frames: 1,010 + 28 bytes of IP and 38 bytes of overhead take 17
+    // symbols of 3.6 us at 520 bits per symbol. With 16 bytes more, 8,768 of 8,840 bits are used: same
+    // duration. Pings of 1,036 bytes need one more symbol.
     let ping = |payload: u32| flow("udp_ping", "ap", "s", &format!("payload = {payload}"));
     for (payload, more) in [(1_000, 0), (1_036, 4)] {
         let (none, ccmp) = (longest("", "", &ping(payload)), longest(CCMP, "", &ping(payload)));
         assert_eq!((none.0, ccmp.0, ccmp.1 - none.1), (1, 1, more), "{payload}: {none:?} {ccmp:?}");
     }
-    // 32 frames of 1,500 bytes: 16 bytes each are 4,096 bits, 8 symbols; with the short guard interval the
-    // whole lasts a multiple of 4 us.
+    // 32 frames of 1,500 bytes: 16 bytes each are 4,096 bits, or 8 symbols; with the short guard interval,
+    // the total duration is a multiple of 4 us.
     let flood = flow("udp", "ap", "s", "rate = \"200 Mbit/s\"\npayload = 1472\nburst = 8");
     let (none, ccmp) = (longest("", "", &flood), longest(CCMP, "", &flood));
     assert_eq!((none.0, ccmp.0), (32, 32));
     assert!((28..=32).contains(&(ccmp.1 - none.1)), "{none:?} {ccmp:?}");
-    // Older chips put ten delimiters of four bytes between frames: 31 times 40 bytes are 19 symbols.
+    // Older chips insert ten 4-byte delimiters between frames: 31 times 40 bytes are 19 symbols.
     let old = longest(CCMP, ", cipher_delimiters = 10", &flood);
     assert_eq!(old.0, 32);
     assert!((68..=72).contains(&(old.1 - ccmp.1)), "{ccmp:?} {old:?}");
 }
 
 #[test]
-fn it_costs_a_hundredth() {
+fn encryption_costs_one_percent() {
     let flood = flow("udp", "ap", "s", "rate = \"200 Mbit/s\"\npayload = 1472\nburst = 8");
     let goodput = |cipher: &str| of(&run(&parse(&text(cipher, "", &flood), &[]), 0), "s").goodput_mbps;
     let (none, ccmp) = (goodput(""), goodput(CCMP));
     let loss = 100.0 * (1.0 - ccmp / none);
     assert!((0.6..1.4).contains(&loss), "{none} {ccmp}");
-    // What it costs is not the sender's to pay: delivered packets are as long as before.
+    // The overhead is not part of the packets: their lengths do not change.
     assert!(
         (run(&parse(&text(CCMP, "", &flood), &[]), 0).trace_hash)
             != run(&parse(&text("", "", &flood), &[]), 0).trace_hash
@@ -76,7 +76,7 @@ fn it_costs_a_hundredth() {
 }
 
 #[test]
-fn delimiters_without_a_cipher_are_refused() {
+fn delimiters_without_a_cipher_are_rejected() {
     let text = text("", ", cipher_delimiters = 10", "");
     let said = stillair_sim::scenario::parse(&text, "test.toml", &[]).expect_err("a mistake").to_string();
     assert!(

@@ -1,11 +1,11 @@
-//! Several cells: on channels of their own, on one channel, and behind one another.
+//! Several cells: on separate channels, on one channel, and in a chain.
 
 mod common;
 
 use common::{flow, of, parse, run};
 use stillair_sim::recorder::RunSummary;
 
-/// Two access points, each with a station that it sends to without end; `channels` says which each is on.
+/// Two access points, each saturating one station. `channels` are their channels.
 fn two_cells(channels: [&str; 2]) -> RunSummary {
     let mut text = "name = \"cells\"\nduration = \"3 s\"\nwarm_up = \"1 s\"\n".to_owned();
     for (name, band, width) in
@@ -38,24 +38,23 @@ fn cells_on_one_channel_share_it_and_others_do_not() {
     assert!(alone.iter().all(|mbps| (58.0..62.0).contains(mbps)), "{alone:?}");
     let shared = two_cells(["one", "one"]);
     for mbps in goodput(&shared) {
-        // Each gets half but for collisions, of which there are few among two.
+        // Each gets half, less collisions, which are rare with two senders.
         assert!((0.44..0.52).contains(&(mbps / alone[0])), "{mbps} of {alone:?}");
     }
     assert!(shared.air["one"]["collision_us"] > 0.0);
-    // Every channel's account covers the whole run, that of an empty one too.
+    // The account of every channel covers the whole run, even of an unused channel.
     let bands = two_cells(["one", "low"]);
     for channel in ["one", "two", "low"] {
         assert!((air(&bands, channel) - 3e6).abs() < 1.0, "{channel} {:?}", bands.air);
     }
     assert_eq!(bands.air["two"]["idle_us"], 3e6);
-    // SIFS is shorter and each PPDU has its extension at 2.4 GHz: no great difference.
+    // SIFS is shorter at 2.4 GHz, but each PPDU has a signal extension: little difference.
     let [high, low] = goodput(&bands);
     assert_eq!(high, alone[0]);
     assert!((low / high - 1.0).abs() < 0.01, "{low} {high}");
 }
 
-/// A gateway, a relay and a station behind it. The relay has one radio for both sides, or one on each
-/// channel.
+/// A gateway, a relay and a station behind it. The relay has one radio for both sides, or one per channel.
 fn relayed(channel: &str, radio: &str) -> RunSummary {
     let text = format!(
         r#"
@@ -90,6 +89,7 @@ fn a_relay_with_one_radio_has_half_for_each_side() {
     let one = of(&relayed("a", "radio = \"down\""), "far").goodput_mbps;
     let two = of(&relayed("b", ""), "far").goodput_mbps;
     assert!((58.0..62.0).contains(&two), "{two}");
-    // Gateway and relay take turns by EDCA: each has about half of the air, and what passes is the lesser.
+    // Gateway and relay share the air by EDCA: each has about half, and the throughput is the lower of the
+    // two.
     assert!((0.44..0.52).contains(&(one / two)), "{one} of {two}");
 }

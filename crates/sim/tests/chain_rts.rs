@@ -1,4 +1,4 @@
-//! Entries of a retry chain that begin with RTS and CTS: airtime to the microsecond.
+//! Retry chain entries with RTS/CTS: airtime to the microsecond.
 
 mod common;
 
@@ -7,10 +7,10 @@ use stillair_model::types::Duration;
 use stillair_model::wifi::phy::timing::Timing;
 use stillair_model::wifi::phy::{Band, OfdmRate, PhyRate, frame, ppdu_duration};
 
-/// Microseconds of data and of protection that the access point's frames take.
+/// Returns the airtime of the access point's data and protection, in us.
 fn used(band: &str, path: &str) -> [f64; 2] {
     let channel = format!("band = \"{band}\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"");
-    // Voice has no session: each frame goes alone, and is not sent again by software.
+    // Voice has no Block Ack session: each frame is sent on its own and not retried by software.
     let text = cell("1 s", &channel, "scheme = \"fifo\"")
         + &station("s", 0, path)
         + &flow("udp", "ap", "s", "rate = \"1 Mbit/s\"\npayload = 1472\ndscp = \"CS6\"\nstop = \"0.23 s\"");
@@ -19,7 +19,7 @@ fn used(band: &str, path: &str) -> [f64; 2] {
     ["data_us", "protection_us"].map(|part| air[part].as_f64().expect("a number"))
 }
 
-/// Each frame takes these two times, to the nanosecond.
+/// Checks that each frame takes these two times, to the nanosecond.
 fn check([data, protection]: [f64; 2], of_data: f64, of_protection: f64) {
     let frames = protection / of_protection;
     assert!(frames >= 10.0 && frames.fract() == 0.0, "{protection} {of_protection}");
@@ -52,8 +52,8 @@ fn an_entry_costs_rts_and_cts_at_the_control_rate() {
 }
 
 #[test]
-fn a_lost_rts_is_a_try() {
-    // Out of reach: two tries with the frame, three of no more than an RTS of 28 us.
+fn lost_rts_counts_as_a_try() {
+    // Out of range: two tries with the frame, three of only an RTS of 28 us.
     let path = "rate = \"ht20-mcs7-lgi\", snr = \"-10 dB\", retry_chain = [{ rate = \"mcs7\", tries = 2 }, \
                 { rate = \"mcs6\", tries = 3, rts = true }]";
     let m7 = us(ppdu_duration(PhyRate::parse("ht20-mcs7-lgi").unwrap(), 1_538, Band::Ghz5));

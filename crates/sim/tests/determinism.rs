@@ -1,4 +1,4 @@
-//! Same scenario, seed and version: the same trace and the same result, for any number of workers.
+//! Same scenario, seed and version: same trace and same result for any number of workers.
 
 mod common;
 
@@ -32,7 +32,7 @@ fn hashes(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn twice_the_same_and_for_any_number_of_workers() {
+fn results_are_reproducible_for_any_number_of_workers() {
     let one = results(&request(1, None, 0));
     assert_eq!(one, results(&request(1, None, 0)));
     assert_eq!(one, results(&request(4, None, 0)));
@@ -42,7 +42,7 @@ fn twice_the_same_and_for_any_number_of_workers() {
 fn runs_and_seeds_are_different_things() {
     let mut all = hashes(&results(&request(2, Some(1), 0)));
     let shifted = hashes(&results(&request(2, Some(1), 3)));
-    // Repetitions have their numbers: the fourth of one request is the first of another.
+    // Repetitions are numbered: the fourth of one request is the first of another.
     assert_eq!(all[3..], shifted[..3]);
     all.extend(hashes(&results(&request(2, Some(2), 0))));
     all.sort();
@@ -50,7 +50,7 @@ fn runs_and_seeds_are_different_things() {
     assert_eq!(all.len(), 12);
 }
 
-/// A cell with errors, collisions and traffic in both directions, so that every stream is drawn from.
+/// A cell with errors, collisions and traffic in both directions, which draws from every random stream.
 fn busy(scheme: &str, before: &str, after: &str) -> String {
     let path = "rate = \"ht20-mcs7-sgi\", retry_chain = [\"mcs7\", \"mcs3\"], error_rate = 0.2, ack_error_rate = 0.1";
     cell("1 s", "band = \"5 GHz\"\nwidth = \"20 MHz\"", &format!("scheme = \"{scheme}\""))
@@ -63,8 +63,8 @@ fn busy(scheme: &str, before: &str, after: &str) -> String {
         + &flow("ping", "a", "b", "interval = \"10 ms\"\ndscp = \"CS6\"")
 }
 
-/// Hashes of whole traces. They are to be changed with every change of behaviour, and with nothing else: who
-/// changes them says in the commit what behaves differently and why.
+/// Hashes of whole traces. They change with behaviour and for no other reason; a commit that changes them
+/// explains the change in behaviour.
 #[test]
 fn pinned_traces() {
     let anomaly = |scheme| {
@@ -94,12 +94,12 @@ fn pinned_traces() {
 }
 
 #[test]
-fn a_silent_station_changes_nobodys_draws() {
+fn silent_station_changes_no_random_streams() {
     let idle = station("idle", 9, "rate = \"ht20-mcs0-lgi\"");
     let seen = |before: &str, after: &str| {
         let summary = run(&parse(&busy("airtime", before, after), &[]), 0);
         let mut json = serde_json::to_value(summary).expect("JSON");
-        // The hash has numbers of places in it, and Jain's index counts the silent one.
+        // The hash includes place numbers, and Jain's index counts the silent station.
         for key in ["trace_hash", "jain_airtime"] {
             json[key] = Value::Null;
         }

@@ -1,5 +1,4 @@
-//! Figures of datagrams by the time at which they were due: a sender that is held up, or skips, leaves
-//! nothing out.
+//! Datagram statistics by due time: a sender that is blocked or skips datagrams omits nothing.
 
 mod common;
 
@@ -7,7 +6,7 @@ use common::{flow, parse, run};
 use proptest::prelude::*;
 use stillair_sim::recorder::RunSummary;
 
-/// Two hosts on a wire, measured from 2 s on; `queue` is the sender's discipline.
+/// Two hosts on a wire, measured from 2 s on. `queue` is the sender's qdisc.
 fn wire(rate: &str, queue: &str, more: &str) -> RunSummary {
     run(&parse(&text("12 s", rate, queue, more), &[]), 0)
 }
@@ -27,7 +26,7 @@ fn text(duration: &str, rate: &str, queue: &str, more: &str) -> String {
     )
 }
 
-/// The link of `wire` carries `slow` from 4 s to 8 s, and 100 Mbit/s otherwise.
+/// Slows the link of `wire` to `slow` from 4 s to 8 s; 100 Mbit/s at all other times.
 fn stalls(slow: &str) -> String {
     format!(
         "[[step]]\nat = \"4 s\"\nset = [\"link.lan.rate={slow}\"]\n\
@@ -35,7 +34,7 @@ fn stalls(slow: &str) -> String {
     )
 }
 
-/// Datagrams that are due are received, lost or under way, and a call has the loss of its flow.
+/// Checks that due datagrams are received, lost or in flight, and that a call has the loss of its flow.
 fn closes(s: &RunSummary) {
     for (name, of) in &s.flows {
         let (Some(due), Some(packets), Some(lost)) = (of.due, of.packets, of.lost) else { continue };
@@ -52,8 +51,8 @@ fn closes(s: &RunSummary) {
 }
 
 #[test]
-fn a_call_that_dies_has_a_loss_and_a_score() {
-    // The last 32 of 60 s, or 20 s in the middle; 50 packets are due each second.
+fn dying_call_has_a_loss_and_a_score() {
+    // The last 32 of 60 s, or 20 s in the middle; 50 packets are due per second.
     for (steps, lost) in [
         (
             "[[step]]\nat = \"30 s\"\nset = [\"node.a.interface.eth0.qdisc={ kind = \\\"netem\\\", loss = 1 }\"]\n",
@@ -79,7 +78,8 @@ fn a_call_that_dies_has_a_loss_and_a_score() {
 
 #[test]
 fn late_packets_cost_a_call_as_much_as_lost_ones() {
-    // For 4 of 10 s the line carries next to nothing; then all that waited comes at once, up to 4 s late.
+    // For 4 of 10 s, the line carries almost nothing; then all waiting packets arrive at the same time, up to
+    // 4 s late.
     let s = wire("100 Mbit/s", "", &(flow("voip", "a", "b", "") + &stalls("1 kbit/s")));
     let call = &s.voip["voip-0.b"];
     assert!(call.skipped > 0 && (call.loss + call.late - 0.4).abs() < 0.02, "{call:?}");
@@ -91,11 +91,11 @@ fn late_packets_cost_a_call_as_much_as_lost_ones() {
 fn a_video_that_freezes_shows_it() {
     let s = wire("100 Mbit/s", "", &(flow("video", "a", "b", "rate = \"2 Mbit/s\"") + &stalls("1 kbit/s")));
     let of = &s.flows["video-0.b"];
-    // 93 packets or so fill the socket; the others of 4 s are skipped, 210 a second.
+    // About 93 packets fill the socket; the others of 4 s are skipped, 210 per second.
     let skipped = of.skipped.expect("a video");
     assert!((700..=790).contains(&skipped) && of.lost == Some(skipped), "{of:?}");
     assert!((of.loss.expect("packets") - skipped as f64 / 2100.0).abs() < 1e-9);
-    // The gap ends with the freeze; a packet or two pass at 1 kbit/s.
+    // The gap ends with the freeze; one or two packets pass at 1 kbit/s.
     assert!(of.longest_gap_ms.is_some_and(|ms| (2_500.0..4_100.0).contains(&ms)), "{of:?}");
     // The flow is frozen for 4 of 10 s. The latest 5 % of the datagrams span 0.5 s, so p95 is about 3.5 s.
     assert!(of.delay_p95_ms.is_some_and(|ms| (ms - 3_500.0).abs() < 100.0), "{of:?}");
@@ -104,14 +104,14 @@ fn a_video_that_freezes_shows_it() {
 }
 
 #[test]
-fn a_socket_that_blocks_is_late_and_one_that_drops_loses() {
+fn blocking_socket_delays_and_dropping_socket_loses() {
     let udp = |when_full: &str| {
         let keys = "rate = \"2 Mbit/s\"\ngap = \"periodic\"\npayload = 1000\n";
         flow("udp", "a", "b", &format!("{keys}when_full = \"{when_full}\"")) + &stalls("1 kbit/s")
     };
     let (block, drop) = (wire("100 Mbit/s", "", &udp("block")), wire("100 Mbit/s", "", &udp("drop")));
     let (block, drop) = (&block.flows["udp-0.b"], &drop.flows["udp-0.b"]);
-    // 2,500 of 1,000 bytes each are due in 10 s, 1,000 of them in the stall.
+    // 2,500 datagrams of 1,000 bytes are due in 10 s, 1,000 of them during the stall.
     assert_eq!((block.due, block.lost, block.unsent), (Some(2500), Some(0), Some(0)));
     assert!(block.delay_p95_ms.is_some_and(|ms| (ms - 3_500.0).abs() < 100.0), "{block:?}");
     assert!((block.goodput_mbps - 2.0).abs() < 0.01, "{block:?}");
@@ -123,9 +123,8 @@ fn a_socket_that_blocks_is_late_and_one_that_drops_loses() {
 }
 
 #[test]
-fn what_is_held_up_at_the_end_is_under_way_and_not_lost() {
-    // Twice of what the wire carries: half is held up, and at the end the oldest has waited for half of the
-    // run.
+fn delayed_packets_at_the_end_are_in_flight_and_not_lost() {
+    // Twice the capacity of the wire: half is delayed, and at the end the oldest has waited for half the run.
     let keys = "rate = \"20 Mbit/s\"\ngap = \"periodic\"\npayload = 972\n";
     for (more, unsent) in [("", false), ("stop = \"10 s\"\n", true)] {
         let s = wire("10 Mbit/s", "", &flow("udp", "a", "b", &format!("{keys}{more}")));
@@ -134,7 +133,7 @@ fn what_is_held_up_at_the_end_is_under_way_and_not_lost() {
         let (due, away) = (of.due.expect("of UDP"), of.under_way.expect("of UDP"));
         assert!(due.abs_diff(if unsent { 20_576 } else { 25_720 }) <= 1, "{of:?}");
         if unsent {
-            // At the stop what had not been written is given up.
+            // At the stop, unwritten datagrams are given up.
             assert!(of.lost == of.unsent && of.unsent.is_some_and(|n| n > 10_000) && away < 300, "{of:?}");
         } else {
             assert!(of.lost == Some(0) && away > 12_000, "{of:?}");
@@ -145,8 +144,8 @@ fn what_is_held_up_at_the_end_is_under_way_and_not_lost() {
 }
 
 #[test]
-fn what_was_due_in_the_warm_up_is_no_goodput_of_the_measured_time() {
-    // The line stands still from 1 s to 3 s, with warm-up until 2 s.
+fn warm_up_backlog_is_not_goodput() {
+    // The line stalls from 1 s to 3 s, with a warm-up of 2 s.
     let steps = "[[step]]\nat = \"1 s\"\nset = [\"link.lan.rate=1 kbit/s\"]\n\
                  [[step]]\nat = \"3 s\"\nset = [\"link.lan.rate=100 Mbit/s\"]\n";
     let udp = "rate = \"800 kbit/s\"\npayload = 1000\ngap = \"periodic\"";
@@ -177,7 +176,7 @@ fn a_wait_for_the_send_buffer_is_a_stay_in_the_socket() {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
-    /// Whatever a network does: all that is due is accounted for, and no call loses less than its flow.
+    /// Whatever the network: every datagram due is accounted for, and no call loses less than its flow.
     #[test]
     fn a_call_loses_no_less_than_its_flow(
         rate in prop::sample::select(vec!["20 kbit/s", "100 kbit/s", "2 Mbit/s", "100 Mbit/s"]),

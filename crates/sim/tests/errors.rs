@@ -1,4 +1,4 @@
-//! Frames and acknowledgements that are lost on the air: who pays for it, and what becomes of the packets.
+//! Lost frames and acknowledgements: which flows they affect, and what happens to the packets.
 
 mod common;
 
@@ -10,7 +10,7 @@ use stillair_sim::world::World;
 const CHANNEL: &str = "band = \"5 GHz\"\nwidth = \"20 MHz\"";
 const SCHEMES: [&str; 6] = ["fifo", "fq_codel", "fq_mac", "airtime", "airtime_as_printed", "ath9k_htc"];
 
-/// A run whose sources stop after a second, and which goes on until all has drained.
+/// Runs a scenario whose sources stop after a second until all packets have drained.
 fn drained(text: &str) -> World<Watcher> {
     let mut world = watched(&parse(text, &[]), 0).world;
     for ms in (500..60_000).step_by(500) {
@@ -23,7 +23,7 @@ fn drained(text: &str) -> World<Watcher> {
     world
 }
 
-/// Two stations with a flow each from the access point; flow 1 is to the station with `path`.
+/// Two stations with a flow each from the access point. Flow 1 goes to the station with `path`.
 fn beside(scheme: &str, path: &str, mbps: u32, mark: &str) -> String {
     let udp = format!("rate = \"{mbps} Mbit/s\"\nburst = 4\nstop = \"1 s\"\ndscp = \"{mark}\"");
     cell("2 s", CHANNEL, &format!("scheme = \"{scheme}\""))
@@ -34,19 +34,19 @@ fn beside(scheme: &str, path: &str, mbps: u32, mark: &str) -> String {
 }
 
 #[test]
-fn a_dead_path_gives_up_and_others_go_on() {
+fn dead_path_gives_up_and_others_continue() {
     for scheme in SCHEMES {
         let text = beside(scheme, "rate = \"ht20-mcs7-lgi\", error_rate = 1.0", 2, "CS0");
         let world = drained(&text);
         let t = &world.trace();
-        // Load that fits: on the dead path frames are given up, or CoDel drops what waits behind those that
-        // are still tried; nothing is dropped on the good one.
+        // At this load, frames on the dead path are given up, or CoDel drops packets behind frames being
+        // retried. The good path drops nothing.
         assert!(t.delivered[0] > 100, "{scheme}: {:?}", t.delivered);
         assert_eq!(t.dropped[0], [0; Reason::COUNT], "{scheme}");
         assert_eq!(t.delivered[1], 0, "{scheme}");
         assert!(t.dropped[1][Reason::RetryLimit as usize] > 100, "{scheme}: {:?}", t.dropped);
-        // Single frames behind one that failed come back unsent, and where the MAC has the queues the driver
-        // drops them.
+        // Single frames behind a failed one are returned unsent; if the MAC has the queues, the driver drops
+        // them.
         let [given_up, by_codel, unsent] =
             [Reason::RetryLimit, Reason::Codel, Reason::Filtered].map(|r| t.dropped[1][r as usize]);
         assert_eq!(
@@ -81,7 +81,7 @@ fn lost_acknowledgements_lose_no_packet() {
     }
 }
 
-/// One station with a flow from the access point, and the losses of the link to it.
+/// Returns the losses of the link to a single station with a flow from the access point.
 fn losses(path: &str) -> Losses {
     let udp = "rate = \"20 Mbit/s\"\nburst = 4";
     let text = cell("2 s", CHANNEL, "scheme = \"airtime\"")
@@ -91,7 +91,7 @@ fn losses(path: &str) -> Losses {
 }
 
 #[test]
-fn each_kind_of_loss_is_counted_apart() {
+fn each_kind_of_loss_is_counted_separately() {
     let fixed = "rate = \"ht20-mcs7-lgi\"";
     assert_eq!(losses(fixed), Losses::default());
     let broken = losses(&format!("{fixed}, error_rate = 0.2"));
@@ -100,7 +100,7 @@ fn each_kind_of_loss_is_counted_apart() {
     let unheard = losses(&format!("{fixed}, preamble_loss_rate = 0.2"));
     assert!(unheard.ppdus_unheard > 50, "{unheard:?}");
     assert_eq!(unheard, Losses { ppdus_unheard: unheard.ppdus_unheard, ..Losses::default() });
-    // A PPDU whose Block Ack is lost goes out again, and all that is in it comes twice.
+    // A PPDU whose Block Ack is lost is sent again, and all of its frames are received twice.
     let answers = losses(&format!("{fixed}, ack_error_rate = 0.2"));
     assert!(answers.answers_lost > 50 && answers.mpdus_twice >= answers.answers_lost, "{answers:?}");
     assert_eq!((answers.mpdus_broken, answers.ppdus_unheard), (0, 0), "{answers:?}");
@@ -108,8 +108,8 @@ fn each_kind_of_loss_is_counted_apart() {
 
 #[test]
 fn errors_by_rate_follow_the_chain() {
-    // The first rate never works, the second always: each PPDU is tried as often as the chain says at the
-    // first, and all of its frames are broken there.
+    // The first rate always fails, the second always works: each PPDU is tried at the first rate as often as
+    // the chain says, with all frames lost.
     let chain = "rate = \"ht20-mcs7-lgi\", retry_chain = [{ rate = \"mcs7\", tries = 2 }, { rate = \"mcs4\", tries = 1 }]";
     let table =
         "error_rate = [{ rates = \"mcs7\", probability = 1 }, { rates = [\"mcs4\"], probability = 0 }]";
@@ -124,8 +124,8 @@ fn errors_by_rate_follow_the_chain() {
 }
 
 #[test]
-fn a_table_of_chances_changes_at_its_times() {
-    // Nothing comes through for a tenth of a second of two, or from then on.
+fn probability_table_changes_at_its_times() {
+    // All frames are lost for a tenth of two seconds, or from then on.
     let lost = |to: &str| {
         let entries = format!(
             "{{ rates = \"mcs7\", probability = 0 }}, {{ rates = \"mcs7\", probability = 1, at = \"500 ms\" }}, {{ rates = \"mcs7\", probability = {to}, at = \"600 ms\" }}"
@@ -134,13 +134,13 @@ fn a_table_of_chances_changes_at_its_times() {
     };
     let (for_a_time, for_good) = (lost("0"), lost("1"));
     assert!(for_a_time > 100 && for_good > 5 * for_a_time, "{for_a_time} {for_good}");
-    // What another rate has stays as it was.
+    // The settings of other rates do not change.
     let other = "rate = \"ht20-mcs7-lgi\", error_rate = [{ rates = [\"mcs7\", \"mcs4\"], probability = 0 }, { rates = \"mcs4\", probability = 1, at = \"1 s\" }]";
     assert_eq!(losses(other), Losses::default());
 }
 
 #[test]
-fn longer_frames_are_broken_more_often() {
+fn longer_frames_are_lost_more_often() {
     let lost = |payload: u32, table: &str| {
         let text = cell("2 s", CHANNEL, "scheme = \"airtime\"")
             + &station("s", 0, &format!("rate = \"ht20-mcs7-lgi\", error_rate = [{table}]"))
@@ -149,8 +149,8 @@ fn longer_frames_are_broken_more_often() {
         let lost = report.losses["ap.wlan0 to s.wlan0"].mpdus_broken;
         1000 * lost / (lost + report.packets.delivered)
     };
-    // A full frame of 1,538 bytes has the chance of 30 %; one of 800 bytes that of 1 - 0.7^(800/1538), 169 in
-    // a thousand.
+    // A full frame of 1,538 bytes has an error probability of 30 %; one of 800 bytes has 1 - 0.7^(800/1538),
+    // 169 in a thousand.
     let scaled = "{ rates = \"mcs7\", probability = 0.3, bytes = 1538 }";
     let plain = "{ rates = \"mcs7\", probability = 0.3 }";
     let all = [lost(1472, scaled), lost(734, scaled), lost(1472, plain), lost(734, plain)];
@@ -160,8 +160,8 @@ fn longer_frames_are_broken_more_often() {
 }
 
 #[test]
-fn broken_frames_of_a_session_are_sent_again() {
-    // 30 tries of every other frame: none is given up in a thousand runs, so all arrive, in order.
+fn frames_lost_in_a_session_are_retransmitted() {
+    // 30 tries with every other frame lost: none is given up in a thousand runs, so all arrive in order.
     let text = beside("airtime", "rate = \"ht20-mcs7-lgi\", error_rate = 0.5", 4, "CS0");
     let world = drained(&text);
     let (account, _) = world.books().packet_account();
@@ -172,8 +172,8 @@ fn broken_frames_of_a_session_are_sent_again() {
 
 #[test]
 fn the_retry_limit_is_counted_in_tries_of_the_hardware() {
-    // Half of the frames are broken, and each is tried once more as long as it had fewer than two tries
-    // before: an eighth is lost, and nothing else.
+    // Half of the frames are lost, and each is retried after its first two tries: an eighth is lost, and
+    // nothing else.
     let text = beside("fq_mac", "rate = \"ht20-mcs7-lgi\", error_rate = 0.5", 20, "CS0")
         .replace("scheme = \"fq_mac\"", "retry_limit = 2, scheme = \"fq_mac\"");
     let world = drained(&text);
@@ -183,9 +183,9 @@ fn the_retry_limit_is_counted_in_tries_of_the_hardware() {
 }
 
 #[test]
-fn a_block_ack_request_spares_the_receiver_the_wait() {
-    // A quarter of the requests and of the replies is given up; without a word of that, each would hold back
-    // those behind it for the 100 ms of the receiver's timeout.
+fn block_ack_request_avoids_the_reorder_timeout() {
+    // A quarter of the requests and of the replies is given up. Without a Block Ack request, each would delay
+    // the frames behind it by the receiver's timeout of 100 ms.
     let path = "retry_limit = 2, rate = \"ht20-mcs7-lgi\", error_rate = 0.5";
     let text = cell("4 s", CHANNEL, "scheme = \"fq_mac\", retry_limit = 2")
         + &station("bad", 0, path)
@@ -196,13 +196,13 @@ fn a_block_ack_request_spares_the_receiver_the_wait() {
 
 #[test]
 fn accounts_close_at_any_instant() {
-    // Steps of 7 us meet every part of an exchange, the wait after a frame that nobody understood among them.
+    // Steps of 7 us hit every part of an exchange, including EIFS.
     let text = beside("fifo", "rate = \"ht20-mcs7-lgi\", error_rate = 0.7, ack_error_rate = 0.2", 20, "CS6");
     for filter in ["none", "linux-4.4", "linux-4.9"] {
         let set = [("node.ap.interface.wlan0.destination_filter", filter)];
         let mut world = watched(&parse(&text, &set), 0).world;
-        // What comes back unsent and is sent once more goes behind what the hardware holds, which may lift
-        // the filter before.
+        // A returned frame is requeued behind those that the hardware holds, which may lift the filter
+        // earlier.
         world.trace_mut().check_order = filter != "linux-4.4";
         for us in (10_000..40_000).step_by(7) {
             run_to(&mut world, Duration::from_micros(us))
@@ -214,7 +214,8 @@ fn accounts_close_at_any_instant() {
 
 #[test]
 fn without_a_cts_nothing_is_sent() {
-    // The station is out of reach. Where all hear each other, and where two idle ones do not.
+    // The station is out of range, first with all stations in range of each other, then with two hidden, idle
+    // ones.
     let path = "rate = \"ht20-mcs7-lgi\", snr = \"-10 dB\"";
     let idle = [1, 2].map(|n| station(&format!("idle{n}"), n, "rate = \"ht20-mcs7-lgi\"")).concat();
     for hidden in ["", "\nhidden = [[\"idle1\", \"idle2\"]]"] {
@@ -239,8 +240,8 @@ fn without_a_cts_nothing_is_sent() {
 }
 
 #[test]
-fn a_frame_that_noise_took_costs_no_time_at_the_lowest_rate() {
-    // Nothing is sent at the lowest rate: no beacons, no session at 54 Mbit/s of 802.11g.
+fn frame_lost_to_noise_costs_no_time_at_the_lowest_rate() {
+    // Nothing is sent at the lowest rate: no beacons, and no session at 802.11g's 54 Mbit/s.
     let goodput = |lowest: &str| {
         let channel = format!(
             "band = \"2.4 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nbasic_rate = \"{lowest}\""

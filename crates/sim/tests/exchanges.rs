@@ -1,4 +1,4 @@
-//! Every exchange on the air, as it is recorded for a picture.
+//! Every exchange on the air, as recorded for a timeline.
 
 mod common;
 
@@ -40,7 +40,7 @@ fn the_whole_run_is_the_airtime_of_its_stations() {
             }
         }
         let said = &run["stations"][*station];
-        // What was under way at the end is in neither.
+        // Neither includes exchanges in progress at the end.
         for (found, key) in airtime.into_iter().zip(["airtime_tx_us", "airtime_rx_us"]) {
             assert_eq!(found as f64 / 1e3, said[key].as_f64().unwrap(), "{station} {key}");
         }
@@ -51,7 +51,7 @@ fn the_whole_run_is_the_airtime_of_its_stations() {
 }
 
 #[test]
-fn a_stretch_holds_what_began_in_it_and_nothing_changes() {
+fn interval_contains_exchanges_started_in_it_and_changes_nothing() {
     let run = recorded(&[("record.air", "\"400 ms .. 450 ms\"")]);
     let starts: Vec<u64> = column(&run, "start_ns").iter().map(|v| v.as_u64().unwrap()).collect();
     assert!(starts.len() > 10 && starts.iter().all(|at| (400_000_000..450_000_000).contains(at)));

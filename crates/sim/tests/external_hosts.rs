@@ -14,7 +14,7 @@ use stillair_sim::world::{Entering, Refused, wire};
 use stillair_sim::{api, scenario};
 
 #[test]
-fn a_default_route_leads_to_what_no_interface_has() {
+fn default_route_leads_to_unknown_addresses() {
     let mut world = recorded(&text("external", "fq_codel", ", default_route = true"));
     let (elsewhere, far) = (world.elsewhere(), [192, 0, 2, 1]);
     assert_eq!(elsewhere, Addr(4));
@@ -23,7 +23,7 @@ fn a_default_route_leads_to_what_no_interface_has() {
     let _ = world.enter(&entering(&there, STATION, elsewhere, None)).expect("a good packet");
     let back = Entering { src: elsewhere, ..entering(&back, SERVER, Addr(STATION.0), None) };
     let _ = world.enter(&back).expect("a good packet");
-    // What the uplink itself sends beyond has no way in the model.
+    // A packet from the uplink host itself to an unknown address has no route in the model.
     let lost = ip(200, 3, 0, [SERVER_IP, far]);
     let _ = world.enter(&entering(&lost, SERVER, elsewhere, None)).expect("a good packet");
     world.put_through();
@@ -52,7 +52,7 @@ fn a_driver_can_answer_for_a_modelled_host() {
     assert_eq!(all_left(&mut world).iter().map(|(left, _)| left.at).collect::<Vec<_>>(), [SERVER]);
 }
 
-/// What is to be split on its way is one packet in a queue, and comes out in segments; its token ends once.
+/// A packet to be split on its path is a single packet in queues and leaves as segments. Its token ends once.
 #[test]
 fn a_packet_of_several_segments_is_split_on_its_way() {
     for (host, wire_of) in [("lan", "rate = \"1 Gbit/s\"\ndelay = \"1 ms\""), ("veth", "kind = \"veth\"")] {
@@ -67,7 +67,7 @@ fn a_packet_of_several_segments_is_split_on_its_way() {
             let whole =
                 Entering { truesize: 5_000, ..entering(&bytes, SERVER, Addr(STATION.0), Some(token)) };
             let entered = world.enter_segments(&whole, 1_500).expect("a good packet");
-            // The first may go on to the device at once, and two wait.
+            // The first packet may go directly to the device, and two wait.
             assert!(token == 3 || entered != stillair_model::qdisc::Enqueue::Dropped, "{host}: {token}");
         }
         world.put_through();
@@ -87,7 +87,7 @@ fn a_packet_of_several_segments_is_split_on_its_way() {
 }
 
 #[test]
-fn what_cannot_come_in_is_refused() {
+fn invalid_packets_are_refused() {
     let mut world = recorded(&text("external", "fq_codel", ""));
     let good = ip(100, 0, 0, [SERVER_IP, STATION_IP]);
     let e = entering(&good, SERVER, Addr(STATION.0), None);
@@ -107,7 +107,7 @@ fn what_cannot_come_in_is_refused() {
 }
 
 #[test]
-fn the_summary_has_what_outside_hosts_sent_and_got() {
+fn summary_counts_packets_of_external_hosts() {
     let scenario = parse(&text("external", "fq_codel", ""), &[]);
     let says = api::run_once(&scenario, SEED).expect_err("nobody drives it");
     assert!(says.starts_with("run 0: node.server.host: found \"external\", and a driver must"), "{says}");
@@ -131,13 +131,13 @@ fn the_summary_has_what_outside_hosts_sent_and_got() {
     assert!(got.delay_p50_ms.is_some_and(|ms| ms > 1.0 && ms < 5.0), "{got:?}");
     assert_eq!((sta.from.packets, server.to.packets), (0, 0));
     assert!(report.to_json().is_ok_and(|json| json.contains("\"hosts\":{\"server\":{\"from\"")));
-    // Where there are none, the summary says nothing of them.
+    // Without external hosts, the summary has no `hosts`.
     let modelled = common::run(&parse(&text("model", "fq_codel", ""), &[]), 0);
     assert!(!serde_json::to_string(&modelled).expect("JSON").contains("hosts"));
 }
 
 #[test]
-fn a_capture_has_the_bytes() {
+fn capture_contains_the_bytes() {
     let scenario = parse(&text("external", "fq_codel", ""), &[]);
     let selection =
         Selection { points: vec!["all".into()], from: Instant::ZERO, until: Instant::NEVER, snaplen: 0 };
@@ -153,14 +153,14 @@ fn a_capture_has_the_bytes() {
     let mut passed = sent.clone();
     write_back(&mut passed, 1 << 2, 63);
     let times = |bytes: &[u8]| file.windows(bytes.len()).filter(|w| *w == bytes).count();
-    // On the wire, at the server and at the access point as it was sent; on the air and at both radios with
-    // one hop less, per try.
+    // On the wire, at the server and at the access point as sent; on the air and at both radios with one hop
+    // less, once per try.
     assert_eq!(times(&sent), 3);
     assert!(times(&passed) >= 3, "{}", times(&passed));
 }
 
 #[test]
-fn what_has_no_effect_or_no_sense_is_an_error() {
+fn keys_without_effect_or_meaning_are_errors() {
     let says = |text: &str, sets: &[(&str, &str)]| {
         let sets: Vec<(String, String)> = sets.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
         scenario::parse(text, "doors.toml", &sets).expect_err("a mistake").to_string()
@@ -201,7 +201,7 @@ fn what_has_no_effect_or_no_sense_is_an_error() {
     let test = "{ name = \"rrul\", from = \"server\", to = \"sta\" }";
     let text = says(&external, &[("duration", "100 s"), ("test", test)]);
     assert!(text.contains("test.from: found \"server\""), "{text}");
-    // What it passes on has bytes: no way for others' flows.
+    // An external host does not forward packets without bytes.
     let between = external + FLOWS;
     let sets = [("node.server.host", "model"), ("node.sta.host", "model"), ("node.ap.host", "external")];
     let text = says(&between, &sets);
@@ -209,7 +209,7 @@ fn what_has_no_effect_or_no_sense_is_an_error() {
     parse(&text_of_qdisc(), &[]);
 }
 
-/// Of a kernel's settings the default discipline is the interfaces', which are modelled.
+/// The only kernel setting used is the default qdisc, for the interfaces, which are modelled.
 fn text_of_qdisc() -> String {
     text("external", "fq_codel", "").replacen(
         "interface.eth0",

@@ -1,5 +1,5 @@
-//! Packets of external hosts: they take the way that modelled ones take, their bytes come out, and nothing of
-//! them is lost.
+//! Packets of external hosts take the same paths as modelled packets, their bytes leave unchanged, and none
+//! is lost track of.
 
 mod common;
 
@@ -16,7 +16,7 @@ use stillair_model::types::{
 use stillair_sim::recorder::Recorder;
 use stillair_sim::world::{Entering, Refused, World, wire};
 
-/// A packet as it was sent.
+/// A packet as sent.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Sent {
     at: Instant,
@@ -29,8 +29,7 @@ struct Sent {
     truesize: u32,
 }
 
-/// What happened, but for kinds and the numbers of flows; and what was sent, as it was first seen below its
-/// host.
+/// Events, without kinds and flow numbers, and packets as first captured below their host.
 #[derive(Debug, Default)]
 struct Log {
     events: Vec<(Instant, String)>,
@@ -79,7 +78,7 @@ impl Log {
 }
 
 #[test]
-fn what_comes_from_outside_goes_the_way_of_what_is_modelled() {
+fn external_packets_take_the_path_of_modelled_ones() {
     for scheme in ["fq_codel", "airtime", "mac80211"] {
         let end = at_ms(1_000);
         let modelled = parse(&(text("model", scheme, "") + FLOWS), &[]);
@@ -122,12 +121,12 @@ fn what_comes_from_outside_goes_the_way_of_what_is_modelled() {
         let Log { events: again, .. } = world.into_trace().1;
         let differ = events.iter().zip(&again).find(|(a, b)| a != b);
         assert_eq!((differ, events.len()), (None, again.len()), "{scheme}");
-        // Each token at most once, and what is under way alone has none that ended.
+        // Each token ends at most once, and only tokens of packets in flight have not ended.
         let n = ended.len();
         ended.sort_unstable();
         ended.dedup();
         assert!(ended.len() == n && n <= sent.len() && n >= left.len(), "{n} of {}", sent.len());
-        // An aggregate comes up at once, and a wire's arrivals one by one.
+        // An aggregate arrives as a batch, and packets on a wire one by one.
         let together = |at: IfId| left.iter().filter(|(l, _)| l.at == at && l.together).count();
         assert!(together(STATION) > 100 && together(SERVER) == 0);
         assert!(left.iter().all(|(l, bytes)| (l.ttl, bytes[8]) == (63, 63)));
@@ -135,7 +134,7 @@ fn what_comes_from_outside_goes_the_way_of_what_is_modelled() {
 }
 
 #[test]
-fn bytes_come_out_with_their_marks_and_hops() {
+fn bytes_leave_with_their_tos_and_ttl() {
     let mut world = recorded(&text("external", "fq_codel", ""));
     let (mut marked, mut plain) = (0, 0);
     for n in 0..2_000 {
@@ -152,7 +151,7 @@ fn bytes_come_out_with_their_marks_and_hops() {
         }
     }
     assert!(marked > 10 && plain > 100, "{marked} {plain}");
-    // UDP: 28 bytes of each packet are headers. Each packet counts at both hosts, and once in the total.
+    // UDP: each packet has 28 bytes of headers. Each packet counts for both hosts, and once in the total.
     let (payload, bytes) = (world.books().external_payload(), (marked + plain) * (1_500 - 28));
     assert_eq!((&payload.by_host[..], payload.total), (&[bytes, bytes][..], bytes));
     world.close(world.now()).expect("accounts close");
@@ -169,7 +168,8 @@ fn a_drop_and_a_duplicate_end_a_token_once() {
         let _ = world.enter(&entering(&bytes, SERVER, Addr(STATION.0), Some(token))).expect("a good packet");
         let again = world.enter(&entering(&bytes, SERVER, Addr(STATION.0), Some(token)));
         let free = all_ended(&mut world);
-        // What netem loses ends at once; a token whose end was not told is in use.
+        // The charge of a packet lost in netem ends immediately; a token stays in use until its end has been
+        // read.
         assert_eq!(again, Err(Refused::Token(token)));
         ended.extend(free);
         world.put_through();
@@ -189,7 +189,7 @@ fn a_drop_and_a_duplicate_end_a_token_once() {
 }
 
 #[test]
-fn tokens_are_told_in_the_order_of_their_ends() {
+fn tokens_are_read_in_the_order_of_their_ends() {
     let mut world = recorded(&text("external", "fq_codel", ""));
     for token in [5, 9, 1, 7] {
         let bytes = ip(1_000, token, 0, [SERVER_IP, STATION_IP]);
@@ -197,12 +197,12 @@ fn tokens_are_told_in_the_order_of_their_ends() {
     }
     world.put_through();
     world.advance(at_ms(1));
-    // One report of the device for all of them, or several: the order of the ring.
+    // One completion of the device for all packets, or several: in ring order.
     assert_eq!(all_ended(&mut world), [5, 9, 1, 7]);
 }
 
 #[test]
-fn a_run_from_event_to_event_is_the_run_at_once() {
+fn run_event_by_event_equals_a_single_run() {
     let flows = r#"
 [[flow]]
 kind = "tcp"
@@ -238,10 +238,10 @@ interval = "7 ms"
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Whatever comes in and whenever: each token ends once, what leaves has the bytes that came in, and
+    /// For any packets at any times: each token ends once, packets leave with the bytes that entered, and
     /// nothing is left behind.
     #[test]
-    fn all_that_comes_in_leaves_or_is_dropped(
+    fn every_entered_packet_leaves_or_is_dropped(
         scheme in prop::sample::select(vec!["fifo", "fq_codel", "fq_mac", "airtime", "mac80211"]),
         batches in prop::collection::vec((0_u64..3_000, prop::collection::vec((any::<bool>(), 28_u32..2_000, 0_u8..4, any::<bool>()), 0..40)), 1..60),
     ) {
@@ -272,7 +272,7 @@ proptest! {
             prop_assert!(next < at_ms(20_000), "stuck");
             world.advance(next);
         }
-        // The last report of a device may come later than its packets.
+        // The last completion of a device may be later than its packets.
         world.advance(world.now() + Duration::from_millis(50));
         left.append(&mut all_left(&mut world));
         ended.append(&mut all_ended(&mut world));

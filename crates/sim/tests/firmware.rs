@@ -1,4 +1,4 @@
-//! Aggregates that are made when they are sent.
+//! Aggregates built at transmission time.
 
 mod common;
 
@@ -9,7 +9,7 @@ use stillair_sim::world::wire;
 
 const QUIET: &str = "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"";
 
-/// Frames of each data PPDU of a station after 100 ms, in their order.
+/// Frames of each data PPDU to a station after 100 ms, in order.
 #[derive(Default)]
 struct Sizes(Vec<u16>);
 
@@ -37,7 +37,7 @@ const FIRMWARE: &str = "{ kind = \"fifo\", firmware_aggregates = true }";
 
 #[test]
 fn a_burst_is_one_aggregate() {
-    // Eight packets at once, every 10 ms, on an air that nobody else wants.
+    // Bursts of eight packets every 10 ms, on an idle channel.
     let bursts = "rate = \"9.408 Mbit/s\"\nburst = 8\ngap = \"periodic\"\npayload = 1470";
     let made_before = sizes("\"fifo\"", bursts);
     assert!(
@@ -49,10 +49,10 @@ fn a_burst_is_one_aggregate() {
 }
 
 #[test]
-fn what_is_on_the_air_is_closed() {
-    // A PPDU of eight frames takes 0.8 ms: what comes meanwhile is in the next. Two frames every 0.5 ms are
-    // all delivered, and no PPDU has a frame that was not there when it began: never more than come in the
-    // time of one exchange and its wait.
+fn ppdu_on_the_air_takes_no_more_frames() {
+    // A PPDU of eight frames takes 0.8 ms; packets arriving meanwhile are in the next one. Two frames every
+    // 0.5 ms are all delivered, and no PPDU has frames that arrived after its start: never more than arrive
+    // during one exchange and its contention.
     let trickle = "rate = \"47.04 Mbit/s\"\nburst = 2\ngap = \"periodic\"\npayload = 1470";
     let found = sizes(FIRMWARE, trickle);
     let sent: u32 = found.iter().map(|&n| u32::from(n)).sum();
@@ -60,8 +60,8 @@ fn what_is_on_the_air_is_closed() {
     assert!(found.iter().all(|&n| n == 2), "each pair is away before the next comes: {found:?}");
 }
 
-/// A server behind an access point of 80 MHz, and stations; schemes of both ends alike, windows as the ideal
-/// driver has them.
+/// A server behind an access point with 80 MHz, and stations. Both ends have the same scheme, and windows
+/// like the ideal driver.
 fn modern(scheme: &str, rate: &str, stations: usize) -> String {
     let keys = format!("scheme = {scheme}, block_ack_window = 64");
     let mut text =
@@ -73,8 +73,8 @@ fn modern(scheme: &str, rate: &str, stations: usize) -> String {
     text
 }
 
-/// The same with a server on a wire behind the access point, so that no socket's memory limits what the
-/// firmware holds.
+/// The same with a server on a wire behind the access point, so that no socket's memory limits the frames in
+/// the firmware.
 fn behind_a_server(scheme: &str, rate: &str, stations: usize) -> String {
     let wire = "forward = true\ninterface.eth0 = { link = \"lan\", address = \"10.0.0.1\" }";
     let server = "[link.lan]\nrate = \"10 Gbit/s\"\ndelay = \"1 ms\"\n[node.server]\nprofile = \"linux-6.6\"\n\
@@ -82,7 +82,7 @@ fn behind_a_server(scheme: &str, rate: &str, stations: usize) -> String {
     modern(scheme, rate, stations).replace("forward = true", wire) + server
 }
 
-/// Each packet in an MPDU of its own, as aggregates of the drivers beside them have it.
+/// One packet per MPDU, as in the aggregates of the drivers compared.
 const MODERN: [&str; 3] = [
     "{ kind = \"ath10k\", amsdu_frames = 1 }",
     "{ kind = \"ath11k\", amsdu_frames = 1 }",
@@ -90,7 +90,8 @@ const MODERN: [&str; 3] = [
 ];
 const RATES: [&str; 2] = ["vht80-mcs9-nss2-sgi", "he80-mcs11-nss2-gi0.8"];
 
-/// Beside a driver with a FIFO and a flow queue alone, whose aggregates are made when they are sent.
+/// Compared with a driver with a FIFO and with flow queues only, whose aggregates are built at transmission
+/// time.
 #[test]
 fn tcp_is_as_fast_as_over_an_ideal_driver() {
     let goodput = |scheme: &str, rate: &str, from: &str, to: &str| {
@@ -123,7 +124,7 @@ fn stations_with_a_backlog_have_equal_airtime_and_full_aggregates() {
     }
 }
 
-/// A station of 802.11n beside one of 802.11ax, both with a download: airtime of the slow one.
+/// An 802.11n and an 802.11ax station, both with a download: airtime of the slow one.
 #[test]
 fn stations_of_two_generations_share_the_air_where_the_mac_does() {
     let slow = |scheme: &str| {
@@ -140,17 +141,18 @@ fn stations_of_two_generations_share_the_air_where_the_mac_does() {
         let (fair, told) = slow(&format!("{{ kind = \"mt76\", vow_atf = true, amsdu_frames = {joined} }}"));
         assert!((fair - 0.5).abs() < 0.03 && !told, "{joined}: {fair}");
     }
-    // In turn, an aggregate each: 12 frames in 2.3 ms beside 64 in 0.9 ms, or beside up to 320 in 3.3 ms
-    // where five are an A-MSDU.
+    // Round-robin with one aggregate each: 12 frames in 2.3 ms against 64 in 0.9 ms, or against up to 320 in
+    // 3.3 ms with five packets per A-MSDU.
     for (joined, share) in [(1, 0.70..0.80), (8, 0.45..0.60)] {
         let (in_turn, told) = slow(&format!("{{ kind = \"mt76\", amsdu_frames = {joined} }}"));
         assert!(share.contains(&in_turn) && told, "{joined}: {in_turn}");
     }
 }
 
-/// A ping beside four downloads waits for what is in the firmware: 12 ms by airtime queue limits, which
-/// reckon 12 us for a frame that takes 15 in an aggregate, and CoDel's 5 ms or so above; without limits all
-/// that the firmware keeps, 4,096 frames of 14 us, as four of them are an A-MSDU.
+/// A ping during four downloads waits for the frames in the firmware: 12 ms with airtime queue limits, which
+/// assume 12 us for a frame that takes 15 us in an aggregate, plus about 5 ms from CoDel above. Without
+/// limits, it waits for all that the firmware holds: 4,096 frames of 14 us, because four of them form an
+/// A-MSDU.
 #[test]
 fn without_airtime_queue_limits_the_firmware_is_the_queue() {
     let median = |scheme: &str| {
@@ -167,7 +169,7 @@ fn without_airtime_queue_limits_the_firmware_is_the_queue() {
 }
 
 #[test]
-fn wide_channels_have_a_driver_of_their_day_unless_told() {
+fn wide_channels_default_to_a_contemporary_driver() {
     let scheme = |profile: &str, width: &str, more: &str| {
         let text = cell("1 s", &format!("band = \"5 GHz\"\nwidth = \"{width}\""), more)
             .replace("linux-4.6", profile)
@@ -181,9 +183,9 @@ fn wide_channels_have_a_driver_of_their_day_unless_told() {
     assert_eq!(scheme("linux-6.6", "80 MHz", "scheme = \"fifo\""), "fifo");
 }
 
-/// What no source tells of a firmware is assumed, and said.
+/// Undocumented firmware properties are assumed, with a note for each.
 #[test]
-fn what_is_assumed_is_said() {
+fn assumptions_have_notes() {
     let notes = |scheme: &str, rate: &str| {
         parse(&modern(scheme, RATES[0], 1).replace(&format!("rate = \"{}\"", RATES[0]), rate), &[]).notes()
     };

@@ -1,4 +1,4 @@
-//! Flent's tests by name: what becomes of `[test]`.
+//! Flent tests by name: expansion of `[test]`.
 
 mod common;
 
@@ -12,7 +12,7 @@ fn test(name: &str, more: &[(&str, &str)]) -> Scenario {
     parse(FILE, &[&[("test.name", name)], more].concat())
 }
 
-/// Each flow's series, who sends, and the category of its packets.
+/// Returns each flow's data series, sender, and access category.
 fn flows(s: &Scenario) -> Vec<(&str, &str, &str)> {
     let ways = Ways::new(s);
     let one = |f: &stillair_sim::scenario::Flow| {
@@ -27,8 +27,8 @@ fn flows(s: &Scenario) -> Vec<(&str, &str, &str)> {
     s.flows.iter().map(one).map(|(series, from, ac)| (leak(series), leak(from), ac)).collect()
 }
 
-// flent: tests/rrul.conf, tests/rrul_be.conf (2.3) - behaviour only. EF and CS5 are both video on Wi-Fi
-// before 6.8.
+// flent: tests/rrul.conf, tests/rrul_be.conf (2.3) - behaviour only. Before 6.8, Wi-Fi maps both EF and CS5
+// to video.
 #[test]
 fn flows_and_marks_of_rrul() {
     let s = test("rrul", &[]);
@@ -41,9 +41,10 @@ fn flows_and_marks_of_rrul() {
         ("Ping (ms) UDP EF", "client", "VI"), ("Ping (ms) UDP BK", "client", "BK"),
         ("Ping (ms) UDP BE", "client", "BE"), ("Ping (ms) ICMP", "client", "BE"),
     ]);
-    // The qdisc's band looks at the whole byte, in which the two differ.
+    // The band of the qdisc depends on the whole TOS byte, in which the two differ.
     assert_eq!([2, 3].map(|n: usize| s.flows[n].tos), [0xa0, 0xb8]);
-    // EF is voice since 6.8: from the client by its own kernel, to it by the router's.
+    // Since 6.8, EF is voice: from the client according to its own kernel, to the client according to the
+    // router's.
     let marked = |node: &str| {
         let s = test("rrul", &[(&format!("node.{node}.profile"), "linux-6.18")]);
         let all = flows(&s).into_iter().filter(|f| f.0.ends_with("EF"));
@@ -84,22 +85,22 @@ fn other_tests_and_their_times() {
         n.flows[6].kind,
         FlowKind::Tcp { congestion_control: CongestionControl::BuiltIn("reno"), .. }
     ));
-    // No load, no delay.
+    // Without load, flows start without delay.
     let ping = test("ping", &[]);
     assert_eq!((flows(&ping).len(), ping.duration, ping.warm_up, ping.cool_down), (2, s(30), s(0), s(0)));
-    // More can be measured, and less.
+    // The measurement interval can be extended and shortened.
     let longer = test("tcp_1up", &[("duration", "50 s"), ("warm_up", "0 s")]);
     assert_eq!((longer.warm_up, longer.cool_down), (s(0), s(15)));
 }
 
 #[test]
-fn what_is_measured_is_the_load() {
+fn measured_goodput_is_the_load() {
     let run = |more: &[(&str, &str)]| run(&test("tcp_1up", &[&[("test.length", "1 s")], more].concat()), 0);
     let (load, all) = (run(&[]), run(&[("warm_up", "0 s"), ("cool_down", "0 s")]));
     assert_eq!(load.trace_hash, all.trace_hash);
     let mbit =
         |summary: &stillair_sim::recorder::RunSummary, seconds: f64| summary.goodput_total_mbps * seconds;
     let (during, whole) = (mbit(&load, 1.0), mbit(&all, 11.0));
-    // What was under way at its end comes after it.
+    // The difference is the data in flight at the end of the interval.
     assert!(during > 20.0 && during <= whole && whole < during + 10.0, "{during} {whole}");
 }

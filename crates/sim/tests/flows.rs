@@ -1,4 +1,4 @@
-//! What results tell of each flow: its own goodput, loss and one-way delay, whatever others do.
+//! Per-flow results: goodput, loss and one-way delay of each flow, independent of other flows.
 
 mod common;
 
@@ -28,9 +28,9 @@ interface.eth0 = { link = "lan", address = "10.0.0.2" }
 "#;
 
 #[test]
-fn a_delay_is_that_of_the_way_and_a_loss_that_of_the_queue() {
-    // 1,000 bytes from the IP header on and 38 of Ethernet around them are 0.83 ms at 10 Mbit/s; the way is
-    // 5.
+fn delay_is_that_of_the_path_and_loss_that_of_the_queue() {
+    // 1,000 bytes from the IP header on and 38 bytes of Ethernet take 0.83 ms at 10 Mbit/s; the propagation
+    // delay is 5 ms.
     let udp = |rate: &str| format!("rate = \"{rate} Mbit/s\"\npayload = 972\ngap = \"periodic\"");
     let alone = run(&parse(&(WIRE.to_owned() + &flow("udp", "a", "b", &udp("1"))), &[]), 0);
     let found = of(&alone, "udp-0.b");
@@ -39,8 +39,8 @@ fn a_delay_is_that_of_the_way_and_a_loss_that_of_the_queue() {
     for delay in [found.delay_p50_ms, found.delay_p95_ms, found.delay_p99_ms] {
         assert!((delay.expect("packets") / 5.83 - 1.0).abs() < 0.01, "{found:?}");
     }
-    // Twice of what the wire carries: half is lost, and the rest waits behind a full queue.
-    // The socket has room for more than the device's ring, or it would wait and lose nothing.
+    // Twice the capacity of the wire: half is lost, and the rest waits behind a full queue.
+    // The socket holds more than the device's ring; a smaller one would block without losses.
     let room = [("node.a.sysctl.net.core.wmem_default", "4000000")];
     let flooded = run(&parse(&(WIRE.to_owned() + &flow("udp", "a", "b", &udp("20"))), &room), 0);
     let found = of(&flooded, "udp-0.b");
@@ -54,7 +54,7 @@ fn a_delay_is_that_of_the_way_and_a_loss_that_of_the_queue() {
 }
 
 #[test]
-fn what_a_station_downloads_and_uploads_is_told_apart() {
+fn downloads_and_uploads_of_a_station_are_separate() {
     let text = cell("3 s", "band = \"5 GHz\"\nwidth = \"20 MHz\"", "scheme = \"airtime\"")
         + &station("sta", 0, "rate = \"ht20-mcs7-sgi\"")
         + &flow("tcp", "ap", "sta", "name = \"down\"")
@@ -70,7 +70,7 @@ fn what_a_station_downloads_and_uploads_is_told_apart() {
     let (down, up) = (of(&summary, "down.sta"), of(&summary, "up.ap"));
     assert_eq!((down.from.as_str(), up.from.as_str()), ("ap", "sta"));
     let all: f64 = summary.flows.values().map(|flow| flow.goodput_mbps).sum();
-    // The station's row adds them up, and what its page took.
+    // The station's goodput is the sum, plus the data of its page loads.
     let whole = summary.stations["sta"].goodput_mbps;
     assert!(all <= whole && all > 0.9 * whole && down.goodput_mbps < 0.9 * whole, "{all} of {whole}");
     for found in summary.flows.values() {

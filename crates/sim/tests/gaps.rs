@@ -1,4 +1,4 @@
-//! How long the air is quiet after a PPDU: after a collision, and within a transmit opportunity.
+//! Idle time on the air after a PPDU: after a collision, and within a TXOP.
 
 mod common;
 
@@ -7,11 +7,11 @@ use stillair_model::types::{Duration, Instant, PpduKind, Seed, Sink, TraceEvent}
 use stillair_sim::scenario::Scenario;
 use stillair_sim::world;
 
-/// The shortest time from the end of a PPDU to the start of the next, after collisions and after acknowledged
+/// Shortest time from the end of a PPDU to the start of the next, after collisions and after acknowledged
 /// aggregates.
 #[derive(Default)]
 struct Gaps {
-    /// End of what was sent last, its start, and what became of it.
+    /// End and start of the last PPDU, true if it collided, and its kind.
     last: Option<(Instant, Instant, bool, PpduKind)>,
     collided: Option<Duration>,
     answered: Option<Duration>,
@@ -53,9 +53,9 @@ const RATE: &str = "rate = \"ht40-mcs7-sgi\"";
 const QUIET: &str = "band = \"2.4 GHz\"\nwidth = \"40 MHz\"\nbeacon_interval = \"off\"";
 
 #[test]
-fn senders_wait_for_the_answer_and_listeners_for_more() {
-    // SIFS 10 and three slots of 9 us, with a back-off of 0; before that a slot and 20 us, or the time of an
-    // ACK at 1 Mbit/s.
+fn senders_wait_for_the_response_and_listeners_longer() {
+    // SIFS 10 us and three slots of 9 us, with a backoff of 0; before that, a slot and 20 us, or the duration
+    // of an ACK at 1 Mbit/s.
     for (listeners, quiet) in [(0, 37 + 29), (1, 37 + 314)] {
         let busy = |from: &str, to: &str| {
             flow("udp", from, to, "rate = \"40 Mbit/s\"\npayload = 1472\nburst = 8").repeat(2)
@@ -70,9 +70,9 @@ fn senders_wait_for_the_answer_and_listeners_for_more() {
 }
 
 #[test]
-fn a_transmit_opportunity_goes_on_with_what_is_in_the_hardware() {
-    // Video: SIFS and a Block Ack of 38 us, then SIFS alone if a second aggregate waited, and two slots more
-    // if there is room for one alone.
+fn txop_continues_with_frames_in_the_hardware() {
+    // Video: SIFS and a Block Ack of 38 us, then SIFS if a second aggregate was ready, plus two slots if the
+    // hardware holds only one.
     for (scheme, gap) in [("fifo", 10 + 38 + 10), ("ath9k_htc", 10 + 38 + 10 + 2 * 9)] {
         let text = cell("1 s", QUIET, "scheme = \"fifo\"")
             + &station("s", 0, &format!("{RATE}, scheme = \"{scheme}\""))

@@ -1,5 +1,5 @@
-//! Stations of several generations of 802.11 on one access point: each has rates of its own, and the airtime
-//! that the scheme gives it.
+//! Stations of several 802.11 generations at one access point: each has its own rates, and the airtime
+//! assigned by the scheme.
 
 mod common;
 
@@ -8,7 +8,7 @@ use stillair_sim::recorder::RunSummary;
 
 const HIGH: &str = "band = \"5 GHz\"\nwidth = \"80 MHz\"\nbeacon_interval = \"off\"";
 
-/// 802.11a, n, ac and ax. Rate control of Linux has no rates of HE.
+/// 802.11a, n, ac and ax. Linux rate control has no HE rates.
 const GENERATIONS: [(&str, &str); 4] = [
     ("a", "rate = { kind = \"minstrel\", standard = \"802.11a\" }"),
     ("n", "rate = { kind = \"minstrel_ht\", standard = \"802.11n\", width = \"40 MHz\" }"),
@@ -16,7 +16,7 @@ const GENERATIONS: [(&str, &str); 4] = [
     ("ax", "rate = \"he80-mcs11-nss2-gi0.8\""),
 ];
 
-/// All of them flooded by an access point with this scheme, measured from the second second on.
+/// All of them saturated by an access point with this scheme, measured after the first second.
 fn flooded(scheme: &str) -> RunSummary {
     let mut text = cell("5 s", HIGH, &format!("scheme = \"{scheme}\""))
         .replace("linux-4.6", "linux-6.6")
@@ -35,7 +35,7 @@ fn goodputs(of_all: &RunSummary) -> [f64; 4] {
 #[test]
 fn each_has_its_own_rates_and_equal_airtime() {
     let all = flooded("mac80211");
-    // What rate control sent to each, and its best rate.
+    // Rates that rate control used for each station, and its best rate.
     for (name, prefix, best) in
         [("a", "ofdm-", "ofdm-54"), ("n", "ht", "ht40-mcs15-sgi"), ("ac", "vht", "vht80-mcs9-nss2-sgi")]
     {
@@ -48,7 +48,7 @@ fn each_has_its_own_rates_and_equal_airtime() {
         let first = rows.iter().find(|row| row.best.contains('A')).expect("a best rate");
         assert_eq!(first.rate, best, "{name}");
     }
-    // By airtime each has a quarter of it.
+    // With airtime fairness, each has a quarter.
     for (name, _) in GENERATIONS {
         let share = of(&all, name).airtime_share.expect("airtime");
         assert!((share - 0.25).abs() < 0.02, "{name}: {share}");
@@ -59,8 +59,9 @@ fn each_has_its_own_rates_and_equal_airtime() {
 }
 
 #[test]
-fn without_fairness_the_slowest_has_most_of_the_air() {
-    // In turn, an aggregate each: one without aggregation sends a packet at a time, and takes the least.
+fn without_fairness_the_slowest_station_uses_most_airtime() {
+    // Round-robin with one aggregate each: the station without aggregation gets a single packet per turn, and
+    // the least airtime.
     let all = flooded("fq_mac");
     let share = |name| of(&all, name).airtime_share.expect("airtime");
     assert!(
@@ -76,8 +77,8 @@ fn without_fairness_the_slowest_has_most_of_the_air() {
 }
 
 #[test]
-fn only_stations_without_ofdm_are_protected_from() {
-    // 802.11g, n and ax at 2.4 GHz, and with one of 802.11b a CTS before each frame of theirs.
+fn protection_only_for_stations_without_ofdm() {
+    // 802.11g, n and ax at 2.4 GHz; with an 802.11b station, a CTS before each of their frames.
     let low = "band = \"2.4 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"";
     let of = |old: bool| {
         let mut text = cell("2 s", low, "scheme = \"mac80211\"");
@@ -90,8 +91,8 @@ fn only_stations_without_ofdm_are_protected_from() {
     };
     let (young, mixed) = (of(false), of(true));
     assert_eq!(young.air["wifi"]["protection_us"], 0.0);
-    // At least 213 us before each frame, 314 before those with HT, of at most 4 ms and a third of them short
-    // ones.
+    // At least 213 us before each frame, 314 us before HT frames, which take at most 4 ms; a third of the
+    // frames are short.
     assert!(mixed.air["wifi"]["protection_us"] > 20_000.0, "{:?}", mixed.air);
     for summary in [&young, &mixed] {
         let shares: Vec<f64> = summary.stations.values().filter_map(|s| s.airtime_share).collect();

@@ -1,4 +1,4 @@
-//! Channels on which not everybody hears everybody.
+//! Channels with hidden stations.
 
 mod common;
 
@@ -13,7 +13,7 @@ use stillair_sim::world::World;
 const QUIET: &str =
     "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nbasic_rate = \"ofdm-6\"";
 
-/// Stations that upload without end to one access point, and what more there is on the channel.
+/// Stations that upload without end to one access point. `channel` adds keys to the channel.
 fn upload(stations: usize, channel: &str, path: &str) -> String {
     let mut text = cell("4 s", &format!("{QUIET}\n{channel}"), "scheme = \"fifo\"");
     (0..stations).for_each(|i| text += &station(&format!("s{i}"), i, path));
@@ -29,22 +29,23 @@ fn run(text: &str, run: u64) -> World<common::Watcher> {
     world
 }
 
-/// Runs over which what is left to chance is summed up.
+/// Runs that random results are summed over.
 const RUNS: core::ops::Range<u64> = 0..6;
 
 #[test]
-fn frame_by_frame_as_by_exchanges() {
-    // Two more stations that never send do not hear each other: nothing is different, but the channel is
-    // worked out frame by frame.
+fn frame_by_frame_equals_by_exchange() {
+    // Two additional silent stations are hidden from each other: results do not change, but the channel is
+    // simulated frame by frame.
     let bystanders = station("x", 98, "rate = \"ofdm-54\"") + &station("y", 99, "rate = \"ofdm-54\"");
     for (n, path, same) in [
         (1, "rate = \"ht20-mcs7-lgi\"", true),
         (2, "rate = \"ofdm-54\"", true),
         (3, "rate = \"ofdm-24\", rts_threshold = 0", true),
         (1, "rate = \"ht20-mcs7-lgi\", scheme = { kind = \"fifo\", firmware_aggregates = true }", true),
-        // Of aggregates that collide the shorter one's sender learns of it before the longer is over.
+        // In a collision of aggregates, the sender of the shorter one knows the outcome before the longer one
+        // ends.
         (3, "rate = \"ht20-mcs7-lgi\"", false),
-        // Others keep silent only for the answer that a frame lost to noise announced, and not for EIFS.
+        // Other stations only wait for the response announced by a frame lost to noise, not for EIFS.
         (
             2,
             "rate = \"ht20-mcs7-lgi\", error_rate = 0.2, ack_error_rate = 0.1, preamble_loss_rate = 0.1",
@@ -64,7 +65,7 @@ fn frame_by_frame_as_by_exchanges() {
         if same {
             assert_eq!(seen(&by_frames(0)), seen(&whole(0)), "{n} {path}");
         } else {
-            // One run of the last is within 4 %, the mean of them within 1 %.
+            // A single run of the last case is within 4 %, the mean within 1 %.
             let total = |seen: &dyn Fn(u64) -> World<common::Watcher>| -> u64 {
                 RUNS.map(|seed| seen(seed).trace().delivered.iter().sum::<u64>()).sum()
             };
@@ -74,9 +75,9 @@ fn frame_by_frame_as_by_exchanges() {
     }
 }
 
-/// A cell of an access point and one station, to which it sends without end in single frames; its back-off is
-/// always drawn from `window` slots. `to` is the station, so that two access points may send to one that
-/// hears both.
+/// A cell of an access point and one station, which it saturates with single frames. Its backoff is always
+/// drawn from `window` slots. `to` is the station, so that two access points may send to a station that hears
+/// both.
 fn sender(n: usize, rate: &str, window: u32, rts: bool) -> String {
     let rts = if rts { ", rts_threshold = 0" } else { "" };
     let window = format!("tx_queue_data2_cwmin = {window}, tx_queue_data2_cwmax = {window}");
@@ -93,7 +94,8 @@ interface.wlan0 = {{ channel = "wifi", role = "station", ap = "ap{n}.wlan0", add
     ) + &flow("udp", &format!("ap{n}"), &format!("s{n}"), "rate = \"60 Mbit/s\"\npayload = 1472\nburst = 8")
 }
 
-/// What a run of `seconds` with these cells delivers by flow, and its tries of data frames.
+/// Returns the packets delivered by flow in a run of `seconds` with these cells, and the tries of data
+/// frames.
 fn senders(seconds: u64, hidden: &str, cells: &[String]) -> (Vec<u64>, u64) {
     let text = format!(
         "name = \"cells\"\nduration = \"{seconds} s\"\n[channel.wifi]\n{QUIET}\nhidden = {hidden}\n{}",
@@ -110,7 +112,7 @@ fn us(d: Duration) -> f64 {
     d.nanos() as f64 / 1e3
 }
 
-/// Time in us of a data frame, and from its end to the beginning of the back-off after it.
+/// Returns the duration of a data frame in us, and the time from its end to the start of the next backoff.
 fn parts(rate: &str) -> (f64, f64) {
     let (rate, t) = (PhyRate::parse(rate).unwrap(), Timing::of(Band::Ghz5));
     let data = us(ppdu_duration(rate, MPDU, Band::Ghz5));
@@ -118,9 +120,9 @@ fn parts(rate: &str) -> (f64, f64) {
 }
 
 #[test]
-fn what_only_its_cts_met_comes_through_by_frames_and_by_exchanges() {
-    // A CTS at 1 Mbit/s takes 304 us, a short frame of 802.11b 254: where both begin at once, the PPDU that
-    // follows meets nobody.
+fn ppdu_survives_if_only_its_cts_collided() {
+    // A CTS at 1 Mbit/s takes 304 us, a short 802.11b frame 254 us: if both start at the same time, the PPDU
+    // after the CTS does not collide.
     let low = "band = \"2.4 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nbasic_rate = \"dsss-1\"";
     let text = |hidden: &str| {
         cell("4 s", &format!("{low}\n{hidden}"), "scheme = \"fifo\"")
@@ -137,7 +139,7 @@ fn what_only_its_cts_met_comes_through_by_frames_and_by_exchanges() {
     let ((a, tries, collided), (b, frames_tries, frames_collided)) = (seen(&whole), seen(&by_frames));
     let near = |a: u64, b: u64, by: f64| (a as f64 / b as f64 - 1.0).abs() < by;
     assert!(a.iter().zip(&b).all(|(&a, &b)| near(a, b, 0.03)), "{a:?} {b:?}");
-    // Of two that begin at once one is lost; both would be twice as many.
+    // One of two frames that start at the same time is lost; if both were, losses would double.
     assert!(
         near(tries, frames_tries, 0.03) && near(collided, frames_collided, 0.25),
         "{collided} {frames_collided}"
@@ -145,13 +147,14 @@ fn what_only_its_cts_met_comes_through_by_frames_and_by_exchanges() {
 }
 
 #[test]
-fn a_receiver_between_two_that_do_not_hear_each_other() {
-    // The second sender is heard by the first one's receiver and by nobody else of the first cell, and hears
-    // nothing of it but the ACKs: each frame of the first is lost that it overlaps. At 6 Mbit/s an ACK is as
-    // long as EIFS leaves for it, so that the first begins at times that do not depend on the second. Then
-    // renewal theory has the chance that a frame of length T meets the second in a gap and that this lasts
-    // for another T: the mean of what the gap is longer than T, by the mean of gap and frame (Cox, Renewal
-    // Theory, 1962; hidden stations: Garetto, Salonidis and Knightly, IEEE/ACM ToN 16(4), 2008).
+fn receiver_between_two_hidden_senders() {
+    // The second sender is heard by the first one's receiver and by no other node of the first cell, and
+    // hears only its ACKs: every frame of the first cell that overlaps one of the second is lost. At 6 Mbit/s
+    // an ACK is as long as EIFS allows for, so the first sender's start times do not depend on the second
+    // sender. Renewal theory then gives the probability that a frame of length T starts in a gap of the
+    // second sender that lasts for another T: the mean excess of the gap over T, divided by the mean of gap
+    // plus frame (Cox, Renewal Theory, 1962; hidden stations: Garetto, Salonidis and Knightly, IEEE/ACM ToN
+    // 16(4), 2008).
     let hidden = "[[\"ap0\", \"ap1\"], [\"ap0\", \"s1\"], [\"s0\", \"s1\"]]";
     for (window, other) in [(1023, "ofdm-6"), (1023, "ofdm-9"), (511, "ofdm-9"), (511, "ofdm-12")] {
         let (data, after) = parts("ofdm-6");
@@ -167,7 +170,7 @@ fn a_receiver_between_two_that_do_not_hear_each_other() {
         let expected = chance * seconds as f64 * 1e6 / cycle;
         let got = delivered[0] as f64;
         assert!((got / expected - 1.0).abs() < 0.05, "{window} {other}: {got}, expected {expected}");
-        // The second stands still in each ACK that it hears, and an AIFS and half a slot after it.
+        // The second sender pauses during each ACK that it hears, plus an AIFS and half a slot.
         let still = got * (44.0 + 43.0 + 4.5);
         let alone = (seconds as f64 * 1e6 - still) / (its + gap + 9.0 * f64::from(window) / 2.0);
         assert!((delivered[1] as f64 / alone - 1.0).abs() < 0.02, "{window} {other}: {delivered:?}, {alone}");
@@ -176,11 +179,11 @@ fn a_receiver_between_two_that_do_not_hear_each_other() {
 
 #[test]
 fn the_flow_in_the_middle_of_three() {
-    // Senders in a row, each of which hears its neighbours, with receivers that hear only their own. Frames
-    // of neighbours exclude each other and all others do not: the share of the time in which a set of them is
-    // on the air is proportional to the ratio of frame to back-off to the power of its size (Boorstyn,
-    // Kershenbaum, Maglaris and Sahin, IEEE Trans. Comm. 35(3), 1987; Liew, Kai, Leung and Wong, IEEE Trans.
-    // Mobile Computing 9(9), 2010).
+    // Senders in a row, each in range of its neighbours, with receivers that hear only their own sender.
+    // Frames of neighbours exclude each other, all others do not: the share of time in which a set of frames
+    // is on the air is proportional to the ratio of frame to backoff to the power of the set's size
+    // (Boorstyn, Kershenbaum, Maglaris and Sahin, IEEE Trans. Comm. 35(3), 1987; Liew, Kai, Leung and Wong,
+    // IEEE Trans. Mobile Computing 9(9), 2010).
     let hidden = "[[\"ap0\", \"ap2\"], [\"s0\", \"s1\", \"s2\"], [\"s0\", \"ap1\", \"s2\"], [\"s0\", \"ap2\"], [\"s1\", \"ap0\"], [\"s1\", \"ap2\"], [\"s2\", \"ap0\"]]";
     for (window, rate) in [(127, "ofdm-6"), (255, "ofdm-12"), (511, "ofdm-6")] {
         let (data, after) = parts(rate);
@@ -198,24 +201,24 @@ fn the_flow_in_the_middle_of_three() {
                 share(n)
             );
         }
-        // Nobody collides: what is heard by two does not receive.
+        // No collisions: a node that hears two senders does not receive data.
         assert!(tries < delivered.iter().sum::<u64>() + 4);
     }
 }
 
 #[test]
 fn hidden_stations_and_rts() {
-    // Whose turn it is lasts: of single runs of aggregates 0.4 to 0.85 are left.
+    // One of the two stations wins for long periods: in single runs with aggregates, 0.4 to 0.85 remain.
     let total = |channel: &str, path: &str| {
         let one = |seed| run(&upload(2, channel, path), seed).trace().delivered.iter().sum::<u64>();
         RUNS.map(one).sum::<u64>() as f64
     };
     for (rate, without, with) in [
-        // After three doublings a back-off is at most 127 slots, 1.1 ms, and a frame takes 2: no gap is long
-        // enough.
+        // After three doublings, a backoff is at most 127 slots or 1.1 ms, and a frame takes 2 ms: no gap is
+        // long enough.
         ("ofdm-6", 0.0..0.001, 0.8..0.95),
         ("ofdm-54", 0.2..0.4, 0.8..0.95),
-        // Frames of an aggregate that were over before the other began are received.
+        // Frames of an aggregate that end before the other aggregate starts are received.
         ("ht20-mcs7-lgi", 0.5..0.8, 0.9..1.0),
     ] {
         let part = |rts: &str| {
@@ -228,8 +231,8 @@ fn hidden_stations_and_rts() {
 }
 
 #[test]
-fn positions_say_who_hears_whom() {
-    // 16 dBm and 46.7 dB over the first metre: -82 dBm is 51.3 m away at 30 dB for ten times the distance.
+fn positions_determine_audibility() {
+    // 16 dBm and 46.7 dB for the first metre: -82 dBm is reached at 51.3 m with 30 dB per decade.
     let placed = |x: &str| {
         let places = [("ap", "30 m, 0 m"), ("s0", "0 m, 0 m"), ("s1", x)];
         let path = "rate = \"ofdm-6\"";
@@ -244,23 +247,22 @@ fn positions_say_who_hears_whom() {
     };
     assert_eq!([audible("51 m, 0 m"), audible("51 m, 8 m")], [(0, 0), (1, 0)]);
     let far = placed("60 m, 0 m");
-    // 91 dB less over 30 m: 19 dB above the noise, at which 6 Mbit/s comes through; hidden from each other
-    // they destroy it all.
+    // 91 dB of path loss at 30 m: 19 dB above the noise, enough for 6 Mbit/s; hidden from each other, the
+    // stations destroy all frames.
     assert_eq!(far.resolved().matches("18986").count(), 2);
     let mut world = watched(&far, 0).world;
     run_to(&mut world, Duration::from_secs(4)).expect("accounts close");
     assert_eq!(world.trace().delivered, [0, 0]);
 }
 
-/// Positions are a pair for each two of 402 radios, 80,601 of them: with a search through them for each,
-/// wiring would take minutes.
+/// 402 radios have 80,601 pairs of positions. If each pair required a search, building would take minutes.
 #[test]
 fn two_cells_of_two_hundred() {
     let mut text =
         format!("name = \"cells\"\nduration = \"1 s\"\n[channel.wifi]\n{QUIET}\ncapture = \"10 dB\"\n");
     for cell in 0..2 {
-        // Each fits within a metre or two of its place; the cells are 100 m apart and hear nothing of each
-        // other.
+        // Each station is within a metre or two of its position; the cells are 100 m apart and do not hear
+        // each other.
         text += &format!(
             "[node.ap{cell}]\nprofile = \"linux-4.6\"\nposition = \"{} m, 0 m\"\ninterface.wlan0 = \
              {{ channel = \"wifi\", role = \"ap\", scheme = \"fifo\", address = \"10.0.{cell}.1\" }}\n",
@@ -284,31 +286,31 @@ fn two_cells_of_two_hundred() {
     assert_eq!(scenario.channels[0].capture.as_ref().map(|c| c.levels.len()), Some(402 * 401 / 2));
     let mut world = watched(&scenario, 0).world;
     run_to(&mut world, Duration::from_secs(1)).expect("accounts close");
-    // Neither takes anything from the other: one alone would have as much.
+    // Neither cell affects the other: a single one would have the same throughput.
     let [one, other] = world.trace().delivered[..] else { panic!("two flows") };
     assert!(one > 1_000 && one.abs_diff(other) < one / 50, "{one} {other}");
     assert_eq!(world.trace().collided, 0);
 }
 
 #[test]
-fn who_begins_amid_a_frame_that_it_does_not_hear_is_counted() {
+fn starts_during_a_hidden_frame_are_counted() {
     let bystanders = station("x", 98, "rate = \"ofdm-54\"") + &station("y", 99, "rate = \"ofdm-54\"");
     let begun = |hidden: &str| {
         let text = upload(2, hidden, "rate = \"ofdm-54\"") + &bystanders;
         let summary = run_once(&parse(&text, &[]), Seed { seed: 1, run: 0 }).expect("accounts close");
         summary.losses.values().map(|losses| losses.begun_amid).sum::<u64>()
     };
-    // Worked out frame by frame, and the two that send hear each other.
+    // Simulated frame by frame; the two senders hear each other.
     assert_eq!(begun("hidden = [[\"x\", \"y\"]]"), 0);
     assert!(begun("hidden = [[\"s0\", \"s1\"]]") > 1_000);
 }
 
 #[test]
-fn what_comes_over_another_channel_as_a_start_is_due_does_not_take_it_away() {
-    // On both channels boundaries are at 16 us and every 9 us from there on. A frame of 460 bytes of payload
-    // that is due at 81,000 us starts at 81,007 and its exchange takes 100 + 16 + 28 us: its packet comes to
-    // the relay's other radio at 81,151, as that starts to send a packet of its own, of another category.
-    // Nobody else is there whose frames would end a wait.
+fn arrival_over_another_channel_does_not_cancel_a_due_start() {
+    // On both channels, slot boundaries are at 16 us and every 9 us after that. A frame with 460 bytes of
+    // payload, due at 81,000 us, starts at 81,007 us, and its exchange takes 100 + 16 + 28 us: its packet
+    // arrives at the relay's other radio at 81,151 us, when that radio starts to send a packet of another
+    // category. No other frames would end a wait.
     let channel = |name: &str, more: &str| format!("[channel.{name}]\n{QUIET}\n{more}\n");
     let station = |name: &str, channel: &str, ap: &str, address: &str| {
         format!(

@@ -1,14 +1,14 @@
-//! Stations that hear their access point and not each other, all of which send RTS before each frame, against
-//! a model.
+//! Stations that hear their access point but not each other, and send RTS before each frame, compared with a
+//! model.
 //!
-//! Throughput is the payload of a cycle by its mean length, a cycle being what happens from one idle slot to
-//! the next, and stations begin in each idle slot with the chance that follows from their windows (Bianchi,
-//! *Performance analysis of the IEEE 802.11 distributed coordination function*, IEEE JSAC 18(3), 2000). Of
-//! stations that are hidden none may begin while an RTS is on the air either: its chance is that of all those
-//! slots (Wu, Zhu, Zhang and Niu, *Analysis of IEEE 802.11 DCF with hidden terminals*, IEEE Globecom 2006;
-//! Ekici and Yongacoglu, *IEEE 802.11a throughput performance with hidden nodes*, IEEE Communications Letters
-//! 12(6), 2008). Here are two such periods more: an RTS in the gap before the CTS does not disturb it, but
-//! its sender does not hear it, and breaks the frame with the next one.
+//! Throughput is the payload of a cycle divided by its mean length. A cycle lasts from one idle slot to the
+//! next, and stations start in each idle slot with the probability given by their windows (Bianchi,
+//! *Performance analysis of the IEEE 802.11 distributed coordination function*, IEEE JSAC 18(3), 2000). With
+//! hidden stations, no other station may start while an RTS is on the air: its probability is that of all
+//! these slots (Wu, Zhu, Zhang and Niu, *Analysis of IEEE 802.11 DCF with hidden terminals*, IEEE Globecom
+//! 2006; Ekici and Yongacoglu, *IEEE 802.11a throughput performance with hidden nodes*, IEEE Communications
+//! Letters 12(6), 2008). This model adds two such periods: an RTS in the gap before the CTS does not destroy
+//! the CTS, but its sender misses the CTS, and destroys the frame with its next RTS.
 
 mod common;
 
@@ -24,7 +24,7 @@ fn us(d: Duration) -> f64 {
     d.nanos() as f64 / 1e3
 }
 
-/// Frames a second that `n` stations deliver, with windows from `least` to `most`.
+/// Frames per second that `n` stations deliver, with windows from `least` to `most`.
 fn model(n: i32, rate: &str, least: u32, most: u32) -> f64 {
     let (t, rate) = (Timing::of(Band::Ghz5), PhyRate::parse(rate).unwrap());
     let lasts = |rate, bytes| us(ppdu_duration(rate, bytes, Band::Ghz5));
@@ -35,7 +35,8 @@ fn model(n: i32, rate: &str, least: u32, most: u32) -> f64 {
     let success = rts + sifs + cts + sifs + data + sifs + us(t.ack_duration(control)) + aifs;
     let collision = rts + late + aifs;
     let broken = rts + sifs + cts + sifs + data + late + aifs;
-    // Slots in which another may not begin after an RTS did: while it is on the air, and in the gap after it.
+    // Slots in which another station must not start after an RTS started: while it is on the air, and in the
+    // gap after it.
     let during = (rts / slot).ceil() as i32 - 1;
     let gap = ((rts + sifs) / slot).ceil() as i32 - 1 - during;
     let begins = |failed: f64| {
@@ -55,7 +56,7 @@ fn model(n: i32, rate: &str, least: u32, most: u32) -> f64 {
     let alone = f64::from(n) * low * silent.powi(n - 1) / (1.0 - nobody);
     let heard = alone * silent.powi((n - 1) * during);
     let clear = heard * silent.powi((n - 1) * gap);
-    // Who began in the gap may be through with its next wait only after the frame.
+    // A station that started in the gap may not send again until after the frame.
     let late_for_it = silent.powf(((sifs + cts + sifs + data - collision) / slot).max(0.0));
     let delivered = clear + (heard - clear) * late_for_it;
     let idle = slot * nobody / (1.0 - nobody);
@@ -63,7 +64,7 @@ fn model(n: i32, rate: &str, least: u32, most: u32) -> f64 {
     1e6 * delivered / cycle
 }
 
-/// The same here.
+/// The same, simulated.
 fn measured(n: usize, rate: &str, least: u32, most: u32) -> f64 {
     const SECONDS: u64 = 10;
     let names: Vec<String> = (0..n).map(|i| format!("\"s{i}\"")).collect();
@@ -90,13 +91,13 @@ fn measured(n: usize, rate: &str, least: u32, most: u32) -> f64 {
     world.trace().delivered.iter().sum::<u64>() as f64 / SECONDS as f64
 }
 
-/// By how much of the model's throughput ours is above it.
+/// Relative excess of the simulated throughput over the model's.
 fn above(n: u16, rate: &str, least: u32, most: u32) -> f64 {
     measured(usize::from(n), rate, least, most) / model(i32::from(n), rate, least, most) - 1.0
 }
 
 #[test]
-fn with_a_window_that_stays_as_the_model_says() {
+fn with_a_fixed_window_as_in_the_model() {
     for n in [2, 3] {
         for rate in ["ofdm-6", "ofdm-24", "ofdm-54"] {
             for window in [127, 511] {
@@ -105,8 +106,7 @@ fn with_a_window_that_stays_as_the_model_says() {
             }
         }
     }
-    // Of more stations there are others than the two that met who count down meanwhile, which the model
-    // leaves out.
+    // With more stations, others than the two that collided count down meanwhile, which the model ignores.
     for n in [5, 10] {
         let above = above(n, "ofdm-24", 511, 511);
         assert!(above.abs() < 0.03, "{n}: {above}");
@@ -114,9 +114,9 @@ fn with_a_window_that_stays_as_the_model_says() {
 }
 
 #[test]
-fn with_a_window_that_doubles_near_the_model() {
-    // Who has just delivered has the least window and is likely to be next, undisturbed by those with greater
-    // ones; the model has one chance for all of them.
+fn with_a_doubling_window_close_to_the_model() {
+    // A station that has just succeeded has the smallest window and is likely to win again, while the others
+    // have larger windows. The model has one probability for all of them.
     for n in [2, 5] {
         for (rate, most) in [("ofdm-6", 0.13), ("ofdm-24", 0.1), ("ofdm-54", 0.1)] {
             let above = above(n, rate, 15, 1023);

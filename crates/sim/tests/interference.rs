@@ -1,4 +1,4 @@
-//! Interference that is no Wi-Fi: who defers to it, what it breaks, and what the air is used for.
+//! Non-Wi-Fi interference: stations that defer to it, frames that it destroys, and the use of the air.
 
 mod common;
 
@@ -11,12 +11,12 @@ use stillair_sim::scenario::{Memory, Reader, Scenario};
 const QUIET: &str =
     "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nbasic_rate = \"ofdm-6\"";
 
-/// A source with this table on the channel.
+/// A source with these keys on the channel.
 fn source(name: &str, keys: &str) -> String {
     format!("\n[interference.{name}]\nchannel = \"wifi\"\n{keys}\n")
 }
 
-/// One station uploads without end in single frames with this path; and what more there is.
+/// One station with this path uploads without end in single frames. `more` adds to the scenario.
 fn upload(seconds: u32, path: &str, more: &str) -> Scenario {
     let text = cell(&format!("{seconds} s"), QUIET, "scheme = \"fifo\"")
         + &station("s", 0, path)
@@ -25,7 +25,7 @@ fn upload(seconds: u32, path: &str, more: &str) -> Scenario {
     parse(&text, &[])
 }
 
-/// The flow's goodput: the access point is no station.
+/// Goodput of the flow; the access point is not a station.
 fn goodput(summary: &RunSummary) -> f64 {
     summary.goodput_total_mbps
 }
@@ -33,26 +33,26 @@ fn goodput(summary: &RunSummary) -> f64 {
 const OVEN: &str = "pattern = { kind = \"cycle\", on = \"8 ms\", period = \"20 ms\", phase = \"0 s\" }";
 
 #[test]
-fn beside_a_loud_source_there_is_the_time_that_it_leaves() {
-    // Before the run: of 20 ms there are 12, in 406.5 us for a frame: 252 of data, 44 of answer, 43 of AIFS
-    // and 67.5 of back-off. Into a stretch of noise runs a frame with the chance 252 / 406.5; that costs the
-    // half of it that was there, AIFS and back-off before it and 72 us of a back-off that is doubled: 191 us
-    // of each 12 ms. Of other beginnings some of an AIFS, 8 us.
+fn strong_source_leaves_its_off_time() {
+    // Expected: of 20 ms, 12 are free, with 406.5 us per frame: 252 data, 44 response, 43 AIFS and 67.5
+    // backoff. A frame meets the start of the noise with probability 252 / 406.5, which costs the half of it
+    // already sent, the AIFS and backoff before it, and 72 us of a doubled backoff: 191 us of each 12 ms. At
+    // all other starts, part of an AIFS is lost, 8 us.
     let path = "rate = \"ofdm-54\", snr = \"60 dB\"";
     let alone = goodput(&run(&upload(4, path, ""), 0));
     let beside = run(&upload(4, path, &source("oven", &format!("power = \"-50 dBm\"\n{OVEN}"))), 0);
     let share = goodput(&beside) / alone;
     assert!((share - (12.0 - 0.199) / 20.0).abs() < 0.01, "{share}");
-    // What noise is booked is what no frame goes on in.
+    // Only noise that overlaps no frame is accounted as noise.
     let air = &beside.air["wifi"];
     assert!((1_500_000.0..1_600_001.0).contains(&air["noise_us"]), "{air:?}");
     assert!((air.values().sum::<f64>() - 4e6).abs() < 1.0, "{air:?}");
 }
 
 #[test]
-fn to_a_quiet_source_nobody_defers_and_what_it_meets_is_noisier() {
-    // -70 dBm makes nobody wait. A signal of -64 dBm is 6 dB above it: enough for 6 Mbit/s (a tenth is lost
-    // at 4.0 dB), not for 54.
+fn no_station_defers_to_a_weak_source_which_adds_noise() {
+    // No station defers at -70 dBm. A signal of -64 dBm is 6 dB above it: enough for 6 Mbit/s (10 % loss at
+    // 4.0 dB), but not for 54 Mbit/s.
     let quiet = source("oven", &format!("power = \"-70 dBm\"\n{OVEN}"));
     let share = |rate: &str| {
         let path = format!("rate = \"{rate}\", snr = \"30 dB\"");
@@ -62,14 +62,13 @@ fn to_a_quiet_source_nobody_defers_and_what_it_meets_is_noisier() {
     };
     let (slow, fast) = (share("ofdm-6"), share("ofdm-54"));
     assert!(slow > 0.99, "{slow}");
-    // Frames are sent all the time, and those that meet noise are lost: of 20 ms there are 12 less a frame,
-    // and less what back-offs that have doubled reach into them: a window of 63 slots or more, of which half
-    // is waited for.
+    // Frames are sent all the time, and those that meet noise are lost: of 20 ms, 12 remain, less a frame,
+    // and less the part of doubled backoffs that extends into them: half of a window of 63 or more slots.
     assert!((0.54..0.6).contains(&fast), "{fast}");
 }
 
 #[test]
-fn a_source_is_booked_as_long_as_it_is_on() {
+fn source_is_accounted_while_it_is_on() {
     let idle = |keys: &str| {
         let text =
             cell("2 s", QUIET, "scheme = \"fifo\"") + &station("s", 0, "rate = \"ofdm-54\", snr = \"60 dB\"");
@@ -87,7 +86,7 @@ fn a_source_is_booked_as_long_as_it_is_on() {
 }
 
 #[test]
-fn a_source_that_is_no_louder_than_nothing_changes_nothing() {
+fn source_below_the_noise_changes_nothing() {
     let two = |more: &str| {
         let mut text = cell("2 s", QUIET, "scheme = \"fifo\"");
         for n in 0..2 {
@@ -100,7 +99,7 @@ fn a_source_that_is_no_louder_than_nothing_changes_nothing() {
     };
     let silent = source("x", &format!("power = \"-200 dBm\"\n{OVEN}"));
     assert_eq!(two(&silent), two(""));
-    // One that is heard is the same in each run of its seed.
+    // A random source that stations hear is the same in each run of its seed.
     let loud =
         source("x", "power = \"-50 dBm\"\npattern = { kind = \"random\", on = \"3 ms\", off = \"7 ms\" }");
     assert_eq!(two(&loud), two(&loud));
@@ -108,9 +107,9 @@ fn a_source_that_is_no_louder_than_nothing_changes_nothing() {
 }
 
 #[test]
-fn who_stands_near_a_source_waits_and_who_stands_far_does_not() {
-    // At 16 dBm and 30 dB for ten times the distance -62 dBm are at 3.2 m. The station is at 1 m from the
-    // source and the access point at 31 m, where it is as loud as the station.
+fn only_stations_near_a_source_defer() {
+    // At 16 dBm and 30 dB per decade, -62 dBm is reached at 3.2 m. The station is 1 m from the source and 31
+    // m from the access point, where the source is as strong as the station.
     let goodput = |source_at: &str, from: &str, to: &str| {
         let text = cell("4 s", QUIET, "scheme = \"fifo\"")
             + &station("s", 0, "rate = \"ofdm-6\"")
@@ -124,17 +123,18 @@ fn who_stands_near_a_source_waits_and_who_stands_far_does_not() {
         assert!(!far.air["wifi"].contains_key("noise_us") && near.air["wifi"]["noise_us"] > 0.0);
         near.goodput_total_mbps / far.goodput_total_mbps
     };
-    // A frame and all around it takes 2.24 ms. The station waits: of 12 ms each time the half of a frame is
-    // cut, AIFS and back-off, 1.1 ms.
+    // A frame with its overhead takes 2.24 ms. The station defers: of each 12 ms, half a frame is cut off,
+    // plus AIFS and backoff, 1.1 ms.
     let up = share("s", "ap");
     assert!((0.50..0.58).contains(&up), "{up}");
-    // The access point does not know, and sends all the time: what comes whole lies in 12 ms, less a frame.
+    // The access point does not hear the source and sends all the time: frames within the 12 ms are received,
+    // less one frame.
     let down = share("ap", "s");
     assert!((0.38..0.53).contains(&down) && down < up, "{down} {up}");
 }
 
 #[test]
-fn a_record_says_when() {
+fn recording_switches_the_source() {
     let keys =
         |more: &str| format!("power = \"-50 dBm\"\npattern = {{ kind = \"trace\", file = \"x.csv\"{more} }}");
     let text = |more: &str| {

@@ -1,10 +1,10 @@
-//! Functions of one radio that would start at once: one sends, and its exchange lasts as long as if it had
-//! been alone.
+//! Functions of one radio that would start in the same slot: one transmits, and its exchange takes as long as
+//! without the others.
 
 use stillair_model::types::{Duration, Instant, PpduKind, Seed, Sink, TraceEvent};
 use stillair_sim::{scenario, world};
 
-/// Four categories of one station, all with much to send.
+/// One station with four saturated categories.
 const BUSY: &str = r#"
 name = "busy"
 duration = "2 s"
@@ -27,14 +27,14 @@ rate = "1 Gbit/s"
 delay = "0.1 ms"
 "#;
 
-/// Adds up the answers that PPDUs got, from what the trace says of each.
+/// Adds up the responses to PPDUs, from the trace.
 #[derive(Default)]
 struct Answers(Duration);
 
 impl Sink for Answers {
     fn event(&mut self, _: Instant, what: &TraceEvent) {
         let TraceEvent::Ppdu(t) = what else { return };
-        // At MCS 7 answers are sent at 24 Mbit/s, to management frames and requests at 6.
+        // At MCS 7, responses are sent at 24 Mbit/s; to management frames and requests at 6 Mbit/s.
         let answer = match t.kind {
             _ if t.received == 0 => return,
             PpduKind::Beacon | PpduKind::Group => return,
@@ -48,7 +48,7 @@ impl Sink for Answers {
 }
 
 #[test]
-fn only_answers_are_booked_as_answers() {
+fn only_responses_are_accounted_as_responses() {
     let flow = |mark: &str| {
         format!(
             "[[flow]]\nkind = \"udp\"\nfrom = \"sta\"\nto = [\"server\"]\nrate = \"40 Mbit/s\"\n\

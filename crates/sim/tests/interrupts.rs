@@ -1,4 +1,4 @@
-//! Interrupts of received frames: what a device holds back, seen in round-trip times.
+//! Interrupts for received frames: delivery delays of a device, measured by round-trip times.
 
 mod common;
 
@@ -8,7 +8,7 @@ use stillair_model::types::Duration;
 const CHANNEL: &str = "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"";
 const LONG: &str = ", rx_mitigation = { kind = \"times\", last = \"50 ms\", first = \"60 ms\" }";
 
-/// Round-trip times of pings from the access point to a station, in microseconds, sorted; `ap` and `at` end
+/// Sorted round-trip times of pings from the access point to a station, in us. `ap` and `at` are appended to
 /// the tables of both.
 fn rtts(ap: &str, at: &str, flows: &str) -> Vec<u64> {
     let text = cell("4 s", CHANNEL, &format!("scheme = \"fq_mac\"{ap}"))
@@ -23,7 +23,7 @@ fn rtts(ap: &str, at: &str, flows: &str) -> Vec<u64> {
     us
 }
 
-/// By how many microseconds pings are later than without, quantile by quantile.
+/// Increase of the round-trip times over those without mitigation in us, quantile by quantile.
 fn later(ap: &str, at: &str) -> Vec<u64> {
     let none = rtts("", "", "");
     let some = rtts(ap, at, "");
@@ -32,11 +32,11 @@ fn later(ap: &str, at: &str) -> Vec<u64> {
 }
 
 #[test]
-fn a_frame_that_comes_alone_waits_for_others() {
+fn single_frame_waits_for_others() {
     let chip = |name: &str| format!(", rx_mitigation = \"{name}\"");
     assert!(later("", &chip("none")).iter().all(|&us| us == 0));
-    // The reply waits at the access point just as the request did at the station. It is sent on an air idle
-    // for long, at once, where without a wait it follows the request and backs off.
+    // The reply is delayed at the access point as the request is at the station. It finds the medium idle for
+    // long and is sent immediately; without mitigation, it follows the request and backs off.
     for (ap, at, wait) in
         [("", "ar9300", 500), ("ar9300", "", 500), ("ar9300", "ar9300", 1_000), ("", "ar9002", 250)]
     {
@@ -48,19 +48,19 @@ fn a_frame_that_comes_alone_waits_for_others() {
 }
 
 #[test]
-fn the_end_of_a_transmission_tells_of_what_has_come() {
-    // The first request is followed by one for a Block Ack session, whose answer tells of both.
+fn end_of_a_transmission_reports_received_frames() {
+    // The first request is followed by an ADDBA Request, whose response reports both.
     let alone = &rtts("", LONG, "")[1..];
     assert!(alone.iter().all(|&us| us > 50_000), "{alone:?}");
-    // A station that sends all the time looks several times within 50 ms.
+    // A station that sends all the time polls several times within 50 ms.
     let busy = rtts("", LONG, &flow("udp", "s", "ap", "rate = \"60 Mbit/s\"\nburst = 8"));
     let median = busy[busy.len() / 2];
     assert!(median < 20_000, "{busy:?}");
 }
 
 #[test]
-fn the_interrupt_is_the_radios() {
-    // Pings to one device of a station, whose other one is silent, floods, or is flooded.
+fn devices_of_a_radio_share_its_interrupt() {
+    // Pings to one device of a station whose other device is silent, saturates the channel, or is saturated.
     let beside = |flows: &str| {
         let second = format!(
             "interface.wlan1 = {{ channel = \"wifi\", role = \"station\", ap = \"ap.wlan0\", radio = \"wlan0\", \
@@ -71,18 +71,18 @@ fn the_interrupt_is_the_radios() {
     };
     let alone = beside("");
     assert!((50_000..51_000).contains(&alone), "{alone}");
-    // What the other one sends ends as often as its own.
+    // Completions of the other device's frames end the delay as well.
     let sends = beside(&flow("udp", "s.wlan1", "ap", "rate = \"60 Mbit/s\"\nburst = 8"));
     assert!(sends < 20_000, "{sends}");
-    // What the other one receives keeps the radio waiting, to the end of 60 ms.
+    // Reception by the other device keeps the radio waiting, up to 60 ms.
     let hears = beside(&flow("udp", "ap", "s.wlan1", "rate = \"2 Mbit/s\"\ngap = \"exponential\""));
     assert!((60_000..63_000).contains(&hears), "{hears}");
 }
 
 #[test]
-fn a_broken_frame_tells_of_what_has_come() {
-    // Half of 800 frames a second come broken at first, so that a wait is short; without them it ends 60 ms
-    // after some frame.
+fn frame_with_errors_reports_earlier_frames() {
+    // Half of 800 frames per second are received with errors first, so waits are short; without them, the
+    // wait ends 60 ms after some frame.
     let lossy =
         rtts("", &format!(", error_rate = 0.5{LONG}"), &flow("udp", "ap", "s", "rate = \"10 Mbit/s\""));
     let median = lossy[lossy.len() / 2];

@@ -1,11 +1,11 @@
-//! IPv6 beside IPv4, and MTUs: lengths, segment sizes and priorities, by hand from the headers.
+//! IPv6 compared with IPv4, and MTUs: lengths, segment sizes and priorities, computed from the headers.
 
 mod common;
 
 use common::{cell, flow, parse, run, station};
 use stillair_sim::recorder::RunSummary;
 
-/// Two hosts and a router between them; `line` is the link behind the router, where it queues in `qdisc`.
+/// Two hosts and a router between them. `line` is the link behind the router, where it queues in `qdisc`.
 fn road(line: &str, qdisc: &str, flows: &str) -> String {
     format!(
         r#"
@@ -38,9 +38,9 @@ fn summary(text: &str) -> RunSummary {
     run(&parse(text, &[]), 0)
 }
 
-// spec: ieee8023 3.1 - preamble 8, header 14, check sequence 4 and gap 12 around each packet: 38 bytes.
+// spec: ieee8023 3.1 - preamble 8, header 14, FCS 4 and interpacket gap 12 around each packet: 38 bytes.
 #[test]
-fn a_full_segment_is_what_mtu_and_headers_leave() {
+fn full_segment_is_mtu_minus_headers() {
     for (ip, mtu, segment) in [
         (4, 1500, 1500 - 20 - 20 - 12),
         (6, 1500, 1500 - 40 - 20 - 12),
@@ -53,7 +53,7 @@ fn a_full_segment_is_what_mtu_and_headers_leave() {
             let right = 100.0 * f64::from(segment) / f64::from(mtu + 38);
             let is = s.goodput_total_mbps;
             // Never more. A sender whose own device is the bottleneck lacks up to 0.8 % with PSH on each
-            // packet of several segments; why is not known.
+            // packet of several segments, for an unknown reason.
             let shares = if from == "a" { 0.999..1.001 } else { 0.99..1.001 };
             assert!(shares.contains(&(is / right)), "IPv{ip}, MTU {mtu}, {from} to {to}: {is} for {right}");
         }
@@ -69,12 +69,12 @@ fn a_ping_is_longer_by_its_header() {
         assert_eq!((ping.sent, ping.received, ping.lost), (20, 20, 0));
         ping.median_ms.expect("it is answered")
     };
-    // 20 bytes more each way: 160 us at 1 Mbit/s, 160 ns at 1 Gbit/s.
+    // 20 bytes more in each direction: 160 us at 1 Mbit/s, 160 ns at 1 Gbit/s.
     assert!((median(6) - median(4) - 2.0 * (0.160 + 0.000_16)).abs() < 1e-6);
 }
 
 #[test]
-fn bands_do_not_know_the_traffic_class() {
+fn pfifo_fast_bands_ignore_the_traffic_class() {
     let flows = |ip| {
         flow("udp", "a", "b", "rate = \"120 Mbit/s\"\ngap = \"periodic\"")
             + &flow("ping", "a", "b", &format!("ip = {ip}\nmark = 4\ninterval = \"10 ms\""))
@@ -83,11 +83,11 @@ fn bands_do_not_know_the_traffic_class() {
         let s = summary(&road(LINE, &format!(", qdisc = \"{qdisc}\""), &flows(ip)));
         s.pings.values().next().expect("a ping").median_ms
     };
-    // The bit for less delay of RFC 1349. Of IPv4 its band of pfifo_fast is before the flood; of IPv6 the
-    // ping waits behind it, 1,000 packets.
+    // The low-delay bit of RFC 1349. For IPv4, it selects a pfifo_fast band ahead of the saturating flow; for
+    // IPv6, the ping waits behind 1,000 packets.
     assert!(median(4, "pfifo_fast").is_some_and(|ms| ms < 4.0));
     assert!(median(6, "pfifo_fast").is_none_or(|ms| ms > 100.0));
-    // A flow queue and a tin go by what both headers have.
+    // Flow queues and tins classify both versions.
     for qdisc in ["fq_codel", "cake"] {
         for ip in [4, 6] {
             assert!(median(ip, qdisc).is_some_and(|ms| ms < 5.0), "{qdisc}, IPv{ip}");
@@ -95,9 +95,9 @@ fn bands_do_not_know_the_traffic_class() {
     }
 }
 
-/// Each kind of flow, both ways, over the air and a router.
+/// Each kind of flow in both directions, over the air and a router.
 #[test]
-fn every_kind_goes_over_ipv6() {
+fn every_kind_of_flow_runs_over_ipv6() {
     let mut text = cell("5 s", "band = \"5 GHz\"\nwidth = \"20 MHz\"", "scheme = \"mac80211\"")
         + &station("s", 0, "rate = \"ht20-mcs7-sgi\"")
         + "[link.lan]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n[node.ap.interface.eth0]\nlink = \"lan\"\n\
@@ -123,7 +123,7 @@ fn every_kind_goes_over_ipv6() {
         assert!(flow.goodput_mbps > 0.05, "{name}: {flow:?}");
         assert!(flow.loss.is_none_or(|loss| loss == 0.0), "{name}: {flow:?}");
     }
-    // Payload is counted without the longer headers: 1 Mbit/s of datagrams is 1 Mbit/s.
+    // Goodput excludes the longer headers: 1 Mbit/s of datagrams is 1 Mbit/s.
     let udp = s.flows.iter().filter(|(name, _)| name.starts_with("udp-"));
     assert!(udp.clone().count() == 2 && udp.into_iter().all(|(_, f)| (f.goodput_mbps - 1.0).abs() < 0.2));
     let voip = &s.flows[s.voip.keys().next().expect("a call")];
@@ -133,16 +133,16 @@ fn every_kind_goes_over_ipv6() {
 }
 
 #[test]
-fn flows_of_both_versions_are_told_apart() {
+fn flows_of_both_ip_versions_are_distinguished() {
     let text = road(LINE, "", &(flow("tcp", "a", "b", "ip = 6") + &flow("tcp", "a", "b", "")));
     let resolved = parse(&text, &[]).resolved();
     assert!(resolved.contains("\"address6\":\"fd00::a80:1\"") && resolved.matches("\"ip\":6").count() == 1);
-    // What says nothing of it is resolved as before there were two.
+    // Scenarios without IPv6 and MTU keys do not show them when resolved.
     let plain = parse(&text.replace("ip = 6", ""), &[]).resolved();
     assert!(!plain.contains("address6") && !plain.contains("\"mtu\":1500"));
 }
 
-/// What does not fit is one clear error.
+/// Packets that do not fit are reported as an error.
 #[test]
 fn nothing_is_fragmented() {
     let says = |line: &str, flows: &str| {
@@ -169,6 +169,6 @@ fn nothing_is_fragmented() {
         says.contains("flow.0.ip: found 6 on a path to \"a\" whose MTU is 1279, expected 4, or"),
         "{says}"
     );
-    // TCP keeps to it.
+    // TCP adapts to the MTU.
     parse(&road("rate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nmtu = 576", "", &flow("tcp", "b", "a", "")), &[]);
 }

@@ -1,5 +1,5 @@
-//! Networks with islands: run one after the other or side by side they tell what the same run tells that
-//! handles all events in one order.
+//! Networks with islands: run one after another or in parallel, they give the same results as a run that
+//! handles all events in a single order.
 
 mod common;
 
@@ -15,20 +15,20 @@ use stillair_sim::run::{Session, run_by_islands};
 use stillair_sim::scenario::{self, Scenario};
 use toml::{Table, Value};
 
-/// What two networks may have of the same name.
+/// Tables in which two networks may have equal names.
 const THINGS: [&str; 3] = ["node", "channel", "link"];
 
-/// Keys whose values may be words like the names of things.
+/// Keys whose values may be words that are also names.
 const WORDS: [&str; 5] = ["kind", "profile", "role", "power_save", "scheme"];
 
-/// Whether a word of a scenario names one of these things, itself or by a pattern.
+/// Returns true if a word of a scenario names one of these objects, directly or by a pattern.
 fn names(word: &str, of: &[String]) -> bool {
     let head = word.split('.').next().unwrap_or(word);
     let begins = head.strip_suffix('*').filter(|begins| !begins.is_empty());
     of.iter().any(|name| name == head || begins.is_some_and(|begins| name.starts_with(begins)))
 }
 
-/// Gives all things other names, wherever they are named; their addresses are left to be chosen.
+/// Renames all objects and references to them, and removes addresses, so that they are assigned.
 fn rename(value: &mut Value, things: &[String]) {
     match value {
         Value::String(word) if names(word, things) => *word = format!("b-{word}"),
@@ -42,8 +42,7 @@ fn rename(value: &mut Value, things: &[String]) {
     }
 }
 
-/// Both networks in one scenario, which share nothing; or one server, if that is wanted, which passes nothing
-/// on then.
+/// Combines both networks in one scenario, sharing nothing, or sharing one server that then does not forward.
 fn both(a: &str, b: &str, one_server: bool) -> String {
     let [mut a, mut b] = [a, b].map(|text| text.parse::<Table>().expect("TOML"));
     let things: Vec<String> = THINGS
@@ -52,7 +51,7 @@ fn both(a: &str, b: &str, one_server: bool) -> String {
         .flat_map(|table| table.keys().cloned())
         .filter(|name| !(one_server && name == "server"))
         .collect();
-    // A network that changes stands still as a whole.
+    // Scenario events need a single world that stops as a whole.
     a.remove("step");
     for kind in THINGS {
         let Some(Value::Table(more)) = b.remove(kind) else { continue };
@@ -81,12 +80,12 @@ fn both(a: &str, b: &str, one_server: bool) -> String {
     let own = a.entry("flow").or_insert_with(|| Value::Array(Vec::new()));
     let all = own.as_array_mut().expect("an array");
     all.extend(flows);
-    // Who sends to a group is never alone.
+    // Multicast flows exclude islands.
     all.retain(|flow| flow.get("multicast").is_none());
     a.to_string()
 }
 
-/// Whether a scenario has islands; if so, all reports of its run are the same.
+/// Returns true if a scenario has islands. If so, checks that all reports of its run are equal.
 fn same(scenario: &Scenario, run: u64) -> Result<bool, String> {
     let seed = Seed { seed: scenario.seed, run };
     let Some(first) = run_by_islands(scenario, seed, 1) else { return Ok(false) };
@@ -108,8 +107,8 @@ fn shipped(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// Each shipped scenario twice in one network: what happens at the same instant in both has to come in the
-/// one order.
+/// Each shipped scenario twice in one network: events at the same instant in both must be handled in the
+/// single order.
 #[test]
 fn shipped_scenarios_twice() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
@@ -132,7 +131,7 @@ fn shipped_scenarios_twice() {
                 flow.get_mut(key).into_iter().for_each(|given| *given = time.into());
             }
         }
-        // That one has islands by itself.
+        // The campus already has islands.
         let one = table.to_string();
         let text = if file == "campus.toml" { one } else { both(&one, &one, false) };
         match scenario::parse(&text, &path.display().to_string(), &[]) {
@@ -148,12 +147,12 @@ fn shipped_scenarios_twice() {
     assert!(alike.len() >= 40 && alike.contains(&"campus.toml".to_owned()), "{alike:?} {left:#?}");
 }
 
-/// Two networks at random, apart or behind one server; whether they could be compared.
+/// Two random networks, separate or behind one server. Returns whether they could be compared.
 fn check(a: &Case, b: &Case, one_server: bool, run: u64) -> Result<bool, String> {
     let text = both(&a.text(1024), &b.text(64), one_server);
     match scenario::parse(&text, "random.toml", &[]) {
         Ok(scenario) => same(&scenario, run).map_err(|why| format!("{why}\n{text}")),
-        // Nobody passes anything on between its cells then.
+        // Without forwarding, traffic between its cells is impossible.
         Err(why) if one_server && why.to_string().contains("does not forward") => Ok(false),
         Err(why) => Err(format!("{why}\n{text}")),
     }
@@ -168,7 +167,7 @@ fn random_networks() {
         rng_seed: RngSeed::Fixed(1),
         ..ProptestConfig::default()
     };
-    // Apart and behind one server.
+    // Separate and behind one server.
     let compared = [Cell::new(0), Cell::new(0)];
     let networks = (case(), case(), any::<bool>(), 0_u64..4);
     let tried = TestRunner::new(config).run(&networks, |(a, b, one_server, run)| {

@@ -1,4 +1,4 @@
-//! Hosts whose interrupts take time, whose timers fire late and whose clocks are off.
+//! Hosts with interrupt latency, late timers and clock drift.
 
 mod common;
 
@@ -7,7 +7,7 @@ use stillair_model::types::{Duration, Instant, PacketKind, Seed, Sink, TraceEven
 use stillair_sim::scenario::Scenario;
 use stillair_sim::world::wire;
 
-/// Two hosts and a wire of 1 Gbit/s; more keys of the hosts, the wire and the flows.
+/// Two hosts and a wire of 1 Gbit/s, with additional keys for hosts, wire and flows.
 fn wired(a: &str, b: &str, link: &str, flows: &str) -> Scenario {
     let text = format!(
         r#"
@@ -34,7 +34,7 @@ interface.eth0 = {{ link = "lan", address = "10.0.0.2" }}
     parse(&text, &[])
 }
 
-/// The jitter of a host that is `keys` and nothing else.
+/// Host jitter with only these keys.
 fn only(keys: &str) -> String {
     let mut all = vec!["kind = \"desktop\""];
     for (key, none) in [
@@ -61,7 +61,7 @@ fn rtts(scenario: &Scenario) -> Vec<u64> {
     world.trace().recorder.flows[0].rtts[0].each().to_vec()
 }
 
-/// When datagrams and replies came, in ns.
+/// Arrival times of datagrams and replies, in ns.
 #[derive(Default)]
 struct Arrivals(Vec<(u64, u32)>);
 
@@ -82,7 +82,7 @@ fn arrivals(scenario: &Scenario, run: u64) -> Vec<(u64, u32)> {
 }
 
 #[test]
-fn off_is_not_there() {
+fn disabled_jitter_equals_no_jitter() {
     let flows = ping("0.2 s") + &flow("udp", "a", "b", "rate = \"50 Mbit/s\"");
     let hash = |a: &str| run(&wired(a, "", "", &flows), 0).trace_hash;
     assert_eq!(hash("jitter = \"none\""), hash(""));
@@ -107,7 +107,7 @@ fn a_constant_delay_is_added_once_at_each_end() {
         let some = rtts(&wired(a, b, "", &ping("0.2 s")));
         assert_eq!(some, none.iter().map(|ns| ns + later).collect::<Vec<_>>());
     }
-    // Over Wi-Fi, where the device holds frames back by itself or does not.
+    // Over Wi-Fi, with and without interrupt mitigation in the device.
     let channel = "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"";
     let air = |mitigation: &str, jitter: &str| {
         let path = format!("rate = \"ht20-mcs15-sgi\", rx_mitigation = \"{mitigation}\"");
@@ -122,19 +122,19 @@ fn a_constant_delay_is_added_once_at_each_end() {
     for mitigation in ["none", "ar9300"] {
         let (none, some) =
             (air(mitigation, ""), air(mitigation, &only("softirq = \"uniform 400 us..400 us\"")));
-        // The reply finds the air idle for longer, and may save a back-off.
+        // The reply finds the medium idle for longer, and may avoid a backoff.
         assert!((250_000..=410_000).contains(&(some - none)), "{mitigation}: {none} {some}");
     }
 }
 
 #[test]
-fn what_comes_while_the_host_wakes_is_taken_in_with_it_and_in_order() {
+fn packets_arriving_during_wake_up_are_received_together_in_order() {
     let flows = flow("udp", "a", "b", "rate = \"500 Mbit/s\"\ngap = \"periodic\"");
     let delay = only("softirq = \"exponential 50 us..500 us\"");
     for link in ["", "nic = \"e1000e\"", "nic = \"tg3\""] {
         let seen = arrivals(&wired("", &delay, link, &flows), 0);
         assert!(seen.windows(2).all(|w| w[0].1 < w[1].1 && w[0].0 <= w[1].0), "{link}: out of order");
-        // A datagram every 23.5 us: several at an instant.
+        // A datagram every 23.5 us: several per instant.
         let instants = seen.windows(2).filter(|w| w[0].0 < w[1].0).count();
         assert!(instants * 2 < seen.len(), "{link}: {instants} of {}", seen.len());
         assert_eq!(seen.last().map(|(_, seq)| *seq as usize), Some(seen.len()), "{link}: none lost");
@@ -143,7 +143,7 @@ fn what_comes_while_the_host_wakes_is_taken_in_with_it_and_in_order() {
 
 #[test]
 fn timers_are_late_and_clocks_are_off() {
-    // Replies come a constant time after their requests.
+    // Replies arrive a constant time after their requests.
     let gaps = |a: &str, run: u64| {
         let seen = arrivals(&wired(a, "", "", &ping("0.01 s")), run);
         seen.windows(2).map(|w| w[1].0 - w[0].0).collect::<Vec<_>>()
@@ -151,12 +151,11 @@ fn timers_are_late_and_clocks_are_off() {
     assert!(gaps("", 0).iter().all(|ns| *ns == 10_000_000));
     let slack = gaps(&only("timer_slack = \"uniform 0 us..50 us\""), 0);
     assert!(slack.iter().all(|ns| ns.abs_diff(10_000_000) <= 50_000));
-    // The difference of two draws: evenly spread ones differ by a third of their range on average. The
-    // schedule is kept.
+    // The difference between two uniform draws is a third of their range on average. The schedule is kept.
     let mean = slack.iter().map(|ns| ns.abs_diff(10_000_000)).sum::<u64>() / slack.len() as u64;
     assert!((15_000..18_500).contains(&mean), "{mean}");
     assert!(slack.iter().sum::<u64>().abs_diff(slack.len() as u64 * 10_000_000) <= 50_000);
-    // 100 ppm of 10 ms are 1 us; how much of it, fast or slow, is the run's.
+    // 100 ppm of 10 ms are 1 us; the actual drift, positive or negative, depends on the run.
     let off = |run: u64| {
         let gaps = gaps(&only("drift_ppm = 100"), run);
         let (least, most) = (gaps.iter().min().copied().unwrap(), gaps.iter().max().copied().unwrap());
@@ -168,7 +167,7 @@ fn timers_are_late_and_clocks_are_off() {
     assert!(runs.iter().any(|ns| *ns > 100) && runs.iter().any(|ns| *ns < -100), "{runs:?}");
 }
 
-/// A transfer of 1 MB over QUIC: how long it took in seconds, and the hash of the trace.
+/// Returns the duration of a 1 MB transfer over QUIC in s, and the trace hash.
 fn quic(a: &str, b: &str, stack: &str) -> (f64, String) {
     let flows = flow("quic", "a", "b", &format!("bytes = \"1 MB\"\n{stack}"));
     let summary = run(&wired(a, b, "", &flows), 0);
@@ -181,8 +180,8 @@ fn timers_of_quic_are_late() {
     let late = only("timer_slack = \"uniform 3 ms..4 ms\"");
     let exact = quic("", "", "preset = \"chromium39-strict\"");
     assert_eq!(quic("jitter = \"none\"", "jitter = \"none\"", "preset = \"chromium39-strict\""), exact);
-    // Where no acknowledgement comes before, the sender's pacer waits longer; the receiver's acknowledgement
-    // of the last packets too.
+    // If no acknowledgement arrives earlier, late timers delay the sender's pacer, and the receiver's
+    // acknowledgement of the last packets.
     let paced = quic(&late, "", "preset = \"chromium39-strict\"").0;
     assert!(paced > exact.0, "{paced} beside {}", exact.0);
     assert_ne!(quic("", &late, "preset = \"chromium39-strict\"").1, exact.1);

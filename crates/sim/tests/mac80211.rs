@@ -1,5 +1,5 @@
-//! The airtime scheduler of mac80211 in the network of Table 1: shares by weight, and what limits of airtime
-//! are for.
+//! The airtime scheduler of mac80211 in the network of Table 1: weighted shares, and the effect of airtime
+//! queue limits.
 
 mod common;
 
@@ -35,19 +35,19 @@ fn airtime_is_shared_by_weight() {
 }
 
 #[test]
-fn limits_of_airtime_keep_a_deep_hardware_queue_short() {
+fn airtime_queue_limits_keep_a_deep_hardware_queue_short() {
     let ping = |aql: &str| {
         let deep = format!("{{ kind = \"mac80211\", hw_aggregates = 32, aql = {aql} }}");
         let s = flooded(&[(SCHEME, &deep)]);
         (of(&s, "slow").ping_median_ms.expect("replies"), s.goodput_total_mbps)
     };
     let ((with, carried), (without, before)) = (ping("true"), ping("false"));
-    // The slow station's aggregates wait longest for each other; over many pings those of a fast one are
-    // alike with both.
+    // The slow station's aggregates mostly wait for each other; a fast station's pings are similar with both
+    // over many samples.
     assert!(with < 60.0 && without > 2.0 * with, "{with} {without}");
     assert!(carried > 0.95 * before, "{carried} {before}");
-    // With two aggregates there is never as much in the hardware as the limits allow; nor with as many frames
-    // alone, which a slow station gets before its session.
+    // With two aggregates, the hardware never holds as much as the limits allow; nor with as many single
+    // frames, which a slow station uses before its session.
     let shallow = |aql: &str| {
         let two = format!("{{ kind = \"mac80211\", hw_singles = 2, aql = {aql} }}");
         flooded(&[(SCHEME, &two)]).trace_hash
@@ -56,7 +56,7 @@ fn limits_of_airtime_keep_a_deep_hardware_queue_short() {
 }
 
 #[test]
-fn queues_are_those_of_the_kernel_unless_told_otherwise() {
+fn queues_default_to_the_kernels() {
     let queues = |s: &Scenario| match &s.nodes[1].interfaces[1].medium {
         Attachment::Wifi(wifi) => match &wifi.driver {
             DriverConfig::Fq(queues, _) => queues.clone(),
@@ -66,7 +66,7 @@ fn queues_are_those_of_the_kernel_unless_told_otherwise() {
     };
     let (each, given) =
         (|mbps| SlowBelow::EachStation(Rate::from_mbps(mbps)), |mbps| SlowBelow::Rate(Rate::from_mbps(mbps)));
-    // The scheme; who is slow, hysteresis in seconds, most packets dropped at once.
+    // Scheme, slow threshold, hysteresis in seconds, maximum packets dropped at once.
     for (scheme, slow, hysteresis, batch) in [
         ("{ kind = \"fq_mac\" }", given(12), 2, 1),
         ("{ kind = \"airtime\" }", given(12), 2, 1),

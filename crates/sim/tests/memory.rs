@@ -1,5 +1,5 @@
-//! Memory of a run is bounded, whatever it records: lists that are used again are not returned by more paths
-//! than take them.
+//! The memory of a run is bounded, whatever it records. Reused lists must not be returned by more paths than
+//! take them.
 
 #![expect(unsafe_code, reason = "an allocator that counts")]
 
@@ -18,7 +18,7 @@ use stillair_sim::scenario::{self, Scenario};
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Bytes that a run holds after 4 s and after 12 s of its traffic.
+/// Bytes that a run holds after 4 s and after 12 s of traffic.
 fn held<S: Records>(scenario: &Scenario, sink: impl FnOnce(Recorder) -> S) -> [u64; 2] {
     let before = live();
     let mut session = Session::new(scenario, Seed { seed: 1, run: 0 }, sink).unwrap();
@@ -28,10 +28,10 @@ fn held<S: Records>(scenario: &Scenario, sink: impl FnOnce(Recorder) -> S) -> [u
     })
 }
 
-/// All in one test: other tests of this program would be counted too.
+/// A single test, because other tests in this program would be counted too.
 #[test]
 fn no_recorder_grows_with_the_length_of_a_run() {
-    // TCP over wires with TSO, over Wi-Fi down and up, and QUIC with GSO.
+    // TCP over wires with TSO, over Wi-Fi downstream and upstream, and QUIC with GSO.
     let mut wrong = Vec::new();
     for name in ["reno.toml", "anomaly-tcp.toml", "upload-4.toml", "quic.toml"] {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/bench").join(name);
@@ -46,8 +46,8 @@ fn no_recorder_grows_with_the_length_of_a_run() {
         let plain = held(&scenario, |recorder| recorder);
         let followed = held(&scenario, follow(&scenario));
         for (what, [early, late]) in [("plain", plain), ("record.sojourn", followed)] {
-            // Replies to pings are kept, and queues may be longer than before: some hundred bytes for each of
-            // a thousand packets.
+            // Ping replies are kept, and queues may be longer than before: a few hundred bytes for each of a
+            // thousand packets.
             if late > early + early / 4 + 512 * 1024 {
                 wrong.push(format!("{name}, {what}: {early} bytes after 4 s, {late} after 12 s"));
             }

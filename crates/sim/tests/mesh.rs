@@ -1,11 +1,10 @@
-//! Paths over several hops, on one channel and on one for each hop: the mesh that is shipped.
+//! Paths over several hops, on one channel and on one channel per hop: the shipped mesh.
 
 mod common;
 
 use common::{flow, of, parse, run};
 
-/// The nodes of the mesh that is shipped, with other traffic: UDP without end from its gateway to each of
-/// these in a run of its own.
+/// Goodput of saturating UDP from the gateway of the shipped mesh to each of these nodes, in separate runs.
 fn saturated(to: &[&str], sets: &[(&str, &str)]) -> Vec<f64> {
     let shipped = include_str!("../../../scenarios/mesh.toml");
     let (nodes, _) = shipped.split_once("[[flow]]").expect("its flows come last");
@@ -21,9 +20,9 @@ fn saturated(to: &[&str], sets: &[(&str, &str)]) -> Vec<f64> {
 
 #[test]
 fn throughput_over_hops_on_one_channel() {
-    // Where all hear each other, each packet takes the air once for each hop: a half over two hops, a third
-    // over three (Jun and Sichitiu, The nominal capacity of wireless mesh networks, IEEE Wireless
-    // Communications 10(5), 2003).
+    // If all nodes hear each other, each packet occupies the air once per hop: half the throughput over two
+    // hops, a third over three (Jun and Sichitiu, The nominal capacity of wireless mesh networks, IEEE
+    // Wireless Communications 10(5), 2003).
     let all = [("channel.one.hidden", "[]")];
     let mbps = saturated(&["relay1.up", "relay2.up", "far.up"], &all);
     assert!((15.0..19.0).contains(&mbps[0]), "{mbps:?}");
@@ -40,10 +39,10 @@ fn throughput_over_hops_on_a_channel_each() {
 }
 
 #[test]
-fn the_first_and_the_third_hop_do_not_hear_each_other() {
-    // What the second relay sends destroys, at the first, what the gateway sends: still no two hops are
-    // served at once, and not more than a third comes through. The gateway has the losses, which keeps it
-    // from filling the relays' queues in vain.
+fn first_and_third_hop_are_hidden_from_each_other() {
+    // Frames of the second relay destroy those from the gateway at the first relay: again no two hops are
+    // served at the same time, and at most a third gets through. The gateway's losses keep it from filling
+    // the relays' queues.
     let one = saturated(&["relay1.up"], &[])[0];
     let hidden = saturated(&["far.up"], &[])[0];
     assert!((0.2..0.35).contains(&(hidden / one)), "{hidden} of {one}");

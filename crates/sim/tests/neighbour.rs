@@ -1,4 +1,4 @@
-//! Neighbouring networks as load: what they take while there is room, and what they share when there is none.
+//! Neighbouring networks as load: the airtime they use when it is available, and their share when it is not.
 
 mod common;
 
@@ -13,9 +13,9 @@ use stillair_sim::world;
 const QUIET: &str =
     "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nbasic_rate = \"ofdm-6\"";
 
-/// A frame of 1538 bytes at 54 Mbit/s.
+/// Duration of a 1538-byte frame at 54 Mbit/s.
 const FRAME: &str = "252 us";
-/// With SIFS and an answer at 24 Mbit/s, in us.
+/// Duration with SIFS and a response at 24 Mbit/s, in us.
 const EXCHANGE: f64 = 252.0 + 16.0 + 28.0;
 
 fn neighbour(load: &str, senders: u32) -> String {
@@ -24,11 +24,11 @@ fn neighbour(load: &str, senders: u32) -> String {
     )
 }
 
-/// So many stations that upload without end in frames as long as a neighbour's, or have nothing to send.
+/// Stations that upload without end, in frames as long as a neighbour's, or that have nothing to send.
 fn beside(seconds: u32, stations: usize, busy: bool, more: &str) -> String {
     let mut text = cell(&format!("{seconds} s"), QUIET, "scheme = \"fifo\"");
     for n in 0..stations {
-        // As many tries as a neighbour has.
+        // As many tries as a neighbour.
         let tries = "rate = \"ofdm-54\", retry_chain = [{ rate = \"ofdm-54\", tries = 7 }]";
         text += &station(&format!("s{n}"), n, tries);
         if busy {
@@ -42,30 +42,30 @@ fn summary(text: &str) -> RunSummary {
     run(&parse(text, &[]), 0)
 }
 
-/// The share of time of its exchanges in 4 s.
+/// Share of the neighbour's exchanges in 4 s.
 fn share(summary: &RunSummary) -> f64 {
     summary.air["wifi"].get("neighbour_us").copied().unwrap_or(0.0) / 4e6
 }
 
-/// Of its load the account has the gap before each answer too.
+/// The account also includes the gap before each response in its load.
 const BOOKED: f64 = EXCHANGE / (EXCHANGE - 16.0);
 
 #[test]
-fn a_load_is_what_it_takes_while_there_is_room() {
+fn load_is_the_airtime_used_if_available() {
     for load in [0.1, 0.4, 0.6] {
         let alone = summary(&beside(4, 1, false, &neighbour(&load.to_string(), 1)));
-        // Three times what the number of PPDUs that come at random varies by.
+        // Three standard deviations of the number of PPDUs.
         let random = 3.0 / (load * 4e6 / (EXCHANGE - 16.0)).sqrt();
         assert!((share(&alone) / load / BOOKED - 1.0).abs() < random, "{load} {}", share(&alone));
         assert!((alone.air["wifi"].values().sum::<f64>() - 4e6).abs() < 1.0);
     }
-    // Beside one that sends without end, below the half that would be its share.
+    // Next to a saturated sender, the load is below its fair share of a half.
     let busy = summary(&beside(4, 1, true, &neighbour("0.2", 1)));
     let whole = share(&busy) / 0.2 / BOOKED;
-    // What of it collides is booked as that, and sent again.
+    // Collisions are accounted separately, and retransmitted.
     assert!((0.94..1.06).contains(&whole), "{whole}");
     let left = busy.goodput_total_mbps / summary(&beside(4, 1, true, "")).goodput_total_mbps;
-    // It leaves 0.8 of the time but for its own back-offs; where both wait, they wait at once.
+    // It leaves 0.8 of the time, less its own backoffs; both count down in parallel.
     assert!((0.70..0.85).contains(&left), "{left}");
     assert_eq!(
         summary(&beside(4, 1, true, &neighbour("0", 3))).trace_hash,
@@ -74,15 +74,15 @@ fn a_load_is_what_it_takes_while_there_is_room() {
 }
 
 #[test]
-fn without_room_it_has_the_share_of_its_senders() {
-    // By Bianchi's model each of those that always have a frame of one length sends equally often.
+fn without_free_airtime_it_gets_the_share_of_its_senders() {
+    // By Bianchi's model, saturated senders with equal frame lengths send equally often.
     for senders in [1, 2, 4] {
         let together = summary(&beside(4, 1, true, &neighbour("1.0", senders)));
         let own = together.goodput_total_mbps * 4e6 / (8.0 * 1472.0);
         let others = share(&together) * 4e6 / EXCHANGE;
         let ratio = others / own / f64::from(senders);
         assert!((ratio - 1.0).abs() < 0.06, "{senders}: {ratio}");
-        // As beside as many stations of our own.
+        // Same as with this many modelled stations.
         let real = summary(&beside(4, 1 + senders as usize, true, ""));
         let expected = real.goodput_total_mbps / f64::from(1 + senders);
         let got = together.goodput_total_mbps;
@@ -91,7 +91,7 @@ fn without_room_it_has_the_share_of_its_senders() {
 }
 
 #[test]
-fn a_load_changes_in_time() {
+fn load_changes_over_time() {
     // A quarter of 4 s at 0.2 and one at 0.6.
     let steps = "[0, { at = \"1 s\", load = 0.2 }, { at = \"2 s\", load = 0.6 }, { at = \"3 s\", load = 0 }]";
     let got = share(&summary(&beside(4, 1, false, &neighbour(steps, 2)))) / BOOKED;
@@ -117,7 +117,7 @@ fn a_load_changes_in_time() {
 }
 
 #[test]
-fn its_frames_are_in_no_capture() {
+fn neighbour_frames_are_not_captured() {
     let scenario = parse(&beside(1, 1, false, &neighbour("0.5", 2)), &[]);
     let selection = Selection { points: Vec::new(), from: Instant::ZERO, until: Instant::NEVER, snaplen: 0 };
     let mut file = Vec::new();

@@ -1,5 +1,5 @@
-//! What waits in each layer, sampled: it agrees with the sockets' samples, with the disciplines' counters and
-//! with the steps of the series, and changes nothing.
+//! Sampled occupancy of each layer: agrees with the socket samples, the qdisc counters and the steps of the
+//! series, and does not change the run.
 
 mod common;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use stillair_model::types::Seed;
 use stillair_sim::api;
 
-/// An upload through a discipline and a ring, a download through an access point, over links with a rate.
+/// An upload through a qdisc and a ring, and a download through an access point, over links with a rate.
 const TEXT: &str = r#"
 name = "layers"
 duration = "2 s"
@@ -58,7 +58,7 @@ fn numbers(value: &Value) -> Vec<u64> {
     all.iter().map(|n| n.as_u64().expect("a number")).collect()
 }
 
-/// Packets and bytes of a layer by sample.
+/// Packets and bytes of a layer, by sample.
 fn layer(queues: &Value, interface: &str, layer: &str) -> [Vec<u64>; 2] {
     let mut all = queues.as_array().expect("queues").iter();
     let found = all.find(|q| q["interface"] == interface && q["layer"] == layer);
@@ -67,7 +67,7 @@ fn layer(queues: &Value, interface: &str, layer: &str) -> [Vec<u64>; 2] {
 }
 
 #[test]
-fn samples_agree_with_what_else_is_known() {
+fn samples_agree_with_other_records() {
     let both = [("record.ss", "20 ms"), ("record.queues", "20 ms")];
     let fine = run(&both);
     let queues = &fine["queues"];
@@ -83,7 +83,7 @@ fn samples_agree_with_what_else_is_known() {
             assert_eq!(numbers(&step[["packets", "bytes"][n]]), tenth, "{name:?}");
         }
     }
-    // One flow for each interface's sockets.
+    // One flow per interface with sockets.
     for (flow, interface) in [("down.sta", "server.eth0"), ("up.server", "sta.wlan0")] {
         let [packets, bytes] = layer(queues, interface, "socket");
         assert_eq!(bytes, numbers(&fine["sockets"][flow]["notsent"]), "{flow}");
@@ -94,7 +94,7 @@ fn samples_agree_with_what_else_is_known() {
     let counters = &fine["qdiscs"]["ap.wlan0"];
     assert_eq!((&counters["backlog_packets"], &counters["backlog_bytes"]), (&packets.into(), &bytes.into()));
     assert!(packets > 0);
-    // The old driver stops its discipline at 123 frames; retries and two aggregates come on top.
+    // The old driver stops its queue at 123 frames; retries and two aggregates come on top.
     let [driver, bytes] = layer(queues, "ap.wlan0", "driver");
     assert!(driver.iter().max().is_some_and(|&n| (60..200).contains(&n)), "{driver:?}");
     // Downloads: full frames with an Ethernet header.
@@ -104,7 +104,7 @@ fn samples_agree_with_what_else_is_known() {
     assert!(
         hardware.iter().zip(&bytes).all(|(n, bytes)| *bytes <= 1514 * n) && hardware.iter().max() > Some(&10)
     );
-    // 5 ms at the rate of the bottleneck on the air, about 20 Mbit/s, is a few frames on the wire.
+    // 5 ms at the bottleneck rate of the air, about 20 Mbit/s, is a few frames on the wire.
     let [wire, _] = layer(queues, "server.eth0", "wire");
     assert!(wire.iter().any(|&n| (2..=42).contains(&n)) && wire.iter().all(|&n| n <= 42), "{wire:?}");
 }

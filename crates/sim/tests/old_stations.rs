@@ -1,4 +1,4 @@
-//! Stations of 802.11b among others: what protects frames from them, long slots, beacons, and what they cost.
+//! 802.11b stations among others: protection, long slots, beacons, and their cost.
 
 mod common;
 
@@ -9,7 +9,7 @@ use stillair_model::wifi::air::account::AirUse;
 const LOW: &str = "band = \"2.4 GHz\"\nwidth = \"20 MHz\"";
 const SILENT: &str = "band = \"2.4 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"";
 
-/// Thousandths of the air by use, of a network that runs for two seconds.
+/// Thousandths of the air by use, in a network that runs for two seconds.
 fn air(text: &str) -> impl Fn(AirUse) -> u64 + use<> {
     let mut world = watched(&parse(text, &[]), 0).world;
     run_to(&mut world, Duration::from_secs(2)).expect("accounts close");
@@ -30,9 +30,9 @@ fn flooded(channel: &str, stations: &[&str]) -> String {
 }
 
 #[test]
-fn one_station_by_the_parts_of_its_exchange() {
-    // A frame of 1,538 bytes at 11 Mbit/s: 192 + 1,119 us; 10 + 203 us of answer; slots of 20 us, so 10 + 3 *
-    // 20 us and 7.5 slots of back-off on the mean.
+fn single_station_matches_the_parts_of_its_exchange() {
+    // A frame of 1,538 bytes at 11 Mbit/s: 192 + 1,119 us; response 10 + 203 us; slots of 20 us, so AIFS is
+    // 10 + 3 * 20 us, and the mean backoff 7.5 slots.
     let air = air(&flooded(SILENT, &["rate = \"cck-11\""]));
     let parts = [(AirUse::Data, 1_311.0), (AirUse::Ack, 213.0), (AirUse::Contention, 220.0)];
     let whole: f64 = parts.iter().map(|p| p.1).sum();
@@ -44,12 +44,11 @@ fn one_station_by_the_parts_of_its_exchange() {
 }
 
 #[test]
-fn others_are_protected_from_it() {
-    // The other alone: neither CTS nor long slots.
+fn other_stations_are_protected_from_it() {
+    // The OFDM station without it: no CTS, no long slots.
     let alone = air(&flooded(SILENT, &["rate = \"ofdm-54\""]));
     assert_eq!(alone(AirUse::Protection), 0);
-    // A CTS of 203 us and a SIFS for 254 us of data, where both get the same number of frames: each 1,311 +
-    // 254 us.
+    // A CTS of 203 us and a SIFS per 254 us of data; both get the same number of frames: 1,311 + 254 us.
     let both = air(&flooded(SILENT, &["rate = \"ofdm-54\"", "rate = \"cck-11\""]));
     let share = both(AirUse::Protection) as f64 / both(AirUse::Data) as f64;
     assert!((share - 213.0 / (1_311.0 + 254.0)).abs() < 0.01, "{share}");
@@ -60,8 +59,8 @@ fn others_are_protected_from_it() {
 }
 
 #[test]
-fn beacons_go_at_the_lowest_basic_rate() {
-    // 157 bytes at 1 Mbit/s: 1,448 us , 19 times in two seconds; at 6 Mbit/s 236 + 6 us.
+fn beacons_use_the_lowest_basic_rate() {
+    // 157 bytes at 1 Mbit/s: 1,448 us, 19 times in two seconds; at 6 Mbit/s 236 + 6 us.
     let quiet = |channel: &str| {
         air(&(cell("2 s", channel, "scheme = \"fifo\"") + &station("s", 0, "rate = \"ofdm-6\"")))
     };
@@ -80,18 +79,18 @@ fn rts_by_length() {
             + &flow("udp", "ap", "s", "rate = \"60 Mbit/s\"\nburst = 4\npayload = 1472")
     };
     assert_eq!(air(&text(1_538))(AirUse::Protection), 0);
-    // RTS, SIFS, CTS and SIFS: 28 + 16 + 28 + 16 us for 252 us of data.
+    // RTS, SIFS, CTS and SIFS: 28 + 16 + 28 + 16 us per 252 us of data.
     let air = air(&text(1_537));
     let share = air(AirUse::Protection) as f64 / air(AirUse::Data) as f64;
     assert!((share - 88.0 / 252.0).abs() < 0.01, "{share}");
 }
 
 #[test]
-fn one_slow_station_holds_up_all_but_not_with_airtime() {
+fn one_slow_station_slows_all_except_with_airtime_fairness() {
     // paper: ending-the-anomaly 2.1 - the anomaly, with a station at 1 Mbit/s without HT.
     let udp = "rate = \"60 Mbit/s\"\nburst = 4\npayload = 1472";
     let shares = |scheme: &str| {
-        // Sockets whose buffers outlast what the slow station has in the hardware.
+        // Sockets with more buffer space than the slow station's frames in the hardware.
         let buffer = "profile = \"linux-4.6\"\nsysctl.\"net.core.wmem_default\" = 4000000";
         let mut text =
             cell("4 s", SILENT, &format!("scheme = \"{scheme}\"")).replace("profile = \"linux-4.6\"", buffer);

@@ -1,4 +1,4 @@
-//! Runs whose end is left to a driver: they stop at any time, and keep a bounded part of what they saw.
+//! Runs whose end is decided by a driver: they stop at any time, and keep a bounded amount of records.
 
 mod common;
 
@@ -9,14 +9,14 @@ use stillair_model::types::Addr;
 use stillair_sim::run::Session;
 use stillair_sim::scenario::{self, Scenario};
 
-/// The network of external hosts, without a length.
+/// The network of external hosts, without a duration.
 fn open_ended() -> Scenario {
     let text = text("external", "fq_codel", "").replace("duration = \"1 s\"\n", "warm_up = \"100 ms\"\n");
     parse(&text, &[("channel.wifi.beacon_interval", "off")])
 }
 
 #[test]
-fn the_length_of_a_run_with_outside_hosts_may_be_left_open() {
+fn run_with_external_hosts_may_have_no_fixed_end() {
     assert!(open_ended().is_open_ended());
     let text = text("model", "fq_codel", "").replace("duration = \"1 s\"\n", "");
     let modelled = scenario::parse(&text, "model.toml", &[]).expect("a good scenario");
@@ -24,7 +24,7 @@ fn the_length_of_a_run_with_outside_hosts_may_be_left_open() {
 }
 
 #[test]
-fn what_was_seen_until_a_stop_is_reported() {
+fn stopped_run_reports_its_records() {
     let scenario = open_ended();
     let mut session = Session::driven(&scenario, SEED, |recorder| recorder).expect("a run").with_series();
     for n in 0..10_u32 {
@@ -38,19 +38,19 @@ fn what_was_seen_until_a_stop_is_reported() {
     assert_eq!((session.end(), session.next_event()), (at_ms(500), None));
     let report = session.finish().expect("accounts close").0.to_json().expect("JSON");
     let report: Value = serde_json::from_str(&report).expect("JSON");
-    // Two whole steps and the half of one.
+    // Two complete steps and half a step.
     assert_eq!(
         (&report["series"]["steps"], &report["series"]["duration_ns"]),
         (&3.into(), &500_000_000_u64.into())
     );
     assert_eq!(report["series"]["gone"], Value::Null);
-    // Packets from 100 ms on over 400 ms.
+    // Packets from 100 ms on, for 400 ms.
     let came = &report["hosts"]["sta"];
     assert!(came.to_string().contains("\"packets\":8"), "{report}");
 }
 
 #[test]
-fn of_a_long_run_the_last_hours_are_kept() {
+fn long_run_keeps_the_last_hours() {
     let scenario = open_ended();
     let mut session = Session::driven(&scenario, SEED, |recorder| recorder).expect("a run").with_series();
     let hours = 5 * 3_600_000;
@@ -69,10 +69,10 @@ fn of_a_long_run_the_last_hours_are_kept() {
     let series = &report["series"];
     let (steps, gone) =
         (series["steps"].as_u64().expect("a number"), series["gone"].as_u64().expect("a number"));
-    // Of 90,000 steps half of 36,000 go whenever so many are there.
+    // The first half is discarded whenever 36,000 steps are kept.
     assert_eq!((steps + gone, gone % 18_000), (90_000, 0));
     assert!((18_000..36_000).contains(&steps), "{steps}");
-    // Each row is that of its step: one packet each second, five steps apart.
+    // Each row belongs to its step: one packet per second, five steps apart.
     let used = series["stations"].as_array().and_then(|all| all.first()).expect("a station that was sent to");
     let airtime: Vec<u64> = used["airtime_down_ns"]
         .as_array()

@@ -1,5 +1,4 @@
-//! Networks of one's own, as short as they are shipped: each is read and runs a second of each of its
-//! combinations.
+//! Short user networks, as shipped: each is read, and each of its combinations runs for a second.
 
 mod common;
 
@@ -10,7 +9,7 @@ use stillair_model::types::Duration;
 use stillair_sim::recorder::RunSummary;
 use stillair_sim::scenario;
 
-/// Files, and how many lines each may have.
+/// Files, and their maximum number of lines.
 const FILES: [(&str, usize); 9] = [
     ("home", 30),
     ("flat", 25),
@@ -42,7 +41,7 @@ fn each_is_short_and_runs() {
     }
 }
 
-/// A run of a shipped file with the sets of one of its combinations.
+/// Runs a shipped file with the overrides of one of its combinations.
 fn shipped(name: &str, sets: &[(&str, &str)]) -> RunSummary {
     let file = format!("../../scenarios/{name}.toml");
     let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&file)).expect("a file");
@@ -53,7 +52,7 @@ fn total(summary: &RunSummary) -> f64 {
     summary.flows.values().map(|flow| flow.goodput_mbps).sum()
 }
 
-// The heads of the files tell what runs gave; here it is which way things go, and by how much at least.
+// The file headers quote results; this test checks their direction and minimum size.
 #[test]
 fn an_openwrt_access_point_shares_among_twenty() {
     let s = shipped("examples/openwrt-20", &[]);

@@ -1,5 +1,5 @@
-//! Station schedulers of one's own: one that breaks what must hold ends the run with a message, and weights
-//! need one that heeds them.
+//! User-defined station schedulers: one that violates the contract ends the run with a message, and weights
+//! need a scheduler that supports them.
 
 use std::sync::Mutex;
 
@@ -11,7 +11,7 @@ use stillair_sim::parts::{Key, Options, Parts};
 use stillair_sim::run::run_once;
 use stillair_sim::scenario::{NoFiles, Reader, Scenario};
 
-/// Names the first station's best effort for ever, or an identifier that the device has not.
+/// Always selects the first station's best effort, or a TID that the device does not have.
 #[derive(Debug)]
 struct Stuck {
     beyond: bool,
@@ -76,34 +76,34 @@ rate = "5 Mbit/s"
     )
 }
 
-/// What ends a run with these options.
+/// Returns the error of a run with these options.
 fn ends(options: &str) -> String {
     run_once(&read(options, "").expect("a good scenario"), Seed { seed: 7, run: 3 }).expect_err("it breaks")
 }
 
 #[test]
-fn a_look_that_does_not_end_is_told() {
+fn endless_selection_is_reported() {
     let says = ends("");
     let what = "station scheduler \"stuck\": has named 33 identifiers in a row that could not send";
     assert!(says.starts_with("run 3, seed 7: panicked: ") && says.contains(what), "{says}");
 }
 
 #[test]
-fn an_identifier_that_is_not_there_is_told() {
+fn unknown_tid_is_reported() {
     let says = ends(", beyond = true");
     assert!(says.contains("station scheduler \"stuck\": names identifier 72"), "{says}");
 }
 
-/// A panic of a part says in which part, of which run.
+/// A panic in a part is reported with the part and the run.
 #[test]
-fn a_panic_has_a_run_a_seed_and_a_part() {
+fn panic_names_run_seed_and_part() {
     let says = ends(", panics = true");
     assert_eq!(says, "run 3, seed 7: station scheduler \"stuck\" panicked: out of ideas");
 }
 
-/// Of many variants the one that fails is told of once, and the others are run.
+/// A failing variant is reported once, and the others run.
 #[test]
-fn a_variant_that_fails_keeps_no_other_from_running() {
+fn failing_variant_does_not_stop_others() {
     let parts = parts();
     let scheme = |value: &str| vec![("node.ap.interface.wlan0.scheme".to_owned(), value.to_owned())];
     let broken = "{ kind = \"fq_mac\", scheduler = { kind = \"stuck\", panics = true } }";
@@ -136,7 +136,7 @@ fn a_variant_that_fails_keeps_no_other_from_running() {
 }
 
 #[test]
-fn weights_need_a_scheduler_that_heeds_them() {
+fn weights_need_a_scheduler_that_supports_them() {
     let refused = read("", ", airtime_weight = 512").expect_err("a key without effect");
     assert!(
         refused.contains("airtime_weight: found 512, while the scheme of \"ap.wlan0\" has no weights"),

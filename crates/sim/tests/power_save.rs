@@ -1,5 +1,5 @@
-//! Power save: how long a packet waits for a station that sleeps, what becomes of what waits, and what a scan
-//! does.
+//! Power save: delay of packets to a sleeping station, handling of buffered packets, and the effects of a
+//! scan.
 
 mod common;
 
@@ -11,7 +11,7 @@ use stillair_sim::world::wire;
 const CHANNEL: &str = "band = \"5 GHz\"\nwidth = \"20 MHz\"";
 const RATE: &str = "rate = \"ht20-mcs7-sgi\"";
 
-/// An access point of such a scheme that pings a station with these keys, at times that drift through the
+/// An access point with this scheme that pings a station with these keys, at times that drift through the
 /// beacon interval.
 fn pinged(scheme: &str, ap: &str, keys: &str, interval: &str) -> String {
     cell("60 s", CHANNEL, &format!("scheme = \"{scheme}\"{ap}"))
@@ -29,15 +29,14 @@ fn dropped(report: &RunSummary) -> u64 {
     report.drops.iter().map(|d| d.packets).sum()
 }
 
-/// A packet that comes at any time waits for half an interval on average, and for 95 % of one at the 95th
-/// percentile; then the beacon, a null frame, and the exchange of the packet follow.
+/// A packet arriving at a random time waits half an interval on average, and 95 % of one at the 95th
+/// percentile; then follow the beacon, a null frame, and the exchange of the packet.
 #[test]
 fn a_ping_waits_for_the_beacon() {
     const EXCHANGE: f64 = 0.9;
     #[rustfmt::skip]
     let table = [
-        // power_save                                       DTIM period, beacons from one that is heard to the
-        // next
+        // power_save                                       DTIM period, beacon intervals per beacon received
         ("\"mac80211\"",                                             3, 1),
         ("{ kind = \"mac80211\", listen_interval = 3 }",             1, 3),
         ("{ kind = \"mac80211\", listen_interval = \"dtim\" }",      2, 2),
@@ -60,9 +59,9 @@ fn a_ping_waits_for_the_beacon() {
     }
 }
 
-/// Who is pinged more often than it falls asleep never does.
+/// A station that is pinged more often than its timeout never falls asleep.
 #[test]
-fn who_is_busy_stays_awake() {
+fn busy_station_stays_awake() {
     let text = pinged("mac80211", "", ", power_save = \"mac80211\"", "90 ms");
     let report = run(&parse(&text, &[("warm_up", "1 s")]), 0);
     let (mean, ..) = rtt(&report);
@@ -70,16 +69,16 @@ fn who_is_busy_stays_awake() {
     assert!(report.power["s.wlan0"].sleeps <= 1);
 }
 
-/// Awake for the timeout and a little more each time: what is left of the time it sleeps.
+/// The station is awake for the timeout and a little more per ping, and sleeps for the rest of the time.
 #[test]
-fn it_sleeps_the_rest_of_the_time() {
+fn station_sleeps_the_rest_of_the_time() {
     let text = pinged("mac80211", "", ", power_save = \"mac80211\"", "1 s");
     let power = run(&parse(&text, &[]), 0).power["s.wlan0"];
     assert!((59..=61).contains(&power.sleeps), "{power:?}");
     assert!((power.dozing_s / (60.0 - 0.1 * power.sleeps as f64) - 1.0).abs() < 0.02, "{power:?}");
 }
 
-/// Each preset falls asleep as long after a ping as its driver says.
+/// Each preset falls asleep after its driver's timeout.
 #[test]
 fn presets_sleep_after_their_own_time() {
     for (kind, timeout) in [
@@ -99,10 +98,10 @@ fn presets_sleep_after_their_own_time() {
     }
 }
 
-/// Frames that a sleeping station has not fetched are there at the end, and nothing else is lost: 64 at most
-/// of a category.
+/// Frames not retrieved by a sleeping station are still buffered at the end, at most 64 per category, and
+/// nothing else is lost.
 #[test]
-fn what_waits_is_accounted_for() {
+fn waiting_frames_are_accounted_for() {
     let flood = flow("udp", "ap", "s", "rate = \"3 Mbit/s\"\nburst = 100\nstart = \"0.5 s\"\nstop = \"5 s\"");
     for scheme in ["fifo", "fq_codel", "fq_mac", "airtime", "mac80211", "ath10k", "ath11k", "mt76"] {
         for power_save in [
@@ -120,15 +119,15 @@ fn what_waits_is_accounted_for() {
                 assert_eq!(world.close(end), Ok(()), "{scheme} {power_save} at {ms} ms");
             }
             let (account, _) = world.books().packet_account();
-            // The socket's memory holds 92.
+            // The socket holds 92 packets.
             assert!(account.created > 92, "{scheme} {power_save}: {}", account.created);
             assert!(account.delivered > 10, "{scheme} {power_save}: {}", account.delivered);
         }
     }
 }
 
-/// A telephone that is off the air: its frames are kept and come when it is back. mac80211's times: two
-/// channels of 60 ms are 120.
+/// A phone on other channels: its frames are buffered and delivered when it returns. mac80211's times: two
+/// channels of 60 ms are 120 ms.
 #[test]
 fn a_scan_is_a_gap_of_its_own_length() {
     let keys = ", scan = { kind = \"mac80211\", start = \"1 s\", active_channels = 6, passive_channels = 0 }";
@@ -138,15 +137,15 @@ fn a_scan_is_a_gap_of_its_own_length() {
     assert_eq!((power.trips, power.sleeps), (3, 0));
     assert!((power.away_s - 0.36).abs() < 1e-6, "{power:?}");
     assert_eq!(dropped(&report), 0);
-    // The pings of the gap come at its end: 360 of 3,000 ms are in a gap, so 12 % wait, evenly from 0 to 120
-    // ms.
+    // Pings during a gap are answered at its end: 360 of 3,000 ms are gaps, so 12 % of pings wait, uniformly
+    // from 0 to 120 ms.
     let (mean, p95, _) = rtt(&report);
     assert!((mean - 0.12 * 60.0 - 0.5).abs() < 1.5, "{mean}");
     assert!((p95 - (0.12 - 0.05) / 0.12 * 120.0).abs() < 10.0, "{p95}");
 }
 
-/// A call each way of a station that fetches what waits with each packet that it sends: its packets wait for
-/// no beacon.
+/// A call in both directions with a station that retrieves buffered packets with each packet that it sends:
+/// packets do not wait for beacons.
 #[test]
 fn a_call_with_uapsd_waits_for_its_own_packets() {
     let call = |from: &str, to: &str| flow("voip", from, to, "dscp = \"CS6\"\nstart = \"0.5 s\"");
@@ -168,12 +167,12 @@ fn a_call_with_uapsd_waits_for_its_own_packets() {
         .map(|(_, flow)| flow)
         .expect("the flow to the station");
     let (p50, p99) = (down.delay_p50_ms.unwrap_or_default(), down.delay_p99_ms.unwrap_or_default());
-    // Packets each 20 ms in both directions: one waits for less than 20 ms, half of that on average.
+    // A packet every 20 ms in both directions: each waits less than 20 ms, half of that on average.
     assert!(p50 <= 21.0 && p99 <= 22.0, "{p50} {p99}");
     let power = report.power["s.wlan0"];
     assert!(power.triggers > 900 && power.dozing_s > 15.0, "{power:?}");
     assert_eq!(dropped(&report), 0, "{:?}", report.drops);
-    // Without it the call keeps the telephone awake.
+    // Without U-APSD, the call keeps the phone awake.
     let awake = run(&parse(&text(""), &[("warm_up", "2 s")]), 0).power["s.wlan0"];
     assert!(awake.dozing_s < 1.0, "{awake:?}");
 }
@@ -191,7 +190,7 @@ fn the_same_seed_gives_the_same_trace() {
     assert_ne!(run(&scenario, 3).trace_hash, run(&scenario, 4).trace_hash);
 }
 
-/// What the frames on the air say, in their order.
+/// Power save events in the captured frames, in order.
 #[derive(Default)]
 struct Frames(Vec<String>);
 
@@ -229,7 +228,7 @@ fn frames(text: &str, ms: u64) -> Vec<String> {
 }
 
 #[test]
-fn what_is_said_on_the_air() {
+fn power_save_signalling_on_the_air() {
     let two = "rate = \"240 kbit/s\"\nburst = 3\npayload = 1000\nstart = \"100 ms\"\nstop = \"250 ms\"\ngap = \"periodic\"";
     let text = |power_save: &str| {
         cell("1 s", CHANNEL, "scheme = \"fq_mac\"")
@@ -272,7 +271,7 @@ fn what_is_said_on_the_air() {
     );
 }
 
-/// Packets to a group, of which one member is always awake and the other saves power or not.
+/// Multicast packets to two members, one always awake, the other optionally in power save.
 fn to_group(scheme: &str, dtim: u32, keys: &str, more: &str) -> String {
     cell("60 s", CHANNEL, &format!("scheme = \"{scheme}\", dtim_period = {dtim}"))
         + &station("a", 0, RATE)
@@ -282,11 +281,11 @@ fn to_group(scheme: &str, dtim: u32, keys: &str, more: &str) -> String {
         )
 }
 
-/// While nobody sleeps a frame to a group goes at once; if anybody does, all wait for the DTIM, half of its
-/// period on average.
+/// If no station sleeps, group-addressed frames are sent immediately; if any does, all wait for the DTIM,
+/// half its period on average.
 #[test]
-fn frames_to_a_group_wait_for_the_dtim() {
-    let slow = "rate = \"10.94 kbit/s\"\ngap = \"periodic\""; // one each 731.3 ms
+fn group_frames_wait_for_the_dtim() {
+    let slow = "rate = \"10.94 kbit/s\"\ngap = \"periodic\""; // one every 731.3 ms
     for scheme in ["fifo", "mac80211", "mt76"] {
         for (keys, dtim, wait) in [
             ("", 2, 0.0),
@@ -306,8 +305,7 @@ fn frames_to_a_group_wait_for_the_dtim() {
     }
 }
 
-/// Each that is a member has its own copy, and who misses one has it in its losses: frames to groups are not
-/// sent again.
+/// Each member has its own copy and its own losses. Group-addressed frames are not retransmitted.
 #[test]
 fn each_member_has_its_own_losses() {
     let keys = ", error_rate = 0.25, power_save = \"mac80211\"";
@@ -317,7 +315,7 @@ fn each_member_has_its_own_losses() {
     assert!(lost("group.a") < 0.01, "{}", lost("group.a"));
     assert!((0.2..0.3).contains(&lost("group.b")), "{}", lost("group.b"));
     assert!(report.drops.iter().all(|drop| drop.reason == "missed"), "{:?}", report.drops);
-    // The first member's flow has the original packets' fates as well: no packet is lost twice.
+    // The first member's flow also has the fates of the original packets: no packet is lost twice.
     let account = &report.packets;
     assert_eq!(
         account.created,
@@ -325,10 +323,11 @@ fn each_member_has_its_own_losses() {
     );
 }
 
-/// 128 frames wait at most, and more data than a DTIM has room for is dropped, never kept for ever.
+/// At most 128 frames wait. If there is more data than fits after a DTIM, the excess is dropped, not kept
+/// forever.
 #[test]
-fn too_much_for_a_group_is_dropped() {
-    // Each socket has memory for 92 datagrams.
+fn excess_group_frames_are_dropped() {
+    // Each socket holds 92 datagrams.
     let mut text = to_group("mac80211", 3, ", power_save = \"iwlwifi\"", "rate = \"4 Mbit/s\"");
     text += "[[flow]]\nkind = \"udp\"\nfrom = \"ap\"\nto = [\"a\", \"b\"]\nmulticast = true\npayload = 1000\nrate = \"4 Mbit/s\"\n";
     let report = run(&parse(&text, &[("duration", "10 s")]), 0);
@@ -336,16 +335,16 @@ fn too_much_for_a_group_is_dropped() {
     assert!(report.flows["group.b"].packets.unwrap_or(0) > 1_000 || report.packets.delivered > 1_000);
 }
 
-/// Frames to groups wait in the firmware for a DTIM while anybody sleeps: as many of them as the host hands
-/// over. Those that flood take all room there, and what goes to others waits until they have been sent; with
-/// a limit of their own most of them stay above.
+/// While any station sleeps, group-addressed frames wait in the firmware for a DTIM, as many as the host
+/// passes down. A saturating group flow fills the firmware, and other packets wait until it has drained; with
+/// a limit for group-addressed frames, most of them stay in mac80211.
 // linux: net/mac80211/tx.c ieee80211_txq_airtime_check (commit 836c1addd3bf of July 2026).
 #[test]
-fn a_flood_to_a_group() {
+fn saturating_multicast_flow() {
     for scheme in ["mt76", "ath10k"] {
         let pings = |limit: &str| {
             let ap = format!("scheme = {{ kind = \"{scheme}\", frames = 256, aql_multicast = \"{limit}\" }}");
-            // Eight sockets, as one has memory for 47 frames.
+            // Eight sockets, because one holds 47 frames.
             let group = "[[flow]]\nkind = \"udp\"\nfrom = \"ap\"\nto = [\"a\", \"b\"]\nmulticast = true\npayload = 1000\nrate = \"1 Mbit/s\"\n";
             let text = cell("20 s", CHANNEL, &ap)
                 + &station("a", 0, RATE)
@@ -356,17 +355,17 @@ fn a_flood_to_a_group() {
         };
         let [(free, p95, some), (_, limited, all)] = ["off", "50 ms"].map(pings);
         eprintln!("{scheme}: mean {free} p95 {p95} of {some}, with a limit p95 {limited} ms of {all}");
-        // A DTIM each 205 ms, and frames to the group up to the next beacon.
+        // A DTIM every 205 ms, followed by group-addressed frames until the next beacon.
         assert!(free > 80.0 && some > 1_000, "{scheme}: mean {free}, {some}");
-        // 50 ms of each 205 go to the group: 24 % of pings wait for it, evenly.
+        // 50 of each 205 ms go to the group: 24 % of pings wait for them, uniformly.
         assert!((30.0..60.0).contains(&limited) && all > 1_400, "{scheme}: p95 {limited}, {all}");
     }
 }
 
-/// A station that sleeps, with a backlog: the host hands down what airtime queue limits let it, and that
-/// stays charged. Others have the air as if it were not there.
+/// A sleeping station with a backlog: the host passes down as much as airtime queue limits allow, which stays
+/// charged. Other stations are not affected.
 #[test]
-fn a_backlog_for_a_sleeper_holds_up_nobody() {
+fn backlog_of_a_sleeping_station_delays_no_other() {
     for scheme in ["mt76", "ath10k", "ath11k"] {
         let rate = |keys: &str, more: &str| {
             let load = "rate = \"40 Mbit/s\"\npayload = 1470";
@@ -378,7 +377,7 @@ fn a_backlog_for_a_sleeper_holds_up_nobody() {
             let report = run(&parse(&text, &[("warm_up", "2 s")]), 0);
             report.flows.iter().find(|(name, _)| name.starts_with("own")).map_or(0.0, |(_, f)| f.goodput_mbps)
         };
-        // Away for all of it but the first second, on channel after channel.
+        // Away for all but the first second, on channel after channel.
         let away = ", scan = { kind = \"ath10k\", start = \"1 s\", active_channels = 100, passive_channels = 0, dwell_active = \"100 ms\", max_off_channel = \"20 s\" }";
         let [alone, beside] = [("", ""), (away, "load")].map(|(keys, more)| rate(keys, more));
         eprintln!("{scheme}: {alone} Mbit/s alone, {beside} beside a sleeper's backlog");
@@ -386,9 +385,9 @@ fn a_backlog_for_a_sleeper_holds_up_nobody() {
     }
 }
 
-/// What frames to groups count for is the kernel's: as the key says it, and nothing else.
+/// The kernel decides how group-addressed frames are charged; the key overrides it, and changes nothing else.
 #[test]
-fn each_kernel_counts_frames_to_groups_in_its_own_way() {
+fn each_kernel_charges_group_frames_in_its_own_way() {
     let hash = |profile: &str, limit: &str| {
         let ap = format!("scheme = {{ kind = \"mt76\", frames = 256{limit} }}");
         let group = "[[flow]]\nkind = \"udp\"\nfrom = \"ap\"\nto = [\"a\", \"b\"]\nmulticast = true\npayload = 1000\nrate = \"1 Mbit/s\"\n";
@@ -412,12 +411,12 @@ fn each_kernel_counts_frames_to_groups_in_its_own_way() {
     }
 }
 
-/// An access point that scans as mac80211 does it for one: away for all channels, without a beacon. What is
-/// for its stations waits for its return, and what they send is lost, after tries in vain.
+/// An access point that scans like mac80211: away for all channels, without beacons. Frames to its stations
+/// wait for its return, and frames from them are lost after futile tries.
 #[test]
-fn an_access_point_looks_at_other_channels() {
-    // 19 channels of 60 ms and 16 of 111 in one go; or two at a time with 200 ms between: 9 times 120 ms,
-    // once 60 and 16 times 111.
+fn access_point_scans() {
+    // 19 channels of 60 ms and 16 of 111 ms in a single trip; or two at a time with 200 ms between: nine
+    // trips of 120 ms, one of 60 ms and 16 of 111 ms.
     for scheme in ["fifo", "fq_mac", "mac80211", "mt76"] {
         let mut lost = Vec::new();
         for (scan, p99, trips) in [
@@ -434,24 +433,23 @@ fn an_access_point_looks_at_other_channels() {
             let power = down.power["ap.wlan0"];
             assert_eq!((power.trips, power.sleeps), (trips, 0), "{what}");
             assert!((power.away_s - 2.916).abs() < 0.01, "{what}: {power:?}");
-            // A packet each 10 ms waits for what is left of the trip: of 1,200 the 12 that wait longest do so
-            // for more than 2,796 ms; with trips of 120 ms and 111, for more than 109.
+            // A packet every 10 ms waits for the rest of the trip: of 1,200 packets, the 12 longest wait more
+            // than 2,796 ms; with trips of 120 and 111 ms, more than 109 ms.
             let delay = down.flows.values().next().and_then(|flow| flow.delay_p99_ms).expect("packets came");
             assert!((delay - p99).abs() < 15.0, "{what}: {delay}");
             assert_eq!(dropped(&down), 0, "{what}");
             let up = run(&parse(&text("s", "ap"), &[]), 0);
             lost.push(dropped(&up));
         }
-        // Of the 292 that a station sends meanwhile those are lost whose tries end before the access point is
-        // back: most, and fewer of short trips.
+        // A station sends 292 packets meanwhile. Those whose tries end before the access point returns are
+        // lost: most of them, and fewer with short trips.
         assert!((150..292).contains(&lost[0]) && lost[1] < lost[0], "{scheme}: {lost:?}");
     }
 }
 
-/// What an access point keeps for a station is given up at the second look, though nothing else happens
-/// meanwhile: 10 to 20 s.
+/// Buffered frames expire at the second check even if nothing else happens: after 10 to 20 s.
 #[test]
-fn what_nobody_fetches_expires() {
+fn buffered_frames_expire() {
     for scheme in ["fifo", "fq_mac", "mac80211"] {
         let away = ", scan = { kind = \"ath10k\", start = \"1 s\", active_channels = 100, passive_channels = 0, dwell_active = \"400 ms\", max_off_channel = \"100 s\" }";
         let text = cell("25 s", CHANNEL, &format!("scheme = \"{scheme}\""))

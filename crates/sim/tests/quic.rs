@@ -1,5 +1,5 @@
-//! QUIC over the whole world: transfers end, accounts close, and what a capture at the sender shows is what
-//! was sent.
+//! QUIC in the whole world: transfers end, accounts balance, and captures at the sender match the datagrams
+//! sent.
 
 mod common;
 
@@ -17,7 +17,7 @@ fn with(overrides: &[(&str, &str)]) -> RunSummary {
 }
 
 #[test]
-fn ten_megabytes_over_wifi_by_every_preset() {
+fn ten_megabytes_over_wifi_with_every_preset() {
     for preset in [
         "chromium39",
         "chromium39-strict",
@@ -30,7 +30,7 @@ fn ten_megabytes_over_wifi_by_every_preset() {
         let summary = with(&[("flow.0.preset", preset), ("duration", "10 s")]);
         let q = one(&summary);
         assert!(q.done, "{preset}");
-        // All streams' bytes, and the heads of packets around them.
+        // The bytes of all streams, and packet headers.
         let goodput = q.goodput_mbps.expect("done") * q.transfer_s.expect("done");
         assert!((goodput - 80.0).abs() < 1e-6, "{preset}: {goodput}");
         let payload = q.throughput_mbps.expect("done") / q.goodput_mbps.expect("done");
@@ -39,9 +39,9 @@ fn ten_megabytes_over_wifi_by_every_preset() {
     }
 }
 
-/// Twice the same, though the controls leave things to chance.
+/// Runs are reproducible although the congestion controls use random numbers.
 #[test]
-fn ten_megabytes_over_wifi_by_controls_of_tcps() {
+fn ten_megabytes_over_wifi_with_tcp_controls() {
     for control in ["tcp_cubic", "tcp_vegas", "tcp_bbr", "tcp_westwood"] {
         let set = [("flow.0.congestion_control", control), ("duration", "10 s")];
         let [summary, again] = [with(&set), with(&set)];
@@ -50,7 +50,7 @@ fn ten_megabytes_over_wifi_by_controls_of_tcps() {
     }
 }
 
-/// Fewer acknowledgements leave more air to the data.
+/// Fewer acknowledgements leave more airtime for data.
 #[test]
 fn decimation_helps_on_wifi() {
     let [plain, decimated] = ["chromium39", "bquic39"].map(|preset| with(&[("flow.0.preset", preset)]));
@@ -72,7 +72,7 @@ fn recording_changes_nothing_and_shows_every_datagram() {
     assert!(one(&without).traces.is_none());
 }
 
-/// What the sender's own discipline drops is lost too, though no capture at the sender sees it.
+/// Drops by the sender's own qdisc count as losses, even if a capture at the sender does not show them.
 #[test]
 fn losses_in_the_senders_own_queue() {
     let summary = with(&[
@@ -89,9 +89,9 @@ fn losses_in_the_senders_own_queue() {
     assert!((1.5..2.5).contains(&percent), "{percent}");
 }
 
-/// Work for each datagram sets the gaps between them, where no pacer does.
+/// CPU time per datagram sets the gaps between datagrams without a pacer.
 #[test]
-fn a_hosts_work_spaces_its_datagrams() {
+fn cpu_time_of_a_host_spaces_its_datagrams() {
     let bursts = [
         ("flow.0.preset", "bquic39"),
         ("flow.0.tx_cpu_per_packet", "30 us"),
@@ -103,15 +103,15 @@ fn a_hosts_work_spaces_its_datagrams() {
     assert!(q.gaps[3] as u64 * 2 > q.datagrams, "most at 30 us: {:?}", &q.gaps[..6]);
 }
 
-/// A receiver works on one thing after the other: with 300 us for each datagram and for each acknowledgement,
-/// an acknowledgement in two costs 900 us for two datagrams, one in ten 3300 us for ten.
+/// A receiver works sequentially: with 300 us per datagram and per acknowledgement, acknowledging every
+/// second datagram costs 900 us per two datagrams, every tenth 3300 us per ten.
 #[test]
-fn a_receivers_work_is_the_bottleneck() {
+fn cpu_time_of_a_receiver_is_the_bottleneck() {
     let bits_per_us = 1350.0 * 8.0;
     for (preset, datagrams, work_us) in [("chromium39", 2.0, 900.0), ("bquic39", 10.0, 3300.0)] {
         let costs = [
             ("flow.0.preset", preset),
-            // Ten datagrams come in less than a round trip, so that no delay ends before.
+            // Ten datagrams arrive in less than a round trip, so no ACK delay expires earlier.
             ("flow.0.ack_fraction", "1"),
             ("flow.0.peer_rx_cpu_per_packet", "300 us"),
             ("flow.0.peer_tx_cpu_per_packet", "300 us"),
@@ -124,7 +124,7 @@ fn a_receivers_work_is_the_bottleneck() {
     }
 }
 
-/// Uploads, several streams, transfers without an end, and noise; the accounts of each close.
+/// Uploads, several streams, endless transfers, and noise; all accounts balance.
 #[test]
 fn all_kinds_of_transfers() {
     let wifi = |path: &str| {
@@ -149,10 +149,10 @@ fn all_kinds_of_transfers() {
     }
 }
 
-/// A page: connection, list, and all objects at once. 10 ms for a round trip: two for the handshake, one for
-/// the list, one for objects that fit the window; the pacer spreads what is more.
+/// A page: connection, list, and all objects in parallel. With a round trip of 10 ms: two for the handshake,
+/// one for the list, one for objects that fit in the window; the pacer spreads the rest.
 #[test]
-fn a_page_takes_its_round_trips() {
+fn page_takes_the_expected_round_trips() {
     let host = |name: &str, n: u8| {
         format!(
             "[node.{name}]\nprofile = \"linux-4.14\"\ninterface.eth0 = {{ link = \"lan\", address = \"10.0.0.{n}\" }}\n"

@@ -1,4 +1,4 @@
-//! quinn in the world: transfers and pages end, accounts close, and a seed makes the same bytes each time.
+//! quinn in the world: transfers and pages end, accounts balance, and a seed gives the same bytes each time.
 
 #[cfg(feature = "quinn")]
 #[path = "../../quinn/examples/own_controller/by_delay.rs"]
@@ -7,7 +7,7 @@ mod common;
 
 #[cfg(not(feature = "quinn"))]
 #[test]
-fn a_program_without_it_says_so() {
+fn program_without_quinn_reports_it() {
     let text = common::cell("1 s", "band = \"5 GHz\"\nwidth = \"20 MHz\"", "scheme = \"fifo\"")
         + &common::station("sta", 1, "rate = \"ht20-mcs7-sgi\"")
         + &common::flow("quic", "ap", "sta", "stack = \"quinn\"");
@@ -45,7 +45,7 @@ mod with_it {
     }
 
     #[test]
-    fn ten_megabytes_over_wifi_by_every_control() {
+    fn ten_megabytes_over_wifi_with_every_control() {
         for control in ["cubic", "newreno", "bbr", "model"] {
             let summary = with(&format!("{{ kind = \"quinn\", congestion_control = \"{control}\" }}"));
             let q = one(&summary);
@@ -57,10 +57,10 @@ mod with_it {
         }
     }
 
-    /// The end of slow start is told where there was one: not with the first window, and not by a control
+    /// The end of slow start is reported only if it occurs: not with the first window, and not by a control
     /// without a threshold.
     #[test]
-    fn the_end_of_slow_start_by_every_control() {
+    fn end_of_slow_start_with_every_control() {
         for (control, told) in [("cubic", true), ("newreno", true), ("model", true), ("bbr", false)] {
             let summary = with(&format!("{{ kind = \"quinn\", congestion_control = \"{control}\" }}"));
             let q = one(&summary);
@@ -72,10 +72,10 @@ mod with_it {
         }
     }
 
-    /// Windows of two packets are enough, and where the model's is quinn's too it keeps to the bounds of
-    /// both.
+    /// Windows of two packets are sufficient; if the model's window is also quinn's, it respects the limits
+    /// of both.
     #[test]
-    fn the_least_first_window() {
+    fn minimum_initial_window() {
         let text = wifi("rate = \"ht20-mcs7-sgi\"") + &flow("quic", "ap", "sta", "bytes = \"100 kB\"");
         for control in ["cubic", "newreno", "bbr", "model"] {
             for more in ["initial_window = 2400", "initial_window = 2904, packet = 1452"] {
@@ -103,7 +103,7 @@ mod with_it {
         assert_eq!(said("flow.0.max_window", "46720", ", initial_window = 46720"), "");
     }
 
-    /// Fewer acknowledgements leave more air to the data, with a real stack as with the model.
+    /// Fewer acknowledgements leave more airtime for data, with a real stack as with the model.
     #[test]
     fn asking_for_fewer_acknowledgements_helps_on_wifi() {
         let [plain, asked] = ["\"quinn\"", "{ kind = \"quinn\", ack_frequency = {} }"].map(with);
@@ -112,9 +112,9 @@ mod with_it {
         assert!(one(&asked).throughput_mbps > one(&plain).throughput_mbps);
     }
 
-    /// A program's own controller decides when data leaves.
+    /// A user-defined controller decides when data is sent.
     #[test]
-    fn a_controller_of_ones_own_runs_on_wifi() {
+    fn user_defined_controller_runs_on_wifi() {
         let mut scenario = parse(SHIPPED, &[]);
         let cubic = run(&scenario, 0);
         let FlowKind::Quic(quic) = &mut scenario.flows[0].kind else { panic!("a flow over QUIC") };
@@ -125,7 +125,7 @@ mod with_it {
         assert!(one(&own).done && 1.5 * b < a, "{a} and {b}");
     }
 
-    /// A run's trace and a capture of it at four places.
+    /// Returns the trace of a run, and a capture at four points.
     fn captured(seed: Seed, stack: &str) -> (String, Vec<u8>) {
         let scenario = parse(SHIPPED, &[("flow.0.bytes", "1 MB"), ("flow.0.stack", stack)]);
         let points = ["air-wifi", "server-eth0", "ap-eth0", "client-wlan0"].map(str::to_owned).to_vec();
@@ -140,7 +140,7 @@ mod with_it {
     }
 
     #[test]
-    fn the_same_seed_makes_the_same_trace_and_the_same_capture() {
+    fn same_seed_gives_the_same_trace_and_capture() {
         for stack in ["\"quinn\"", "{ kind = \"quinn\", pacing = false, congestion_control = \"bbr\" }"] {
             let [a, b, other] = [0, 0, 1].map(|run| captured(Seed { seed: 1, run }, stack));
             assert!(a.1.len() > 1_000_000);
@@ -149,7 +149,7 @@ mod with_it {
         }
     }
 
-    /// Uploads, several streams, transfers without an end, and noise; the accounts of each close.
+    /// Uploads, several streams, endless transfers, and noise; all accounts balance.
     #[test]
     fn all_kinds_of_transfers() {
         let quiet = wifi("rate = \"ht20-mcs7-sgi\"");
@@ -157,11 +157,11 @@ mod with_it {
         for text in [&quiet, &noisy] {
             for (from, to, more, done) in [
                 ("ap", "sta", "bytes = \"2 MB\"\nstreams = 7", true),
-                // More than may be open at a time.
+                // More streams than may be open at a time.
                 ("ap", "sta", "bytes = \"2 MB\"\nstreams = 1000", true),
                 ("sta", "ap", "bytes = \"2 MB\"\nclient = \"sender\"\nstreams = 250", true),
                 ("sta", "ap", "bytes = \"2 MB\"", true),
-                // Requests that no window holds.
+                // Requests larger than any window.
                 ("ap", "sta", "bytes = \"10 kB\"\nstreams = 5\nrequest = \"600 kB\"", true),
                 ("ap", "sta", "stop = \"2 s\"", false),
                 ("ap", "sta", "", false),
@@ -173,10 +173,10 @@ mod with_it {
         }
     }
 
-    /// A page of 300 objects, over connections one after the other: with 100 streams at a time, with 10, and
-    /// all at once.
+    /// A page of 300 objects over consecutive connections: with up to 100 streams at a time, with 10, and all
+    /// in parallel.
     #[test]
-    fn pages_have_more_objects_than_streams_may_be_open() {
+    fn pages_with_more_objects_than_allowed_streams() {
         let page = "page = { list = 4000, objects = [{ count = 300, size = 2000 }] }\ninterval = \"50 ms\"";
         let loads = ["", ", streams = 10", ", streams = 1000"].map(|streams| {
             let more = format!("stack = {{ kind = \"quinn\"{streams} }}\n{page}");
@@ -186,12 +186,12 @@ mod with_it {
             assert!(web.loads > 10, "{streams}: {} loads", web.loads);
             web.mean_s.expect("loaded")
         });
-        // Each stream that may not be open yet waits for others to end.
+        // Streams above the limit wait for others to end.
         assert!(loads[1] > 1.1 * loads[2], "{loads:?}");
         assert!(loads[0] >= loads[2], "{loads:?}");
     }
 
-    /// Datagrams that came to a host, and how many of them were reported as received.
+    /// Datagrams that arrived at a host, and those reported as received.
     #[derive(Debug, Default)]
     struct Counts {
         came: u64,
@@ -208,13 +208,13 @@ mod with_it {
         }
     }
 
-    /// Each datagram is reported once, whatever becomes of it: read, too late for its connection, or in line
-    /// for a slow host when the next connection takes its place.
+    /// Each datagram is reported once, whether it is read, too late for its connection, or queued at a slow
+    /// host when the next connection replaces its own.
     #[test]
     fn every_datagram_that_comes_is_reported_once() {
         for stack in ["\"quinn\"", "\"model\""] {
-            // The server works longer for a datagram than acknowledgements are apart, so many are in line
-            // when a page is there.
+            // The server needs more time per datagram than the interval between acknowledgements, so many are
+            // queued when a page is complete.
             for cost in [
                 "",
                 "rx_cpu_per_packet = \"1 ms\"",
@@ -235,10 +235,9 @@ mod with_it {
         }
     }
 
-    /// Packets have the same sizes without encryption. Only the server's last packet of the handshake differs
-    /// by 4 bytes less to 11
-    /// more: TLS takes a transport parameter of random length as it comes, and without it the message has its
-    /// length all the same.
+    /// Without encryption, packets have the same sizes. Only the server's last handshake packet differs, by 4
+    /// bytes less to 11 bytes more, because TLS sends a transport parameter of random length, while the
+    /// message without TLS has a fixed length.
     #[cfg(feature = "tls")]
     #[test]
     fn with_tls_a_run_is_the_same() {
@@ -250,7 +249,7 @@ mod with_it {
         assert_eq!(one(&null).datagrams, one(&tls).datagrams);
     }
 
-    /// What the record of a connection needs and quinn does not tell is read from its packets.
+    /// Values that the record needs and quinn does not report are read from its packets.
     #[test]
     fn recording_changes_nothing_and_shows_acknowledgements_and_losses() {
         let short = [
@@ -281,9 +280,9 @@ mod with_it {
         }
     }
 
-    /// Two ends that both send and receive, in one world with the model and TCP.
+    /// Two hosts that both send and receive, in one world with the model and TCP.
     #[test]
-    fn beside_others() {
+    fn quinn_next_to_other_traffic() {
         let text = wifi("rate = \"ht20-mcs7-sgi\"")
             + &flow("quic", "ap", "sta", "stack = \"quinn\"")
             + &flow("quic", "sta", "ap", "stack = \"quinn\"")
@@ -296,7 +295,7 @@ mod with_it {
     }
 
     #[test]
-    fn mistakes_about_its_keys() {
+    fn errors_in_its_keys() {
         let said = |stack: &str| {
             let sets = [("flow.0.stack".to_owned(), stack.to_owned())];
             stillair_sim::scenario::parse(SHIPPED, "q.toml", &sets).unwrap_err().to_string()

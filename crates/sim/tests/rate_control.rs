@@ -1,4 +1,4 @@
-//! Rate control in a world: what it finds, what its probes look like, and that all drains.
+//! Rate control in a world: the rates it finds, its probes, and that all packets drain.
 
 mod common;
 
@@ -10,14 +10,14 @@ use stillair_sim::world::wire;
 const CHANNEL: &str = "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"";
 
 fn flooded(path: &str, seconds: u32) -> String {
-    // The default buffer of a socket holds four aggregates and would leave gaps.
+    // The default socket buffer holds four aggregates and would leave gaps.
     let buffer = "profile = \"linux-4.6\"\nsysctl.\"net.core.wmem_default\" = 2000000";
     cell(&format!("{seconds} s"), CHANNEL, "scheme = \"airtime\"").replace("profile = \"linux-4.6\"", buffer)
         + &station("s", 0, path)
         + &flow("udp", "ap", "s", "rate = \"150 Mbit/s\"\nburst = 8\npayload = 1470")
 }
 
-/// Frames of data PPDUs that the access point sent, by kind.
+/// Frames of data PPDUs sent by the access point, by kind.
 #[derive(Default)]
 struct Seen {
     alone: u64,
@@ -48,8 +48,8 @@ fn a_link_without_errors_ends_at_the_fastest_rate() {
         let rows = &summary.rc_stats["ap.wlan0 to s.wlan0"];
         let best: Vec<_> = rows.iter().filter(|r| r.best.contains(['A', 'P'])).map(|r| &r.rate[..]).collect();
         assert_eq!(best, ["ht20-mcs7-sgi", "ht20-mcs15-sgi"], "{kernel}");
-        // The end of the chain holds aggregates of 23 frames (see `AggregateLimits`); 32 would be sent at MCS
-        // 15 alone.
+        // The end of the chain limits aggregates to 23 frames (see `AggregateLimits`); with only MCS 15, they
+        // would have 32.
         let mean = summary.stations["s"].mean_aggregate.expect("it was sent something");
         assert!((20.5..23.5).contains(&mean), "{kernel}: {mean}");
         // 90 % of a fixed rate with the same chain, MCS 15 to 7.
@@ -60,7 +60,7 @@ fn a_link_without_errors_ends_at_the_fastest_rate() {
     }
 }
 
-/// Goodput of a path in Mbit/s.
+/// Returns the goodput of a path in Mbit/s.
 fn goodput(path: &str, seconds: u32) -> f64 {
     run_once(&parse(&flooded(path, seconds), &[]), Seed { seed: 1, run: 0 })
         .expect("accounts close")
@@ -68,8 +68,8 @@ fn goodput(path: &str, seconds: u32) -> f64 {
 }
 
 #[test]
-fn by_noise_it_comes_near_the_best_fixed_rate() {
-    // Ratios in the slopes of some rates and between them.
+fn with_noise_it_is_close_to_the_best_fixed_rate() {
+    // SNRs in the slopes of some rates and between them.
     for snr in [8, 14, 20, 27, 33] {
         let fixed = |mcs: u32| goodput(&format!("rate = \"ht20-mcs{mcs}-sgi\", snr = \"{snr} dB\""), 2);
         let best = (0..16).map(fixed).fold(0.0, f64::max);
@@ -79,8 +79,8 @@ fn by_noise_it_comes_near_the_best_fixed_rate() {
 }
 
 #[test]
-fn with_given_errors_it_finds_the_rate_that_carries_most() {
-    // Two streams do not work at all, and of one only MCS 0 to 4: what a table by noise would never say.
+fn with_configured_errors_it_finds_the_best_rate() {
+    // Two streams never work, and with one stream only MCS 0 to 4: an error table unlike any from noise.
     let rates = |mcs: std::ops::Range<u32>| mcs.map(|n| format!("\"mcs{n}\"")).collect::<Vec<_>>().join(", ");
     let table = format!(
         "error_rate = [{{ rates = [{}], probability = 0.02, bytes = 1538 }}, {{ rates = [{}], probability = 1 }}]",
@@ -98,20 +98,20 @@ fn with_given_errors_it_finds_the_rate_that_carries_most() {
 }
 
 #[test]
-fn a_probe_goes_alone() {
+fn probe_is_a_single_frame() {
     let text = flooded("rate = \"minstrel_ht\"", 4);
     let mut world = wire(&parse(&text, &[]), Seed { seed: 1, run: 0 }, |_| Seen::default()).world;
     world.run_until(Instant::from_nanos(4_000_000_000));
     let seen = &world.trace();
-    // With a queue that never empties nothing but a probe is sent alone, beside the first frames.
+    // With a queue that never empties, only probes are sent as single frames, after the first frames.
     assert!((20..200).contains(&seen.alone), "{} alone, {} aggregates", seen.alone, seen.aggregates);
     assert!(seen.frames / seen.aggregates >= 21, "{} frames in {}", seen.frames, seen.aggregates);
 }
 
 #[test]
-fn rate_control_hears_of_ppdus_that_end_a_frame() {
-    // Nothing ever arrives. As long as all frames are tried again, rate control is told nothing; where some
-    // are given up, it learns of those PPDUs.
+fn rate_control_gets_feedback_on_ppdus_that_end_a_frame() {
+    // Nothing is ever received. While all frames are retried, rate control gets no feedback; when some are
+    // given up, it gets feedback on those PPDUs.
     let attempts = |limit: u32| {
         let text = flooded("rate = \"minstrel_ht\", error_rate = 1.0", 1)
             .replace("scheme = \"airtime\"", &format!("scheme = \"airtime\", retry_limit = {limit}"));
@@ -121,7 +121,7 @@ fn rate_control_hears_of_ppdus_that_end_a_frame() {
         assert!(broken > 300, "{broken}");
         tries
     };
-    // Frames that go out before the session opens end at once.
+    // Frames sent before the session opens are given up immediately.
     let singles = attempts(255);
     assert!(singles < 60, "{singles}: no other frame ends on the air");
     let told = attempts(30);
@@ -130,7 +130,7 @@ fn rate_control_hears_of_ppdus_that_end_a_frame() {
 
 #[test]
 fn stations_without_ht_have_minstrel() {
-    // 802.11a at 5 GHz: the best fixed rate, and the relaxation of CoDel by what is expected.
+    // 802.11a at 5 GHz: the best fixed rate, and CoDel relaxed according to the expected throughput.
     for (snr, best) in [(30, "ofdm-54"), (15, "ofdm-24")] {
         let text = flooded(&format!("rate = \"minstrel\", snr = \"{snr} dB\""), 4);
         let summary = run_once(&parse(&text, &[]), Seed { seed: 1, run: 0 }).expect("accounts close");
@@ -140,7 +140,7 @@ fn stations_without_ht_have_minstrel() {
         let fixed = goodput(&format!("rate = \"{best}\", snr = \"{snr} dB\""), 2);
         assert!(summary.goodput_total_mbps > 0.85 * fixed, "{} of {fixed}", summary.goodput_total_mbps);
     }
-    // 802.11b and g at 2.4 GHz: the presence of b asks for protection.
+    // 802.11b and g at 2.4 GHz: the presence of 802.11b requires protection.
     let low = |path: &str| {
         flooded(path, 3).replace("band = \"5 GHz\"", "band = \"2.4 GHz\"").replace("ofdm-6", "dsss-1")
     };
@@ -156,8 +156,8 @@ fn stations_without_ht_have_minstrel() {
 }
 
 #[test]
-fn a_station_may_send_at_rates_of_its_own() {
-    // Frames lost down and up, and who has rate control.
+fn station_may_have_its_own_uplink_rates() {
+    // Frames lost downstream and upstream, and the links with rate control.
     let both = |path: &str| {
         let text = flooded(path, 2)
             + &flow("udp", "s", "ap", "rate = \"150 Mbit/s\"\npayload = 1470\nname = \"up\"");
@@ -166,7 +166,7 @@ fn a_station_may_send_at_rates_of_its_own() {
             .map(|link| summary.losses.get(link).map_or(0, |l| l.mpdus_broken));
         (broken, summary.rc_stats.keys().cloned().collect::<Vec<_>>())
     };
-    // MCS 0 is lost and MCS 15 is not: who sends at which is who loses frames.
+    // MCS 0 is always lost and MCS 15 never: losses show the rate in use.
     let lost =
         "error_rate = [{ rates = \"mcs0\", probability = 1.0 }, { rates = \"mcs15\", probability = 0.0 }]";
     for (down, up) in [(0, 15), (15, 0)] {

@@ -1,4 +1,4 @@
-//! Packets of several segments whose segments a discipline above Wi-Fi takes in part or not at all.
+//! Packets of several segments that a qdisc on Wi-Fi accepts only in part or not at all.
 
 mod common;
 
@@ -6,11 +6,10 @@ use common::{flow, parse, run_to, watched};
 use stillair_model::transport::tcp::info::TcpInfo;
 use stillair_model::types::Duration;
 
-/// Bytes of each flow.
+/// Bytes per flow.
 const BYTES: u64 = 100_000;
 
-/// A client whose discipline splits what is too large for its bucket, and a server 5 ms behind its access
-/// point.
+/// A client whose qdisc splits packets larger than its bucket, and a server 5 ms behind its access point.
 fn network(qdisc: &str) -> String {
     format!(
         r#"
@@ -42,20 +41,21 @@ interface.eth0 = {{ link = "lan", address = "10.0.2.2" }}
     )
 }
 
-/// Whether more has come than the sender knows to have sent, so that no acknowledgement counts: of a packet
-/// that the shaper refused a segment stayed, as fq_codel had dropped an older one of the flow for it.
+/// Returns true if more has arrived than the sender considers sent, so that no acknowledgement counts: a
+/// segment of a packet refused by the shaper was queued, because fq_codel dropped an older packet of the flow
+/// for it.
 // linux: net/sched/sch_tbf.c tbf_segment, net/ipv4/tcp_output.c tcp_write_xmit, net/ipv4/tcp_input.c tcp_ack
-// (6.1) - no segment is counted that is answered by NET_XMIT_CN, what is refused is not sent, and what
-// acknowledges data that was not sent is ignored. After a timeout nothing new is sent, so that the kernel is
-// as stuck.
+// (6.1) - segments with NET_XMIT_CN are not counted, a refused packet counts as not sent, and
+// acknowledgements of unsent data are ignored. After a timeout, nothing new is sent, so the kernel is stuck
+// as well.
 fn hears_nothing(read: u64, sender: &TcpInfo) -> bool {
     let known = sender.bytes_acked - 1 + u64::from(sender.unacked) * u64::from(sender.mss);
     read > known && sender.timeouts > 0
 }
 
-/// All arrives, unless its sender cannot know, and nothing is tried again without end at the same instant.
+/// All data arrives unless the sender is stuck, and nothing is retried endlessly at the same instant.
 #[test]
-fn all_data_arrives_over_a_shaper_that_splits_and_refuses() {
+fn all_data_arrives_over_a_splitting_and_dropping_shaper() {
     for (qdisc, seed, flows) in [
         ("rate = \"5 Mbit/s\", child = { kind = \"fq_codel\", limit = 3 }", 0, 8),
         ("rate = \"5 Mbit/s\", child = { kind = \"fq_codel\", limit = 10 }", 2, 8),

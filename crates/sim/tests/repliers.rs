@@ -1,5 +1,5 @@
-//! Stations that are sent something within one transmit opportunity and answer: each draws a back-off, as the
-//! medium was busy when its answer was queued.
+//! Stations that receive frames within one TXOP and reply: each draws a backoff, because the medium was busy
+//! when its reply was queued.
 
 mod common;
 
@@ -7,22 +7,22 @@ use common::{cell, flow, parse, station};
 use stillair_model::types::{Ac, Duration, Instant, PpduKind, Seed, Sink, TraceEvent};
 use stillair_sim::world::wire;
 
-/// Windows of voice, which hostapd ships for stations, too: a back-off of 0 to 3 slots.
+/// CW of voice as shipped by hostapd, also for stations: a backoff of 0 to 3 slots.
 const WINDOW: f64 = 4.0;
 const PINGS: u64 = 30_000;
-/// Time enough for all to have answered, and for the back-offs after it to be over.
+/// Time for all replies, and for the backoffs after them.
 const INTERVAL_MS: u64 = 20;
 
-/// What comes first behind each opportunity of the access point.
+/// First transmission after each TXOP of the access point.
 #[derive(Default)]
 struct First {
     repliers: usize,
-    /// Requests of the round that the access point has sent, and when the first answers began.
+    /// Requests of the round sent by the access point, and start of the first replies.
     sent: usize,
     began: Option<Instant>,
-    /// How many began then.
+    /// Replies that started then.
     together: u64,
-    /// Rounds, those in which more than one was first, and all who were first.
+    /// Rounds, rounds with several first replies, and number of all first replies.
     rounds: u64,
     collided: u64,
     first: u64,
@@ -59,16 +59,17 @@ impl Sink for First {
     }
 }
 
-/// Chance that the first transmission collides, and the mean number of those who are in it: all have drawn
-/// one of `w` slots alike.
+/// Probability that the first transmission collides, and mean number of its participants. Each draws one of
+/// `w` slots uniformly.
 fn theory(n: usize) -> (f64, f64) {
-    // k slots: all others have drawn k or more (the mean), or more (one alone).
+    // k slots: all others have drawn k or more (for the mean), or more than k (no collision).
     let others = |k: f64| ((WINDOW - k) / WINDOW).powi(n as i32 - 1);
     let mean = |from: f64| n as f64 / WINDOW * (0..4).map(|k| others(f64::from(k) + from)).sum::<f64>();
     (1.0 - mean(1.0), mean(0.0))
 }
 
-/// The same as measured. With bystanders who do not hear each other everything goes frame by frame.
+/// The same values, measured. With bystanders hidden from each other, the channel is simulated frame by
+/// frame.
 fn measured(n: usize, hidden: bool) -> (f64, f64) {
     measured_on("", n, hidden)
 }
@@ -79,7 +80,7 @@ fn measured_on(more: &str, n: usize, hidden: bool) -> (f64, f64) {
         "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nbasic_rate = \"ofdm-24\"{hidden}\n{more}"
     );
     let seconds = PINGS * INTERVAL_MS / 1000;
-    // An opportunity for all requests: the longest there is instead of 47 units.
+    // One TXOP for all requests: the maximum limit instead of 47 units.
     let ap = "scheme = \"fifo\", tx_queue_data0_burst = \"8 ms\"";
     let mut text = cell(&format!("{seconds} s"), &channel, ap);
     for i in 0..n {
@@ -108,23 +109,23 @@ fn compare(n: usize, hidden: bool) {
 }
 
 #[test]
-fn they_collide_as_often_as_back_offs_of_their_window_are_equal() {
+fn collisions_are_as_frequent_as_equal_backoffs() {
     for n in [2, 3, 5, 8, 13, 20] {
         compare(n, false);
     }
 }
 
 #[test]
-fn frame_by_frame_too() {
+fn also_frame_by_frame() {
     for n in [2, 8] {
         compare(n, true);
     }
 }
 
-/// Radios that draw a back-off after a transmission alone have none left when they answer: all answers begin
-/// together.
+/// Radios that only draw a backoff after their own transmissions have none left when they reply: all replies
+/// start at the same time.
 #[test]
-fn radios_without_a_back_off_for_a_busy_medium_all_answer_at_once() {
+fn radios_without_backoff_on_busy_medium_reply_at_the_same_time() {
     for hidden in [false, true] {
         assert_eq!(measured_on("busy_backoff = false", 3, hidden), (1.0, 3.0), "hidden {hidden}");
     }

@@ -1,5 +1,5 @@
-//! Tests of responsiveness: what probes take on paths that can be worked out, that every connection ends, and
-//! what a figure is made of.
+//! Responsiveness tests: probe times on paths that can be computed by hand, that every connection ends, and
+//! the parts of each result.
 
 mod common;
 
@@ -8,8 +8,8 @@ use stillair_model::types::{Instant, Probe, Seed, Sink, TraceEvent};
 use stillair_sim::recorder::{ResponsivenessSummary, RunSummary};
 use stillair_sim::world::wire;
 
-/// A client and a server by way of a router, 20 ms there and back. The client's link has this rate, and both
-/// its ends this discipline; the server's link is faster.
+/// A client and a server connected by a router, with a round-trip time of 20 ms. The client's link has this
+/// rate, and this qdisc at both ends; the server's link is faster.
 fn wired(seconds: u32, rate: &str, qdisc: &str, more: &str) -> String {
     let slow = format!("link = \"slow\", qdisc = {qdisc}");
     format!(
@@ -33,8 +33,8 @@ fn test(s: &RunSummary) -> &ResponsivenessSummary {
 const FQ_CODEL: &str = "\"fq_codel\"";
 const FIFO: &str = "{ kind = \"pfifo\", limit = 1000 }";
 
-// By hand: each part of a probe is one round trip of 20 ms and the little that a gigabit takes: 3000 round
-// trips a minute.
+// Each part of a probe takes one round trip of 20 ms plus a short transmission time at 1 Gbit/s: 3000 round
+// trips per minute.
 #[test]
 fn an_idle_wire_has_the_round_trips_of_its_delay() {
     let s = summary(&wired(10, "1 Gbit/s", FQ_CODEL, "load = \"none\""));
@@ -42,10 +42,10 @@ fn an_idle_wire_has_the_round_trips_of_its_delay() {
     let rpm = t.rpm.expect("there are probes");
     assert!((2_960.0..3_000.0).contains(&rpm), "{rpm}");
     for (name, probe) in &t.probes {
-        // A handshake of TLS answers a ClientHello by three packets; the rest are single packets.
+        // The server's response to a ClientHello is three packets; all other messages are single packets.
         assert!((20.0..20.2).contains(&probe.median_ms), "{name}: {}", probe.median_ms);
     }
-    // The four intervals of a moving average and no more, half of 100 a second on new connections.
+    // Exactly the four intervals of a moving average; half of 100 probes per second on new connections.
     assert!((3.9..4.1).contains(&t.took_s), "{}", t.took_s);
     assert!((195..=201).contains(&t.probes["tcp"].count), "{}", t.probes["tcp"].count);
     assert_eq!((t.confidence, t.connections), ("high", 1));
@@ -60,7 +60,7 @@ fn without_tls_a_probe_has_two_round_trips() {
     assert_eq!((t.rpm_goresponsiveness, t.rpm_goresponsiveness_p90), (None, None));
 }
 
-/// All probes of a run, and what the connections read of load.
+/// All probes of a run, and the load bytes read by the connections.
 #[derive(Default)]
 struct Probes(Vec<(Instant, Probe, u64)>);
 
@@ -72,10 +72,10 @@ impl Sink for Probes {
     }
 }
 
-// A FIFO of 1000 packets at 20 Mbit/s keeps up to 600 ms; flow queueing spares new connections that, CoDel
-// loaded ones too. What an upload keeps in its own host's FIFO is bounded by small queues.
+// A FIFO of 1000 packets at 20 Mbit/s adds up to 600 ms; flow queueing protects new connections from this,
+// and CoDel also protects loaded ones. TCP small queues limit an upload's share of its own host's FIFO.
 #[test]
-fn what_bloats_shows_where_it_does() {
+fn bufferbloat_appears_where_it_occurs() {
     let of = |load: &str, qdisc: &str, more: &str| {
         test(&summary(&wired(60, "20 Mbit/s", qdisc, &format!("load = \"{load}\"\n{more}")))).clone()
     };
@@ -90,14 +90,14 @@ fn what_bloats_shows_where_it_does() {
     assert!(foreign > 2_000.0 && loaded > 250.0, "{foreign}, {loaded}");
     let [foreign, loaded] = rpm(&of("up", FIFO, LOWAT));
     assert!(foreign > 500.0 && loaded > 200.0, "{foreign}, {loaded}");
-    // Without the option a loaded connection waits in its own socket.
+    // Without the option, a loaded connection waits in its own socket.
     let [_, in_socket] = rpm(&of("up", FIFO, ""));
     assert!(in_socket < 0.5 * loaded, "{in_socket}, with the option {loaded}");
 }
 
-// Of the raw probes of the last four intervals, by the draft's words.
+// From the raw probes of the last four intervals, as defined by the draft.
 #[test]
-fn the_figure_is_that_of_the_raw_probes() {
+fn result_matches_the_raw_probes() {
     let text = wired(60, "20 Mbit/s", FQ_CODEL, "load = \"both\"");
     let scenario = parse(&text, &[]);
     let s = run(&scenario, 0);
@@ -119,7 +119,7 @@ fn the_figure_is_that_of_the_raw_probes() {
     assert!((rpm - by_hand).abs() < 0.01 * by_hand, "{rpm}, by hand {by_hand}");
 }
 
-// Apart from what it loads the path with, the test leaves nothing behind.
+// Apart from its load, the test leaves nothing behind.
 #[test]
 fn all_connections_end() {
     for load in ["down", "up", "both", "none"] {
@@ -135,7 +135,7 @@ fn all_connections_end() {
     }
 }
 
-/// The home that is shipped, with a test of responsiveness of its laptop in place of its traffic.
+/// The shipped home, with a responsiveness test on its laptop instead of its traffic.
 fn home(shaper: bool, load: &str) -> ResponsivenessSummary {
     let text = include_str!("../../../scenarios/home.toml");
     let head = text.split("[[flow]]").next().expect("it has flows");
@@ -147,11 +147,11 @@ fn home(shaper: bool, load: &str) -> ResponsivenessSummary {
     test(&run(&parse(&text, if shaper { &off[..1] } else { &off }), 0)).clone()
 }
 
-// A modem with 250 ms of buffer for uploads lets through some 220 round trips a minute, on a loaded
-// connection less, as what is behind a lost segment waits for it; cake in front of it lets through nearly as
-// many as when nobody uploads, where 20 ms of line and a few of Wi-Fi are one.
+// A modem with 250 ms of upload buffer allows about 220 round trips per minute, fewer on a loaded connection,
+// which waits for retransmissions of lost segments. cake in front of it allows almost as many as without an
+// upload, where a round trip takes 20 ms on the line and a few ms on Wi-Fi.
 #[test]
-fn a_home_with_and_without_a_shaper() {
+fn home_with_and_without_a_shaper() {
     let all = |t: &ResponsivenessSummary| {
         [t.rpm, t.foreign_rpm, t.loaded_rpm].map(|rpm| rpm.expect("there are probes"))
     };

@@ -1,4 +1,4 @@
-//! Pseudo retry-out in a whole world: uploads of TCP at low rates, where a station keeps trying for long.
+//! Pseudo retry-out in a whole world: TCP uploads at low rates, where a station retries for a long time.
 
 mod common;
 
@@ -13,7 +13,7 @@ fn upload(ap: &str, path: &str, flows: &str) -> String {
     cell("10 s", CHANNEL, &format!("scheme = \"fifo\"{ap}")) + &station("sta", 0, path) + flows
 }
 
-/// A run of it with a sender that has no small queues.
+/// Runs it with a sender without small queues.
 fn outcome(text: &str) -> RunSummary {
     run(&parse(text, &[("node.sta.tcp.tsq", "off")]), 0)
 }
@@ -22,14 +22,14 @@ fn summary(text: &str) -> Value {
     serde_json::to_value(outcome(text)).expect("a summary is JSON")
 }
 
-/// Packets dropped for a reason, anywhere.
+/// Returns the number of packets dropped for a reason, anywhere.
 fn drops(summary: &Value, reason: &str) -> u64 {
     let all = summary["drops"].as_array().expect("a list").iter();
     all.filter(|d| d["reason"] == reason).map(|d| d["packets"].as_u64().expect("a count")).sum()
 }
 
 #[test]
-fn an_access_point_shortens_the_queue_of_a_station_that_tries_for_long() {
+fn retry_out_shortens_the_queue_of_a_station_that_retries_for_long() {
     let flows = flow("tcp", "sta", "ap", "") + &flow("ping", "sta", "ap", "interval = \"100 ms\"");
     for (rate, errors, acts) in [("ht20-mcs1-lgi", "0.2", true), ("ht20-mcs15-sgi", "0.2", false)] {
         let path = format!("rate = \"{rate}\", error_rate = {errors}");
@@ -46,7 +46,7 @@ fn an_access_point_shortens_the_queue_of_a_station_that_tries_for_long() {
 }
 
 #[test]
-fn the_station_can_do_it_itself() {
+fn station_can_limit_retries_itself() {
     let flows = flow("tcp", "sta", "ap", "");
     let path = "rate = \"ht20-mcs1-lgi\", error_rate = 0.2";
     let off = summary(&upload("", path, &flows));
@@ -56,7 +56,7 @@ fn the_station_can_do_it_itself() {
 }
 
 #[test]
-fn datagrams_are_left_alone() {
+fn datagrams_are_unchanged() {
     let flows = flow("udp", "sta", "ap", "rate = \"3 Mbit/s\"");
     let path = "rate = \"ht20-mcs1-lgi\", error_rate = 0.4";
     let [off, on] = ["", ", retry_out = { kind = \"index\", index = 0 }"].map(|ap| upload(ap, path, &flows));

@@ -1,5 +1,5 @@
-//! Stations that always have a frame to send: against Bianchi's model, and one alone against the sum of its
-//! parts.
+//! Saturated stations, compared with Bianchi's model; a single one, compared with the sum of the parts of its
+//! exchange.
 
 #[path = "../../model/tests/common/bianchi.rs"]
 mod bianchi;
@@ -11,7 +11,7 @@ use stillair_model::types::Duration;
 use stillair_model::wifi::phy::timing::Timing;
 use stillair_model::wifi::phy::{Band, OfdmRate, PhyRate, ppdu_duration};
 
-/// UDP payload of a packet of 1500 bytes, and its MPDU: QoS header 26, LLC and SNAP 8, FCS 4.
+/// UDP payload of a 1500-byte packet, and its MPDU: QoS header 26, LLC and SNAP 8, FCS 4.
 const PAYLOAD: u32 = 1472;
 const MPDU: u32 = 1538;
 const SECONDS: u64 = 6;
@@ -20,9 +20,11 @@ fn us(d: Duration) -> f64 {
     d.nanos() as f64 / 1e3
 }
 
-/// What a slot lasts, worked out from the standard's parts; payload in bits, so that throughput is in Mbit/s.
+/// Duration of a slot, computed from the parts in the standard; payload in bits, so that throughput is in
+/// Mbit/s.
 ///
-/// A collision is followed by the time for an ACK at the lowest rate, as the air has it (EIFS for everybody).
+/// A collision is followed by the duration of an ACK at the lowest rate, as on the simulated air (EIFS for
+/// all radios).
 fn durations(band: Band) -> SlotDurations {
     let t = Timing::of(band);
     let data = us(ppdu_duration(PhyRate::Ofdm(OfdmRate::M54), MPDU, band));
@@ -35,8 +37,7 @@ fn durations(band: Band) -> SlotDurations {
     }
 }
 
-/// So many stations upload far more than there is room for, in single frames that are tried until they
-/// arrive.
+/// `n` stations upload more than the capacity, in single frames that are retried until received.
 fn upload(n: usize, band: &str) -> String {
     let channel =
         format!("band = \"{band}\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nbasic_rate = \"ofdm-6\"");
@@ -51,7 +52,7 @@ fn upload(n: usize, band: &str) -> String {
     text
 }
 
-/// Throughput in Mbit/s of payload and the part of tries that collided.
+/// Returns the payload throughput in Mbit/s, and the share of tries that collided.
 fn measured(n: usize, band: &str, run: u64) -> (f64, f64) {
     let mut world = watched(&parse(&upload(n, band), &[]), run).world;
     run_to(&mut world, Duration::from_secs(SECONDS)).expect("accounts close");
@@ -62,7 +63,7 @@ fn measured(n: usize, band: &str, run: u64) -> (f64, f64) {
 }
 
 #[test]
-fn several_stations_as_bianchi_says() {
+fn several_stations_match_bianchi() {
     for (n, name, band) in [
         (2, "5 GHz", Band::Ghz5),
         (5, "5 GHz", Band::Ghz5),
@@ -70,7 +71,7 @@ fn several_stations_as_bianchi_says() {
         (10, "2.4 GHz", Band::Ghz2),
         (25, "5 GHz", Band::Ghz5),
     ] {
-        // Best effort of a station: windows of 16 to 1024, six doublings.
+        // Best effort of a station: CW of 16 to 1024, six doublings.
         let Saturation { throughput, p, .. } = saturation(n as u32, 16, 6, durations(band));
         let (mbps, collided) = measured(n, name, 0);
         assert!((mbps / throughput - 1.0).abs() < 0.03, "{n} at {name}: {mbps} Mbit/s, model {throughput}");
@@ -79,7 +80,7 @@ fn several_stations_as_bianchi_says() {
 }
 
 #[test]
-fn one_station_as_the_parts_of_its_exchange_say() {
+fn one_station_matches_the_parts_of_its_exchange() {
     for (name, band) in [("5 GHz", Band::Ghz5), ("2.4 GHz", Band::Ghz2)] {
         let d = durations(band);
         // A mean backoff of 7.5 slots between exchanges.
@@ -92,7 +93,7 @@ fn one_station_as_the_parts_of_its_exchange_say() {
 
 #[test]
 fn stations_share_alike() {
-    // Doubled windows keep a loser back for some time, so shares even out slowly.
+    // Doubled windows put losers at a disadvantage for some time, so shares even out slowly.
     let mut world = watched(&parse(&upload(5, "5 GHz"), &[]), 1).world;
     run_to(&mut world, Duration::from_secs(SECONDS)).expect("accounts close");
     let got = &world.trace().delivered;
@@ -101,13 +102,13 @@ fn stations_share_alike() {
 }
 
 #[test]
-fn the_account_of_the_air_of_one_station() {
+fn airtime_account_of_one_station() {
     let mut world = watched(&parse(&upload(1, "5 GHz"), &[]), 0).world;
     run_to(&mut world, Duration::from_secs(SECONDS)).expect("accounts close");
     let accounts = world.books().air_accounts();
     let [idle, contention, data, ack, collision, beacon, management, protection, ..] =
         air_permille(accounts[0].1);
-    // 54 Mbit/s: 252 us of data, 16 + 28 of answer, 43 + 67.5 of waiting: 406.5 us in all.
+    // 54 Mbit/s: 252 us of data, 16 + 28 us of response, 43 + 67.5 us of contention: 406.5 us in total.
     let parts = [contention, data, ack];
     let expected = [110.5, 252.0, 44.0].map(|part| part * 1000.0 / 406.5);
     for (got, want) in parts.into_iter().zip(expected) {

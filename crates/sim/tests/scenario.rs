@@ -1,5 +1,5 @@
-//! The scenario reader seen from outside: a whole file decoded, mistakes and their messages, and text that is
-//! damaged at random.
+//! The scenario reader from the outside: a complete file, errors and their messages, and randomly corrupted
+//! text.
 
 #[path = "scenario/idle.rs"]
 mod idle;
@@ -51,7 +51,7 @@ fn station(scenario: &Scenario, node: &str) -> Station {
     }
 }
 
-/// The first link.
+/// Returns the parameters of the first link.
 fn ethernet(scenario: &Scenario) -> EthernetParams {
     match scenario.links[0].params[0] {
         WireParams::Ethernet(params) => params,
@@ -139,7 +139,7 @@ fn overrides_act_as_edits() {
     assert!(matches!(ap.driver, DriverConfig::Fq(q, Scheduler::Airtime(a))
         if q.memory_limit == 16 << 20 && !a.sparse && a.charge_rx && a.quantum == Duration::from_millis(1)));
 
-    // What another node is like changes with it; what it says itself stays.
+    // A node that inherits from a changed node changes with it, except for keys of its own.
     let chain = "[\"mcs7\", { rate = \"mcs3\", tries = 2 }]";
     let s = with(&[
         ("node.fast1.interface.wlan0.rate", "ht20-mcs7-sgi"),
@@ -174,7 +174,7 @@ fn overrides_act_as_edits() {
     assert_eq!(station(&s, "slow").errors, given);
 }
 
-/// good.toml with a second interface on the radio of fast1, and so of those that are like it.
+/// good.toml with a second interface on the radio of fast1, and so of the nodes that inherit from it.
 fn with_virtual(sets: &[(&str, &str)]) -> Result<Scenario, ScenarioError> {
     let first = "interface.wlan1 = { channel = \"wifi\", role = \"station\", ap = \"ap.wlan0\", radio = \"wlan0\", \
                  address = \"10.0.1.14\", rate = \"ht20-mcs15-sgi\" }\n[node.fast2]\n\
@@ -197,7 +197,7 @@ fn parameters_of_new_vegas() {
 }
 
 #[test]
-fn a_second_interface_on_a_radio() {
+fn second_interface_on_a_radio() {
     let at = |node, interface| InterfaceRef { node, interface };
     let s = with_virtual(&[
         ("node.fast1.interface.wlan0.scheme", "{ kind = \"fifo\", hw_aggregates = 1 }"),
@@ -210,7 +210,7 @@ fn a_second_interface_on_a_radio() {
         Attachment::Wired { .. } => panic!("a wired interface"),
     };
     assert_eq!([2, 3, 4].map(|node| second(node).radio), [at(2, 0), at(2, 0), at(4, 0)].map(Some));
-    // Depth and EDCA parameters are the radio's.
+    // Hardware queue depth and EDCA parameters belong to the radio.
     assert_eq!((second(2).hardware.aggregates, second(2).edca[2].cw_min), (1, Some(31)));
     let end = |node, interface| FlowEnd { node, interface };
     assert_eq!(s.flows[1].to, [end(2, Some(1)), end(2, None), end(3, Some(0))]);
@@ -223,7 +223,7 @@ fn a_second_interface_on_a_radio() {
 }
 
 #[test]
-fn mistakes_about_radios() {
+fn errors_in_radios() {
     let wrong =
         |sets: &[(&str, &str)]| with_virtual(sets).map_or_else(|e| e.to_string(), |_| "no error".to_owned());
     let radio = "node.fast1.interface.wlan1.radio";
@@ -278,7 +278,8 @@ fn edca_under_hostapd_names() {
     assert_eq!(slow[Ac::Vi.index()], EdcaOverride { txop: Some(Duration::from_micros(3008)), ..none });
 }
 
-/// hostapd gives the driver whole units of 32 us, the nearest; its shipped bursts are 47 and 94 of them.
+/// hostapd passes whole units of 32 us to the driver, rounded to the nearest; the shipped bursts are 47 and
+/// 94 units.
 #[test]
 fn bursts_in_units_of_32_us() {
     for (burst, units) in [
@@ -295,7 +296,7 @@ fn bursts_in_units_of_32_us() {
     }
 }
 
-/// What is shipped, written out under hostapd's names, is accepted and is what stands without it.
+/// The shipped values, written under hostapd's names, are accepted and equal the defaults.
 #[test]
 fn shipped_edca_written_out() {
     let own = [
@@ -320,7 +321,7 @@ fn shipped_edca_written_out() {
     let s = with(&sets).unwrap_or_else(|e| panic!("{e}"));
     for (node, shipped) in [("ap", EdcaSet::ACCESS_POINT), ("slow", EdcaSet::STATION)] {
         for ac in Ac::ALL {
-            // Every field is set, so nothing of this is left.
+            // Every field is set, so none of these values remain.
             let mut params = EdcaParams { aifsn: 99, cw_min: 0, cw_max: 0, txop: Duration::from_secs(1) };
             wifi(&s, node).edca[ac.index()].apply(&mut params);
             assert_eq!(params, shipped.get(ac), "{node} {}", ac.name());
@@ -328,7 +329,7 @@ fn shipped_edca_written_out() {
     }
 }
 
-/// What the project's own scenarios say.
+/// Contents of the project's own scenarios.
 #[test]
 fn shipped_scenarios() {
     let anomaly = include_str!("../../../scenarios/anomaly-udp.toml");
@@ -354,7 +355,7 @@ fn shipped_scenarios() {
 }
 
 #[test]
-fn resolved_names_defaults_and_tells_scenarios_apart() {
+fn resolved_text_has_defaults_and_distinguishes_scenarios() {
     let text = with(&[]).unwrap().resolved();
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(json["nodes"][1]["interfaces"][1]["medium"]["driver"]["airtime"]["quantum_ns"], 300_000);
@@ -409,13 +410,12 @@ fn every_mistake_has_its_message() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A line for each mistake that is told, at most twenty, and one for those that are not.
+/// Returns the number of lines of an error: one per error, at most twenty, and one for the rest.
 fn lines_of(e: &ScenarioError) -> usize {
     assert!(e.others.len() < 20 && (e.more == 0 || e.others.len() == 19));
     1 + e.others.len() + usize::from(e.more > 0)
 }
 
-/// Damage to the bytes of a file.
 #[derive(Clone, Debug)]
 enum Damage {
     Delete(usize, usize),
@@ -456,14 +456,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn damaged_text_is_read_or_refused_with_a_line(all in prop::collection::vec(damage(), 1..5)) {
+    fn corrupted_text_is_read_or_rejected_with_a_line(all in prop::collection::vec(damage(), 1..5)) {
         let text = damaged(&all);
         let lines = 1 + text.matches('\n').count() as u32;
         if let Err(e) = scenario::parse(&text, "f.toml", &[]) {
             prop_assert!(e.line.is_some_and(|line| (1..=lines).contains(&line)), "{}", e);
             prop_assert_eq!(e.to_string().lines().count(), lines_of(&e));
         }
-        // A sweep that is read gives overrides that are taken for what they are: never a crash.
+        // A valid sweep gives overrides that can be applied without a panic.
         if let Ok(sets) = scenario::sweep(&text, "f.toml", &[]) {
             for set in sets.iter().take(3) {
                 let _read_or_refused = scenario::parse(&text, "f.toml", set);
@@ -472,7 +472,7 @@ proptest! {
     }
 
     #[test]
-    fn any_override_is_taken_or_refused(
+    fn any_override_is_accepted_or_rejected(
         path in "(node|flow|channel|seed|sweep)(\\.(ap|0|wifi|interface|wlan0|scheme|to|x|sparse)){0,6}",
         value in "(fifo|airtime|1|\\[\\]|true|\\PC{0,20})",
     ) {

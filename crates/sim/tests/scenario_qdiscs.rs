@@ -1,4 +1,4 @@
-//! Queueing disciplines in scenarios, under tc's names and with its options.
+//! Qdiscs in scenarios, with tc's names and options.
 
 use stillair_model::aqm::pie::PieParams;
 use stillair_model::qdisc::QdiscConfig;
@@ -21,14 +21,14 @@ fn with(sets: &[(&str, &str)]) -> Result<Scenario, ScenarioError> {
     scenario::parse(GOOD, "good.toml", &sets)
 }
 
-/// The discipline that a text makes.
+/// Returns the qdisc configuration for a text.
 fn of(text: &str) -> QdiscConfig {
     let s = with(&[("node.server.interface.eth0.qdisc", text)]).unwrap();
     s.nodes[0].interfaces[0].qdisc.config.clone()
 }
 
 #[test]
-fn whoever_names_no_discipline_has_the_default_of_the_kernel() {
+fn default_qdisc_is_the_kernels() {
     for kind in ["pfifo_fast", "pfifo", "codel", "fq_codel", "cake", "fq", "pie", "sfq"] {
         let s = with(&[
             ("node.server.sysctl", &format!("{{ \"net.core.default_qdisc\" = \"{kind}\" }}")),
@@ -73,7 +73,7 @@ fn pie_under_the_names_that_tc_uses() {
         QdiscConfig::Pie(params) => params,
         other => panic!("{other:?}"),
     };
-    // The server's kernel, 4.14, has 250 ticks a second: 30 ms are eight.
+    // The server's kernel, 4.14, has 250 ticks per second: 30 ms are eight ticks.
     let usual = PieQdiscParams::new(250);
     let aqm = PieParams { target: Duration::from_millis(20), dq_rate_estimator: true, ..usual.pie };
     let default = PieQdiscParams { tupdate: Duration::from_millis(32), pie: aqm, ..usual };
@@ -88,7 +88,7 @@ fn pie_under_the_names_that_tc_uses() {
 
 #[test]
 fn pie_measures_the_drain_rate_before_linux_5_5() {
-    // kernel; target, period of 250 ticks a second, drain rate
+    // kernel; target, period at 250 ticks per second, drain rate
     let table = [("linux-3.13", 20, 32, true), ("linux-4.19", 20, 32, true), ("linux-5.10", 15, 16, false)];
     for (kernel, target, tupdate, dq_rate_estimator) in table {
         let quoted = format!("\"{kernel}\"");
@@ -104,7 +104,7 @@ fn pie_measures_the_drain_rate_before_linux_5_5() {
 }
 
 #[test]
-fn sfq_cuts_what_follows_from_what_is_given() {
+fn sfq_adjusts_derived_limits() {
     let sfq = |text: &str| match of(text) {
         QdiscConfig::Sfq(params) => params,
         other => panic!("{other:?}"),
@@ -140,15 +140,15 @@ fn shaping_and_emulation_under_tc_names() {
     );
     assert_eq!((p.delay, p.jitter), (Duration::from_millis(20), Duration::from_millis(1)));
     assert_eq!((p.limit, p.rate), (350, Some(Rate::from_mbps(50))));
-    // One per cent of 2^32 - 1.
+    // 1 % of 2^32 - 1.
     assert_eq!((p.loss.share, p.gap, p.reorder.share), (Share(42_949_673), 0, Share(0)));
-    // A gap alone is certain, a probability alone may hit each packet.
+    // Only a gap: every such packet. Only a probability: any packet may be hit.
     let p = netem("{ kind = \"netem\", delay = \"20 ms\", gap = 5 }");
     assert_eq!((p.gap, p.reorder.share), (5, Share(u32::MAX)));
     let p = netem("{ kind = \"netem\", delay = \"20 ms\", reorder = 0.5 }");
     assert_eq!((p.gap, p.reorder.share), (1, Share(1 << 31)));
 
-    // One for a whole Wi-Fi device, whatever its scheme, unless told otherwise.
+    // By default, a single qdisc for the whole Wi-Fi device, whatever its scheme.
     for scheme in ["fifo", "airtime"] {
         for (mq, one) in [(", mq = true", false), (", mq = false", true), ("", true)] {
             let s = with(&[
@@ -161,7 +161,7 @@ fn shaping_and_emulation_under_tc_names() {
 }
 
 #[test]
-fn disciplines_stand_inside_each_other() {
+fn nested_qdiscs() {
     let text = "{ kind = \"netem\", delay = \"5 ms\", child = { kind = \"tbf\", rate = \"10 Mbit/s\", burst = 4000, \
                 child = { kind = \"htb\", rate = \"9 Mbit/s\", child = \"cake\" } } }";
     let QdiscConfig::Netem(p, Some(tbf)) = of(text) else { panic!("netem") };
@@ -199,7 +199,7 @@ fn cake_and_tbf_under_tc_names() {
         masquerade: Masquerade::Off,
     };
     assert_eq!(p, want);
-    // Behind a router that masquerades.
+    // Behind a router with NAT.
     let hidden = |nat: &str| {
         let qdisc = format!("{{ kind = \"htb\", rate = \"9 Mbit/s\", child = {{ kind = \"cake\"{nat} }} }}");
         let at = "node.server.interface.eth0";
@@ -215,7 +215,7 @@ fn cake_and_tbf_under_tc_names() {
     assert_eq!(hidden(""), (false, Masquerade::Sources));
     assert_eq!(hidden(", nat = true"), (true, Masquerade::Sources));
     assert_eq!(cake("{ kind = \"cake\", overhead = \"raw\" }").framing, Framing::RAW);
-    // A keyword sets all that a packet costs, and keys beside it go before it.
+    // A keyword sets all framing parameters; explicit keys take precedence.
     let framing = cake("{ kind = \"cake\", overhead = \"pppoe-ptm\", mpu = 64 }").framing;
     assert_eq!(framing, Framing { overhead: Some(30), mpu: 64, cells: Cells::Ptm });
 
@@ -248,7 +248,7 @@ fn queueing_disciplines_under_tc_names() {
         let mut sets = vec![("node.slow.interface.wlan0.qdisc", text)];
         sets.extend(more);
         let s = with(&sets).unwrap_or_else(|e| panic!("{e}"));
-        // The resolved text tells this qdisc from the default.
+        // The resolved text distinguishes this qdisc from the default.
         assert_ne!(s.resolved(), with(&[]).unwrap().resolved());
         let qdisc = &s.nodes[4].interfaces[0].qdisc;
         match &qdisc.config {

@@ -1,4 +1,4 @@
-//! The series of a run: they add up to its summary, and keeping them changes nothing.
+//! Series of a run: they add up to its summary, and recording them changes nothing.
 
 use serde_json::Value;
 use stillair_model::types::Seed;
@@ -11,7 +11,7 @@ fn sets(sets: &[(&str, &str)]) -> Vec<(String, String)> {
     sets.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
 }
 
-/// A run without a warm-up, so that the summary measures what the series do.
+/// A run without warm-up, so that summary and series cover the same time.
 fn run(overrides: &[(&str, &str)]) -> Value {
     let mut all = sets(&[("duration", "1.5 s"), ("warm_up", "0 s")]);
     all.extend(sets(overrides));
@@ -97,17 +97,17 @@ fn pings_are_kept_one_by_one() {
 }
 
 #[test]
-fn backlogs_tell_the_layers_apart() {
+fn backlogs_distinguish_layers() {
     let layer = |scheme: &str, layer: &str| {
         let run = run(&[("node.ap.interface.wlan0.scheme", scheme)]);
         let queues = list(&run["series"], "queues").clone();
         let found = queues.iter().find(|q| q["interface"] == "ap.wlan0" && q["layer"] == layer);
         found.map(|q| sum(&q["packets"]) / 8)
     };
-    // The discipline holds up to 1000 packets over a driver with its own short queues.
+    // The qdisc holds up to 1000 packets above a driver with short queues.
     assert!(layer("fifo", "qdisc").is_some_and(|mean| mean > 400));
     assert!(layer("fifo", "driver").is_some_and(|mean| (1..=123).contains(&mean)));
-    // With the queues in the MAC there is no discipline.
+    // With queues in the MAC, there is no qdisc.
     assert_eq!(layer("airtime", "qdisc"), None);
     assert!(layer("airtime", "driver").is_some_and(|mean| mean > 100));
     assert!(layer("airtime", "hardware").is_some_and(|mean| (1..=128).contains(&mean)));

@@ -1,5 +1,4 @@
-//! Nodes with several interfaces at the ends of flows: whose address they have, and whose device they send
-//! with.
+//! Nodes with several interfaces at the ends of flows: their source addresses and output devices.
 
 mod common;
 
@@ -10,7 +9,7 @@ const WIRED: &str = "interface.eth0 = { link = \"lan\", address = \"10.0.0.1\" }
 const WIFI: &str =
     "interface.wlan0 = { channel = \"w\", role = \"ap\", address = \"10.0.1.1\", scheme = \"fq_mac\" }\n";
 
-/// A server, an access point between it and a station, and a host with a wire to each of both.
+/// A server, an access point between it and a station, and a host with a wire to each of them.
 fn text(ap: &str, flows: &str) -> String {
     format!(
         r#"
@@ -45,19 +44,19 @@ interface.two = {{ link = "two", address = "10.0.3.3" }}
 }
 
 #[test]
-fn a_node_alone_has_the_address_of_the_route() {
-    // from, to, the interfaces whose addresses the packets bear
+fn node_without_interface_uses_the_address_of_the_route() {
+    // from, to, interfaces with the addresses of the packets
     let table = [
         ("ap", "sta", "ap.wlan0", "sta.wlan0"),
         ("ap", "server", "ap.eth0", "server.eth0"),
         ("sta", "ap", "sta.wlan0", "ap.wlan0"),
         ("server", "ap", "server.eth0", "ap.eth0"),
-        // Past the access point.
+        // Bypassing the access point.
         ("server", "sta", "server.eth0", "sta.wlan0"),
         ("sta", "server", "sta.wlan0", "server.eth0"),
         ("both", "server", "both.one", "server.eth1"),
         ("sta", "both", "sta.eth0", "both.two"),
-        // What is named is taken, whether or not a way leads through it.
+        // Named interfaces are used, even if no route leads through them.
         ("ap.eth0", "sta", "ap.eth0", "sta.wlan0"),
         ("ap", "sta.eth0", "ap.wlan0", "sta.eth0"),
         ("sta.wlan0", "both", "sta.wlan0", "both.two"),
@@ -74,7 +73,7 @@ fn a_node_alone_has_the_address_of_the_route() {
 }
 
 #[test]
-fn a_socket_is_given_the_device_that_it_sends_with() {
+fn socket_uses_the_features_of_its_output_device() {
     let goodput = |ap: [&str; 2], from: &str, to: &str| {
         run(&parse(&text(&ap.concat(), &flow("tcp", from, to, "")), &[]), 0)
     };
@@ -88,7 +87,7 @@ fn a_socket_is_given_the_device_that_it_sends_with() {
     for (what, mbps) in [("swapped", swapped), ("bound", bound), ("bound, swapped", through)] {
         assert!((mbps / right - 1.0).abs() < 0.05, "{what}: {mbps} against {right}");
     }
-    // With the wired device's larger packets and without mac80211's shift it would fill the queues and be
-    // faster.
+    // With the wired device's larger packets and without mac80211's pacing shift, it would fill the queues
+    // and be faster.
     assert!(right < 42.0, "{right}");
 }

@@ -1,4 +1,4 @@
-//! Scenario files that the project ships, and sweeps as a whole.
+//! Shipped scenario files, and sweeps as a whole.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use stillair_sim::scenario;
 
 const GOOD: &str = include_str!("scenario/good.toml");
 
-/// Every file below `scenarios/` is read, as it is and with each combination of its sweep.
+/// Every file below `scenarios/` is read, on its own and with each combination of its sweep.
 #[test]
 fn every_shipped_file_and_its_sweep() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
@@ -33,9 +33,9 @@ fn every_shipped_file_and_its_sweep() {
     assert!(files.len() >= 6 && swept >= 1, "{} files, {swept} of them swept", files.len());
 }
 
-/// Overrides act below the table's: what they change counts for its values.
+/// Overrides are applied before the sweep's settings, whose values depend on them.
 #[test]
-fn a_sweep_over_what_is_overridden() {
+fn sweep_with_overrides() {
     let text = GOOD.replacen(
         "\"node.ap.interface.wlan0.scheme\" = [\"fifo\", \"fq_codel\", \"fq_mac\", \"airtime\"]",
         "warm_up = [\"40 s\"]",

@@ -1,4 +1,4 @@
-//! Channels at 6 GHz: the air of 5 GHz, with rates of HE alone.
+//! Channels at 6 GHz: like 5 GHz, but only with HE rates.
 
 mod common;
 
@@ -7,7 +7,7 @@ use stillair_model::types::{Instant, Seed};
 use stillair_sim::capture::{Capture, Selection};
 use stillair_sim::world;
 
-/// An access point that sends without end to a station at this rate.
+/// An access point that saturates a station at this rate.
 fn flooded(band: &str, more: &str, rate: &str) -> String {
     cell("1 s", &format!("band = \"{band}\"\nwidth = \"80 MHz\"\n{more}"), "scheme = \"ath11k\"")
         .replace("forward = true", "forward = true\nsysctl.\"net.core.wmem_default\" = 4000000")
@@ -25,14 +25,14 @@ fn the_air_is_that_of_5_ghz() {
     let off = "beacon_interval = \"off\"";
     assert_eq!(goodput("6 GHz", off), goodput("5 GHz", off));
     assert!(goodput("6 GHz", off) > 500.0);
-    // A beacon at 6 Mbit/s lasts 20 us and as many symbols as hold 22 bits and 149 bytes: 51 of 4 us.
+    // A beacon at 6 Mbit/s takes 20 us and the symbols for 22 bits and 149 bytes: 51 of 4 us.
     let text = flooded("6 GHz", "beacon_interval = \"102.4 ms\"", rate);
     let beacon = run(&parse(&text, &[]), 0).air["wifi"]["beacon_us"];
     assert!([9, 10].map(|n| f64::from(n * (20 + 51 * 4))).contains(&beacon), "{beacon}");
 }
 
 #[test]
-fn what_is_not_at_6_ghz_is_refused() {
+fn features_missing_at_6_ghz_are_rejected() {
     let he = "a fixed rate such as \"he80-mcs11-nss2-gi0.8\"";
     for (rate, why) in [
         (
@@ -55,7 +55,7 @@ fn what_is_not_at_6_ghz_is_refused() {
 }
 
 #[test]
-fn captures_say_6_ghz() {
+fn captures_contain_6_ghz() {
     let text = flooded("6 GHz", "", "he80-mcs0-nss1-gi0.8");
     let scenario = parse(&text, &[("duration", "150 ms")]);
     let mut file = Vec::new();
@@ -65,7 +65,7 @@ fn captures_say_6_ghz() {
     let end = Instant::ZERO + scenario.duration;
     world.run_until(end);
     world.into_trace().finish(end).unwrap();
-    // Of every frame of the air radiotap has 5975 MHz, OFDM at 5 GHz.
+    // Radiotap of every frame on the air: 5975 MHz, OFDM at 5 GHz.
     let channel = [0x57, 0x17, 0x40, 0x01];
     assert_eq!(u16::from_le_bytes([channel[0], channel[1]]), 5_975);
     assert!(file.windows(4).filter(|bytes| *bytes == channel).count() > 100);

@@ -1,5 +1,5 @@
-//! Where packets' time went, by the recorder and by one who looks through everything for each packet: the
-//! same, whatever the scenario.
+//! Packet delays by layer and cause, from the recorder and from a simple follower that scans all records for
+//! each packet. Both must agree on any scenario.
 
 mod common;
 #[path = "sojourn/follower.rs"]
@@ -15,7 +15,7 @@ use stillair_sim::run::{Followed, follow};
 use stillair_sim::scenario::Scenario;
 use stillair_sim::world::wire;
 
-/// Both, and the first packet of which they do not say the same.
+/// Both, and the first packet on which they disagree.
 struct Both {
     recorder: Followed,
     follower: Follower,
@@ -53,7 +53,7 @@ impl Sink for Both {
     }
 }
 
-/// Packets compared in a run, or how it failed.
+/// Returns the number of packets compared in a run.
 fn compare(scenario: &Scenario, run: u64) -> Result<u64, String> {
     let seed = Seed { seed: scenario.seed, run };
     let mut world = wire(scenario, seed, |recorder| Both::new(scenario, recorder)).world;
@@ -67,13 +67,13 @@ fn compare(scenario: &Scenario, run: u64) -> Result<u64, String> {
     both.differs.take().map_or(Ok(both.compared), Err)
 }
 
-/// Cases of a run of the tests; more if the environment says so.
+/// Number of random cases, which the environment can increase.
 fn cases() -> u32 {
     std::env::var("STILLAIR_SOJOURN_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(60)
 }
 
 #[test]
-fn the_recorder_says_what_a_follower_of_each_packet_does() {
+fn recorder_agrees_with_the_follower() {
     let config = Config { rng_seed: RngSeed::Fixed(30), ..Config::default() };
     let mut runner = TestRunner::new(config);
     let (mut packets, mut wrong) = (0, Vec::new());

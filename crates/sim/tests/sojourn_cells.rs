@@ -1,4 +1,4 @@
-//! The cells of `docs/sojourn.md`, as they are worked there by hand.
+//! The cells of `docs/sojourn.md`, as computed by hand there.
 
 use stillair_model::types::{
     Ac, Addr, ChannelId, ChannelUse, DevId, Duration, Fate, FlowId, IfId, Instant, NewPacket, PacketKind,
@@ -10,7 +10,7 @@ use stillair_sim::recorder::{Direction, Sojourn, SojournWorld};
 type Cell = (&'static str, &'static str, u64);
 
 /// An access point (interface 0, device 0) with stations X (peer 0) and Y (peer 1), and a host with a wire
-/// (interface 1). Flows 0 and 2 are of X, flow 1 is of Y.
+/// (interface 1). Flows 0 and 2 belong to X, flow 1 to Y.
 struct Script {
     sojourn: Sojourn,
     packets: Packets,
@@ -41,7 +41,7 @@ impl Script {
         self.sojourn.step(at(us), &self.packets, &what);
     }
 
-    /// A packet of a flow that comes to the queue of an interface.
+    /// Queues a packet of a flow at an interface.
     fn queued(&mut self, us: u64, interface: u16, flow: u32, paced: Option<u64>) -> Pkt {
         let p = self.packets.create(NewPacket {
             now: at(us),
@@ -60,7 +60,7 @@ impl Script {
         self.step(us, Step::Wired { p, from: IfId(1), times });
     }
 
-    /// A packet that comes to the access point's device at once.
+    /// Pushes a packet to the access point's device directly.
     fn pushed(&mut self, us: u64, flow: u32) -> Pkt {
         let p = self.queued(us, 0, flow, None);
         self.step(us, Step::Pushed { p, dev: DevId(0) });
@@ -84,7 +84,7 @@ impl Script {
         self.step(ended, Step::Tried(tried));
     }
 
-    /// What it has had by its delivery, which is now.
+    /// Delivers the packet now and returns its cells.
     fn cells(&mut self, us: u64, p: Pkt) -> Vec<Cell> {
         self.step(us, Step::Up { p });
         self.step(us, Step::Delivered { p });
@@ -96,7 +96,7 @@ impl Script {
 
 #[test]
 fn the_wire() {
-    // 123.04 us are 123 here. A ring of one packet: a goes at once, b and c wait above.
+    // 123.04 us count as 123. A ring of one packet: a is sent immediately, b and c wait above.
     for (g, q2) in [(1, "others"), (2, "station")] {
         let mut s = Script::new();
         let a = s.queued(0, 1, 0, None);
@@ -109,14 +109,14 @@ fn the_wire() {
             cells
         };
         assert_eq!(s.cells(1_123, a), wire(vec![]));
-        // b is g's: what a is to it is what it is to c.
+        // b belongs to g: the cause that a is for b, b is for c.
         assert_eq!(s.cells(1_246, b), wire(vec![("qdisc", q2, 123)]));
         assert_eq!(s.cells(1_369, c), wire(vec![("qdisc", "own", 123), ("qdisc", q2, 123)]));
     }
 }
 
 #[test]
-fn the_ring_the_modem_and_who_holds_back() {
+fn ring_modem_and_delaying_qdisc() {
     let mut s = Script::new();
     let (a, b, c) = (s.queued(0, 1, 0, None), s.queued(0, 1, 1, None), s.queued(0, 1, 0, None));
     s.wired(0, a, [0, 10, 20], None);
@@ -140,8 +140,8 @@ fn the_ring_the_modem_and_who_holds_back() {
     let line = [("hardware", "own", 100), ("wire", "serialise", 110), ("wire", "propagate", 5)];
     assert_eq!(s.cells(215, b), line);
 
-    // A shaper lets nothing go until 1,230; the wire carries a meanwhile. Behind it, a report that is late:
-    // nothing happens.
+    // A shaper releases nothing until 1,230; meanwhile the wire carries a. After that, a late completion: no
+    // effect.
     let mut s = Script::new();
     let a = s.queued(0, 1, 0, None);
     s.wired(0, a, [0, 123, 123], None);
@@ -155,7 +155,7 @@ fn the_ring_the_modem_and_who_holds_back() {
         [("qdisc", "idle", 50), ("qdisc", "shaper", 1_230), ("wire", "serialise", 10)]
     );
 
-    // fq holds all flows back, and after that this packet alone.
+    // fq delays all flows, and then only this packet.
     s.step(2_000, held(true, 2_500));
     let c = s.queued(2_000, 1, 0, Some(4_000));
     s.wired(4_000, c, [4_000, 4_010, 4_010], None);
@@ -201,7 +201,7 @@ fn the_air() {
             ("air", "slow_rate", 100),
         ]
     );
-    // r is in the second place until 1,290 and contends then; Y's packet, by another radio, goes before it.
+    // r is second until 1,290 and then contends; Y's packet, from another radio, goes first.
     s.used(1_333, ChannelUse::Wanted, None);
     s.used(1_400, ChannelUse::Serves, Some((1, y)));
     s.used(1_450, ChannelUse::Neighbour, None);
@@ -226,7 +226,7 @@ fn the_air() {
             ("air", "own", 300),
         ]
     );
-    // Y's own packet was never sent here: let it go to see what it waited for.
+    // Y's own packet has not been sent here yet; sending it shows what it waited for.
     s.step(1_803, Step::InHardware { p: y });
     s.used(1_846, ChannelUse::Wanted, None);
     s.used(1_900, ChannelUse::Serves, Some((1, y)));
@@ -260,7 +260,7 @@ fn another_flow_of_the_same_station_above_the_device() {
 }
 
 #[test]
-fn sleep_and_what_is_given_back() {
+fn sleep_and_returned_frames() {
     let mut s = Script::new();
     let p = s.pushed(0, 0);
     s.step(0, Step::InHardware { p });
@@ -322,7 +322,7 @@ fn a_full_window_is_the_cause_of_idle_time_only() {
     s.step(0, Step::InHardware { p: other });
     s.used(10, ChannelUse::Idle, None);
     s.step(10, Step::Withheld { dev, peer, tid: 0, why: Some(TidWait::Window) });
-    // The state of another TID of the peer does not matter.
+    // The state of the peer's other TIDs does not matter.
     s.step(10, Step::Withheld { dev, peer, tid: 5, why: Some(TidWait::Session) });
     s.used(30, ChannelUse::Idle, None);
     s.used(130, ChannelUse::Serves, Some((1, other)));
@@ -397,12 +397,12 @@ fn order() {
     let tried = [("contention", "own", 1_000), ("tries", "failed", 5_000), ("air", "own", 1_000)];
     assert_eq!(s.cells(7_000, one), tried);
     assert_eq!(s.cells(7_000, two), [("air", "own", 5_000), ("reorder", "missing", 2_000)]);
-    // The host hears of it 300 us later.
+    // The host is notified 300 us later.
     assert_eq!(s.cells(7_300, three)[2], ("receiver", "wake", 300));
 }
 
 #[test]
-fn segments_copies_and_answers_have_had_what_came_before() {
+fn segments_copies_and_replies_inherit_earlier_stays() {
     let mut s = Script::new();
     let whole = s.queued(0, 1, 0, None);
     let segment = s.packets.duplicate(whole);
@@ -420,7 +420,7 @@ fn a_reply_in_the_slot_of_its_request_has_the_time_of_both() {
     let request = s.queued(0, 1, 0, None);
     s.wired(0, request, [0, 10, 20], None);
     s.step(20, Step::Up { p: request });
-    // As a host answers: the request ends first, and its slot is free for the reply.
+    // As in a host's reply: the request ends first, and its slot is free for the reply.
     s.packets.free(request, Fate::Consumed);
     let plain = NewPacket { now: at(0), flow: FlowId(0), src: Addr(0), ..NewPacket::PLAIN };
     let reply = s.packets.create(plain);
@@ -432,7 +432,7 @@ fn a_reply_in_the_slot_of_its_request_has_the_time_of_both() {
 }
 
 #[test]
-fn what_does_not_add_up_is_told() {
+fn inconsistent_sums_are_reported() {
     let mut s = Script::new();
     let p = s.queued(0, 1, 0, None);
     s.step(10, Step::Delivered { p });

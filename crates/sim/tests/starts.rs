@@ -27,15 +27,15 @@ fn flows_of_counted_nodes_spread_their_starts() {
         assert!(scenario.flows.iter().all(|flow| flow.start_spread == scenario.flows[0].start_spread));
         scenario.flows[0].start_spread.nanos() / 1_000_000
     };
-    // Half of the warm-up of 3 s; without one, and for later starts, a tenth of the time left; 100 ms per
-    // flow.
+    // Half of the warm-up of 3 s; without a warm-up, and for later starts, a tenth of the remaining time; 100
+    // ms per flow.
     assert_eq!(spread("", &[]), 1_500);
     assert_eq!(spread("start = \"1 s\"", &[]), 1_000);
     assert_eq!(spread("", &[("warm_up", "0 s")]), 600);
     assert_eq!(spread("start = \"4 s\"", &[]), 200);
     assert_eq!(spread("", &[("node.sta.count", "4")]), 400);
     assert_eq!(spread("stop = \"1 s\"", &[]), 500);
-    // A given spread is used, and a single flow starts at once.
+    // An explicit spread is used, and a single flow starts immediately.
     assert_eq!(spread("start_spread = \"0 s\"", &[]), 0);
     assert_eq!(spread("start_spread = \"30 ms\"", &[]), 30);
     assert_eq!(spread("", &[("node.sta.count", "1"), ("flow.0.to", "sta1")]), 0);
@@ -52,7 +52,7 @@ fn flows_that_start_together_are_reported() {
     assert!(said.starts_with("flow.0.start_spread: about 22 stations on channel wifi"), "{said}");
     assert!(said.contains("stay in step for the whole run"), "{said}");
     assert!(note("start_spread = \"10 ms\"").expect("a note").contains("about 11 stations"));
-    // Tables of their own count together.
+    // Separate tables count together.
     let one = |n: usize, start: usize| {
         format!("[[flow]]\nkind = \"tcp\"\nfrom = \"server\"\nto = \"sta{n}\"\nstart = \"{start} ms\"\n")
     };
@@ -68,7 +68,7 @@ fn flows_that_start_together_are_reported() {
 
 #[test]
 fn calls_of_many_stations_work_once_their_starts_are_spread() {
-    // Without frames that collide in Block Ack requests, 22 calls take a third of the air.
+    // Without collisions in Block Ack session setup, 22 calls take a third of the airtime.
     let summary =
         run(&calls("dscp = \"EF\"").replace("\"6 s\"", "\"9 s\"").replace("ht20-mcs7-lgi", "ht20-mcs15-sgi"));
     let worst = summary.voip.values().map(|call| call.loss).fold(0.0, f64::max);

@@ -1,4 +1,4 @@
-//! Networks that change while a run goes on.
+//! Networks that change during a run.
 
 mod common;
 
@@ -25,7 +25,7 @@ fn run(text: &str) -> RunSummary {
 }
 
 #[test]
-fn what_changes_before_the_measured_time_is_as_if_it_had_been_so() {
+fn change_before_the_measurement_equals_an_initial_setting() {
     for (flows, set, tells) in [
         (UDP, "link.lan.rate=5 Mbit/s", "goodput"),
         (UDP, "node.sta.interface.wlan0.rate=ht20-mcs0-lgi", "goodput"),
@@ -42,15 +42,15 @@ fn what_changes_before_the_measured_time_is_as_if_it_had_been_so() {
             _ => of.goodput_total_mbps,
         };
         let [start, step, none] = [&from_the_start.expect("accounts close"), &changed, &never].map(figure);
-        // Losses are drawn anew.
+        // Losses are redrawn.
         assert!((step / start - 1.0).abs() < 0.05, "{set}: {start} from the start, {step} by a step");
         assert!((none / start - 1.0).abs() > 0.1, "{set}: {none} without it");
     }
 }
 
 #[test]
-fn another_discipline_is_as_if_it_had_been_there() {
-    // Of the whole path: what the server sends is shaped, lost or delayed where it leaves.
+fn changed_qdisc_behaves_like_an_initial_one() {
+    // The whole path: the server's packets are shaped, lost or delayed where they leave.
     let qdisc = |of: &str| format!("node.server.interface.eth0.qdisc={of}");
     for (flows, set, tells) in [
         (
@@ -77,7 +77,7 @@ fn another_discipline_is_as_if_it_had_been_there() {
 }
 
 #[test]
-fn what_waits_in_a_discipline_that_is_replaced_is_dropped_and_sent_again() {
+fn packets_in_a_replaced_qdisc_are_dropped_and_retransmitted() {
     let slow = "interface.eth0 = { link = \"lan\", address = \"10.0.0.2\", qdisc = { kind = \"tbf\", rate = \"10 Mbit/s\", burst = \"5 KiB\", limit = \"200 KiB\" } }";
     let text = NETWORK.replacen("interface.eth0 = { link = \"lan\", address = \"10.0.0.2\" }", slow, 1) + TCP;
     for to in ["fq_codel", "{ kind = \"cake\", bandwidth = \"20 Mbit/s\" }", "{ kind = \"bfifo\" }"] {
@@ -88,13 +88,13 @@ fn what_waits_in_a_discipline_that_is_replaced_is_dropped_and_sent_again() {
         assert!(replaced >= 2, "{to}: {:?}", summary.drops);
         let flow = summary.flows.values().next().expect("a flow");
         assert!(u64::from(flow.tcp.as_ref().expect("TCP").retransmissions) >= replaced, "{to}");
-        // It goes on, with more than before.
+        // The flow continues, faster than before.
         assert!(flow.goodput_mbps > 10.5, "{to}: {}", flow.goodput_mbps);
     }
 }
 
 #[test]
-fn a_step_that_changes_nothing_has_the_trace_of_none() {
+fn event_without_change_keeps_the_trace() {
     let same = ["link.lan.rate=100 Mbit/s", "node.sta.interface.wlan0.rate=ht20-mcs7-lgi"];
     let text = NETWORK.to_owned() + TCP + PING;
     assert_eq!(run(&(text.clone() + &step("1 s", &same))).trace_hash, run(&text).trace_hash);
@@ -108,15 +108,14 @@ fn a_wire_that_becomes_shorter_keeps_the_order_of_packets() {
     let text = NETWORK.replace("\"5 ms\"", "\"80 ms\"") + TCP + &step("4 s", &["link.lan.delay=1 ms"]);
     let summary = run(&text);
     let flow = summary.flows.values().next().expect("a flow");
-    // What CoDel drops at the access point is sent again. What another packet had overtaken would be sent
-    // again too.
+    // CoDel drops at the access point are retransmitted. Overtaken packets would be retransmitted as well.
     let dropped: u32 = summary.drops.iter().map(|drop| drop.packets as u32).sum();
     assert!(summary.drops.iter().all(|drop| drop.place == "ap.wlan0 mac"), "{:?}", summary.drops);
     assert_eq!(flow.tcp.as_ref().expect("TCP").retransmissions, dropped);
 }
 
 #[test]
-fn who_drives_changes_the_same() {
+fn driver_makes_the_same_changes() {
     let text = NETWORK.to_owned() + UDP;
     let by_step = run(&(text.clone() + &step("2 s", &["link.lan.rate=5 Mbit/s"])));
     let before = parse(&text, &[]);
@@ -133,7 +132,7 @@ fn who_drives_changes_the_same() {
 }
 
 #[test]
-fn what_cannot_change_is_refused() {
+fn unchangeable_keys_are_rejected() {
     let says = |steps: &str| {
         let text = NETWORK.to_owned() + UDP + steps;
         scenario::parse(&text, "steps.toml", &[]).expect_err("a mistake").to_string()
@@ -176,7 +175,7 @@ fn what_cannot_change_is_refused() {
     }
 }
 
-/// Where everybody stands: who hears whom does not follow from it here.
+/// Positions of all nodes, without effect on audibility here.
 fn placed(sta: &str) -> String {
     let text = NETWORK
         .replace("forward = true\n", "forward = true\nposition = \"0 m, 0 m\"\n")
@@ -191,7 +190,7 @@ fn placed(sta: &str) -> String {
         + &flow("ping", "sta", "server", "interval = \"20 ms\"\n")
 }
 
-/// What changes, each in some ways.
+/// Changes, each with several values.
 const CHANGES: [(&str, &[&str]); 7] = [
     ("node.sta.position", &["2 m, 0 m", "30 m, 5 m", "20 m, 15 m"]),
     ("node.sta.interface.wlan0.rate", &["ht20-mcs0-lgi", "ht20-mcs15-sgi", "{ kind = \"minstrel_ht\" }"]),
@@ -221,7 +220,7 @@ const CHANGES: [(&str, &[&str]); 7] = [
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// Whatever changes in whatever order: nothing is lost from the accounts, and it is the same again.
+    /// Whatever changes in whatever order: accounts balance, and runs are reproducible.
     #[test]
     fn accounts_close_whatever_changes(
         changes in proptest::collection::btree_map(1_u32..690, (0..CHANGES.len(), 0_usize..6), 1..9),
@@ -243,7 +242,7 @@ proptest! {
 }
 
 #[test]
-fn a_place_out_of_hearing_is_refused_by_its_name() {
+fn out_of_range_position_is_rejected_by_its_key() {
     let text = placed("10 m, 0 m") + &step("100 ms", &["node.sta.position=300 m, 0 m"]);
     let says = scenario::parse(&text, "steps.toml", &[]).expect_err("too far").to_string();
     assert!(
@@ -294,7 +293,7 @@ stop = "15 s"
     )
 }
 
-/// Steps of the rate of `wan`.
+/// Events that change the rate of `wan`.
 fn rates(steps: &[(&str, &str)]) -> String {
     steps.iter().map(|(at, rate)| step(at, &[&format!("link.wan.rate={rate}")])).collect()
 }
@@ -304,10 +303,11 @@ const BQL: &str = "rate = \"1 Mbit/s\"\nbql = true";
 const MODEM: &str = "kind = \"access\"\nrate = \"1 Mbit/s\"\nbuffer = \"1 MB\"\ncpe = \"s\"";
 
 #[test]
-fn what_waits_before_a_wire_leaves_at_the_new_rate() {
+fn queued_packets_leave_at_the_new_wire_rate() {
     for link in [ETHERNET, BQL, MODEM] {
         let summary = run(&(slow(link) + &rates(&[("10 s", "100 Mbit/s")])));
-        // 5 s of 2 Mbit/s into 1 Mbit/s wait at 10 s, and have left 0.1 s later: pings see an idle line.
+        // The backlog of 5 s of 2 Mbit/s into 1 Mbit/s is waiting at 10 s, and gone 0.1 s later: pings see an
+        // idle line.
         let ping = summary.pings.values().next().expect("a ping");
         // 5 s at 1 Mbit/s leave 5.3 Mbit, which 50 Mbit/s carry until 10.11 s; the first ping is sent at 10.1
         // s.
@@ -328,11 +328,11 @@ fn an_outage_passes() {
         // 5 s at 1 Mbit/s leave 5.3 Mbit, which 50 Mbit/s carry until 10.11 s; the first ping is sent at 10.1
         // s.
         assert!(ping.longest_ms.expect("answers") < 45.0, "{link}: {:?}", ping.longest_ms);
-        // 2 Mbit/s for 15 of 20 s, and few are dropped in the outage.
+        // 2 Mbit/s for 15 of 20 s, with few drops during the outage.
         let flow = summary.flows.values().next().expect("a flow");
         assert!(flow.goodput_mbps > 1.35, "{link}: {}", flow.goodput_mbps);
     }
-    // Down only: the other direction goes on.
+    // Downstream only: the other direction continues.
     let down = MODEM.replace("\"1 Mbit/s\"", "{ down = \"10 Mbit/s\", up = \"10 Mbit/s\" }");
     let steps = step("10 s", &["link.wan.rate.down=0 Mbit/s"]);
     let summary = run(&(slow(&down) + &steps));
@@ -368,13 +368,13 @@ fn a_line_that_starts_down_works_once_it_is_up() {
 }
 
 #[test]
-fn a_buffer_of_a_time_keeps_its_bytes_when_the_rate_changes() {
-    // 100 ms at 1 Mbit/s are 12,500 bytes: after an outage of 2 s, at most as much waits.
+fn buffer_given_as_time_keeps_its_bytes_when_the_rate_changes() {
+    // 100 ms at 1 Mbit/s are 12,500 bytes: the maximum backlog after an outage of 2 s.
     let text = slow(&MODEM.replace("1 MB", "100 ms"));
     let summary = run(&(text.clone() + &rates(&[("6 s", "0 bit/s"), ("8 s", "100 Mbit/s")])));
     let dropped: u64 = summary.drops.iter().map(|drop| drop.packets).sum();
-    // 2 Mbit/s are 178.6 packets a second, 1 Mbit/s carries 86.6 of them: 84 are dropped before the outage
-    // and 357 less 8 in it.
+    // 2 Mbit/s are 178.6 packets per second, of which 1 Mbit/s carries 86.6: 84 are dropped before the outage
+    // and 357 - 8 during it.
     assert!((420..445).contains(&dropped), "{dropped}");
     let wrong = text.replace("\"1 Mbit/s\"", "\"0 Mbit/s\"");
     let says = scenario::parse(&wrong, "s.toml", &[]).expect_err("a time without a rate").to_string();
@@ -382,7 +382,7 @@ fn a_buffer_of_a_time_keeps_its_bytes_when_the_rate_changes() {
 }
 
 #[test]
-fn the_delay_of_packets_that_a_step_times_again_adds_up() {
+fn delay_of_rescheduled_packets_adds_up() {
     for link in [ETHERNET, MODEM] {
         let text = slow(link)
             + &rates(&[
@@ -408,7 +408,7 @@ fn shaped(qdisc: &str) -> String {
 }
 
 #[test]
-fn shapers_keep_what_waits_and_send_it_at_the_new_rate() {
+fn shapers_keep_queued_packets_and_send_them_at_the_new_rate() {
     let htb = |rate: u64| {
         format!(
             "{{ kind = \"htb\", rate = \"{rate} Mbit/s\", child = {{ kind = \"pfifo\", limit = 1000 }} }}"
@@ -429,7 +429,7 @@ fn shapers_keep_what_waits_and_send_it_at_the_new_rate() {
         // s.
         assert!(ping.longest_ms.expect("answers") < 45.0, "{to}: {:?}", ping.longest_ms);
         assert!(summary.flows.values().next().expect("a flow").goodput_mbps > 1.49, "{to}");
-        // Another kind begins empty.
+        // Another kind of qdisc starts empty.
         let other = if to.contains("tbf") { htb(50) } else { tbf(50) };
         let summary =
             run(&(shaped(&from) + &step("10 s", &[&format!("node.r.interface.wan.qdisc={other}")])));
@@ -439,8 +439,8 @@ fn shapers_keep_what_waits_and_send_it_at_the_new_rate() {
 
 #[test]
 fn packets_in_netem_keep_their_departure_times() {
-    // From 8 to 10 s packets get 2 s; from 10 s on 10 ms. Linux sends the earlier ones at their own times,
-    // after later ones.
+    // From 8 to 10 s, packets are delayed by 2 s; from 10 s on by 10 ms. As in Linux, earlier packets keep
+    // their departure times, after later ones.
     let netem = |delay: &str| format!("{{ kind = \"netem\", delay = \"{delay}\", limit = 10000 }}");
     let text =
         shaped(&netem("2 s")) + &step("10 s", &[&format!("node.r.interface.wan.qdisc={}", netem("10 ms"))]);
@@ -450,13 +450,12 @@ fn packets_in_netem_keep_their_departure_times() {
     assert!(flow.goodput_mbps > 1.49, "{}", flow.goodput_mbps);
     let ping = summary.pings.values().next().expect("a ping");
     assert!((20.0..40.0).contains(&ping.longest_ms.expect("answers")), "{:?}", ping.longest_ms);
-    // A rate of 1 Mbit/s gives its packets their times: later ones follow the last of them, as netem_enqueue
-    // has it.
+    // A rate of 1 Mbit/s assigns departure times; later packets follow the last of them, as in netem_enqueue.
     let rate = |rate: &str| format!("{{ kind = \"netem\", rate = \"{rate}\", limit = 10000 }}");
     let text = shaped(&rate("1 Mbit/s"))
         + &step("10 s", &[&format!("node.r.interface.wan.qdisc={}", rate("100 Mbit/s"))]);
     let ping = *run(&text).pings.values().next().expect("a ping");
-    // 5 s at 2.06 Mbit/s with headers: 5.3 s wait at 10 s, and pings that come later wait for them.
+    // 5 s at 2.06 Mbit/s with headers: a backlog of 5.3 s at 10 s, which later pings wait for.
     assert!((4_900.0..5_300.0).contains(&ping.longest_ms.expect("answers")), "{:?}", ping.longest_ms);
 }
 

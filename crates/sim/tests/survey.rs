@@ -1,11 +1,11 @@
-//! What a scenario comes to, several mistakes told at once, and what hosts tell at an instant.
+//! Surveys of a scenario, several errors reported together, and socket output at one instant.
 
 use serde_json::{Value, json};
 use stillair_sim::api::{self, ApiError, SsRequest};
 
 const GOOD: &str = include_str!("scenario/good.toml");
 
-/// An access point and three stations in a row, the last two out of each other's reach.
+/// An access point and three stations in a row, the last two out of range of each other.
 const ROW: &str = r#"
 name = "row"
 duration = "1 s"
@@ -45,11 +45,11 @@ fn survey(text: &str, set: &[(&str, &str)]) -> Result<Value, String> {
 }
 
 #[test]
-fn who_hears_whom_and_how_loud() {
+fn audibility_and_levels() {
     let found = survey(ROW, &[]).expect("a good scenario");
     let channel = &found["channels"][0];
     assert_eq!((&channel["width_mhz"], &channel["radios"][2]), (&json!(40), &json!("left.wlan0")));
-    // 16 + 94 - 46.7 dB at one metre, 30 dB less at ten times that: 2 m, 40 m and 80 m.
+    // 16 + 94 - 46.7 dB at one metre, 30 dB less per decade: 2 m, 40 m and 80 m.
     let snr = |a: usize, b: usize| channel["snr_db"][a][b].as_f64();
     assert_eq!([snr(0, 1), snr(0, 2), snr(2, 0), snr(2, 3)], [54.269, 15.238, 15.238, 6.207].map(Some));
     assert_eq!((snr(1, 1), &channel["hearing"][1][1]), (None, &Value::Null));
@@ -69,11 +69,11 @@ fn rates_that_work_at_the_signal_of_a_path() {
     assert_eq!(path(0)["down"]["control"], "fixed");
     assert_eq!(path(0)["down"]["fastest"]["name"], "ht40-mcs15-sgi");
     assert_eq!(path(0)["down"]["rate"]["loss"], 0.0);
-    // Far away the same rate is lost, and a slower one is named.
+    // Far away, the same rate is lost, and a slower one is suggested.
     assert_eq!(path(1)["down"]["rate"]["loss"], 1.0);
     let works = &path(1)["down"]["fastest"];
     assert!(works["mbps"].as_f64() < Some(300.0) && works["loss"].as_f64() < Some(0.1), "{works}");
-    // Rate control has its own.
+    // Rate control selects its own rates.
     assert_eq!((&path(2)["up"]["control"], &path(2)["up"]["rate"]), (&json!("minstrel_ht"), &Value::Null));
     assert!(path(2)["up"]["rates"].as_u64() > Some(16));
     assert!(path(2)["up"]["fastest"]["loss"].as_f64() < Some(0.1));
@@ -91,7 +91,7 @@ fn rates_that_work_at_the_signal_of_a_path() {
 }
 
 #[test]
-fn keys_without_effect_are_told_apart_from_notes() {
+fn keys_without_effect_are_separate_from_notes() {
     let idle = [("node.server.module", "{ \"tcp_vegas.alpha\" = 3 }")];
     let found = survey(GOOD, &idle).expect("a good scenario");
     let without_effect = found["without_effect"].as_array().expect("a list");
@@ -100,12 +100,12 @@ fn keys_without_effect_are_told_apart_from_notes() {
 }
 
 #[test]
-fn mistakes_that_do_not_depend_on_each_other_are_told_at_once() {
+fn independent_errors_are_reported_together() {
     let text = GOOD
         .replace("kind = \"udp\"", "kind = \"upd\"")
         .replace("band = \"5 GHz\"", "band = \"6 GHz\"\nwidht = \"20 MHz\"");
     let says = survey(&text, &[]).expect_err("mistakes");
-    // Of all parts, in the order of the file.
+    // All parts, in the order of the file.
     let keys: Vec<_> = says.lines().map(|line| line.split(": ").nth(1).expect("a key")).collect();
     assert_eq!(keys, ["channel.wifi.widht", "flow.0.kind"]);
     let two = ROW.replace("ht40-mcs15-sgi", "ht40-mcs99-sgi").replace("\"80 m, 0 m\"", "\"east\"");
@@ -117,7 +117,7 @@ fn mistakes_that_do_not_depend_on_each_other_are_told_at_once() {
     );
     let unknown = GOOD.replace("seed = 1", "sead = 1\ncolour = 2");
     assert_eq!(survey(&unknown, &[]).expect_err("mistakes").lines().count(), 2);
-    // What a node has of another is told once, where it stands.
+    // Errors in inherited keys are reported once, at their location.
     let inherited = GOOD.replacen("role = \"station\"", "role = \"statoin\"", 1);
     assert_eq!(survey(&inherited, &[]).expect_err("a mistake").lines().count(), 1);
 }
@@ -132,7 +132,7 @@ fn widths_and_bands_may_be_written_without_a_blank() {
 }
 
 #[test]
-fn disciplines_and_sockets_at_an_instant() {
+fn qdiscs_and_sockets_at_one_instant() {
     let at = |at: &str| SsRequest {
         text: GOOD.to_owned(),
         file: "good.toml".to_owned(),

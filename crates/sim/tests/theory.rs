@@ -1,15 +1,15 @@
-//! Saturated cells against what the standard's parameters and Bianchi's model give: contention with few
-//! tries, aggregates, forty stations at once, and the widest channels.
+//! Saturated cells compared with the standard's parameters and Bianchi's model: contention with few tries,
+//! aggregates, forty stations at once, and the widest channels.
 //!
-//! Durations are worked out here from the standard's numbers, not with the model's own code.
+//! Durations are computed here from the standard's numbers, not with the model's own code.
 
 mod common;
 
 use common::{cell, flow, parse, run_to, station, watched};
 use stillair_model::types::Duration;
 
-/// UDP payload of a packet of 1500 bytes, its MPDU (QoS header 26, LLC and SNAP 8, FCS 4), and that as a
-/// subframe: delimiter 4, padding 2, which the last of an aggregate lacks.
+/// UDP payload of a 1500-byte packet; its MPDU (QoS header 26, LLC and SNAP 8, FCS 4); its A-MPDU subframe:
+/// delimiter 4, padding 2, except in the last one.
 const PAYLOAD: u32 = 1472;
 const MPDU: u32 = 1538;
 const SUBFRAME: u32 = 1544;
@@ -20,19 +20,19 @@ const SIFS: f64 = 16.0;
 const SLOT: f64 = 9.0;
 const AIFS: f64 = SIFS + 3.0 * SLOT;
 
-/// Duration in us of an OFDM frame.
-// spec: ieee80211-2016 17.4.3 - preamble and SIGNAL 20 us, service 16 bits, tail 6 bits, symbols of 4 us.
+/// Duration of an OFDM frame in us.
+// spec: ieee80211-2016 17.4.3 - preamble and SIGNAL 20 us, 16 SERVICE bits, 6 tail bits, symbols of 4 us.
 fn ofdm(mbps: u32, bytes: u32) -> f64 {
     20.0 + 4.0 * f64::from((16 + 8 * bytes + 6).div_ceil(4 * mbps))
 }
 
 /// Duration in us of `frames` subframes at MCS 7 of one stream with the long guard interval on 20 MHz.
-// spec: ieee80211-2016 19.4.3 - 36 us of preamble, 260 bits a symbol of 4 us.
+// spec: ieee80211-2016 19.4.3 - 36 us of preamble, 260 bits per symbol of 4 us.
 fn mcs7(frames: u32) -> f64 {
     36.0 + 4.0 * f64::from((16 + 8 * (frames * SUBFRAME - 2) + 6).div_ceil(260))
 }
 
-/// ACK of 14 bytes and Block Ack of 32 at 24 Mbit/s, and what is waited for after a collision: an ACK at 6
+/// ACK of 14 bytes and Block Ack of 32 bytes at 24 Mbit/s, and the wait after a collision: an ACK at 6
 /// Mbit/s.
 fn ack() -> f64 {
     SIFS + ofdm(24, 14)
@@ -44,13 +44,13 @@ fn eifs() -> f64 {
     SIFS + ofdm(6, 14)
 }
 
-/// What saturated stations get: Mbit/s, and the share of tries that collide.
+/// Throughput of saturated stations in Mbit/s, and the share of tries that collide.
 ///
-/// `n` stations with windows of 16 to 1024 whose frames are tried so often at most; then the window starts
-/// anew. A try takes `on_air` us, and its answer `answer`; `bits` is the payload.
-// paper: bianchi-2000 - the fixed point of eq. 7 and 9 and the throughput of eq. 13; with a limit of tries as
-// paper: wu-2002 (Performance of reliable transport protocol over IEEE 802.11 WLAN) eq. 7 and 8 - stage j is
-// reached with p^j, and takes (W_j + 1) / 2 slots.
+/// `n` stations have windows of 16 to 1024 and at most `tries` tries per frame, after which the window is
+/// reset. A try takes `on_air` us, and its response `answer`; `bits` is the payload.
+// paper: bianchi-2000 - the fixed point of eq. 7 and 9 and the throughput of eq. 13.
+// paper: wu-2002 (Performance of reliable transport protocol over IEEE 802.11 WLAN) eq. 7 and 8 - the limit
+// of tries: stage j is reached with probability p^j and takes (W_j + 1) / 2 slots.
 fn bianchi(n: u32, tries: u32, on_air: f64, answer: f64, bits: f64) -> (f64, f64) {
     let tau_of = |p: f64| {
         let stages = |f: &dyn Fn(f64) -> f64| {
@@ -71,12 +71,11 @@ fn bianchi(n: u32, tries: u32, on_air: f64, answer: f64, bits: f64) -> (f64, f64
     (one * bits / mean, p_of(tau))
 }
 
-/// Stations that upload without end. `path` has their rate.
+/// Stations that upload without end. `path` contains their rate.
 fn upload(n: usize, seconds: u64, path: &str, more: &str) -> String {
     let channel = "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nbasic_rate = \"ofdm-6\"";
     let mut text = cell(&format!("{seconds} s"), channel, "scheme = \"fifo\"");
-    // A send buffer of the usual size has fewer datagrams than two aggregates in the hardware and one that is
-    // to follow.
+    // A default send buffer holds fewer datagrams than two aggregates in the hardware and the next one.
     let buffer = "profile = \"linux-4.4\"\nsysctl.\"net.core.wmem_default\" = 1000000";
     (0..n)
         .for_each(|i| text += &station(&format!("s{i}"), i, path).replace("profile = \"linux-4.4\"", buffer));
@@ -88,7 +87,7 @@ fn upload(n: usize, seconds: u64, path: &str, more: &str) -> String {
     text
 }
 
-/// Mbit/s of payload, and the share of tries that collided, between two times in s.
+/// Payload in Mbit/s, and the share of tries that collided, between two times in s.
 fn measured(text: &str, run: u64, (from, to): (u64, u64)) -> (f64, f64) {
     let mut world = watched(&parse(text, &[]), run).world;
     let mut seen = [(0, 0, 0); 2];
@@ -102,8 +101,8 @@ fn measured(text: &str, run: u64, (from, to): (u64, u64)) -> (f64, f64) {
     (mbps, (after.2 - before.2) as f64 / (after.1 - before.1) as f64)
 }
 
-/// Tries that collided: within 3 % or six thousandths of all, as the model takes the chance of a collision to
-/// be the same in every stage, which two or three stations do not have.
+/// Checks the share of tries that collided: within 3 %, or six thousandths of all tries, because the model
+/// assumes the same collision probability in every stage, which does not hold for two or three stations.
 fn share(what: &str, got: f64, want: f64) {
     println!("{what}: {got:.4}, theory {want:.4}");
     assert!((got - want).abs() < f64::max(0.03 * want, 0.006), "{what}: {got}, theory {want}");
@@ -130,12 +129,12 @@ fn single_frames_with_few_tries() {
     }
 }
 
-/// Frames that 4,096 us hold at MCS 7: 1,015 symbols are 32,984 bytes, and 21 subframes 32,422.
+/// Frames that fit in 4,096 us at MCS 7: 1,015 symbols are 32,984 bytes, and 21 subframes 32,422.
 const FRAMES: u32 = 21;
 const BITS: f64 = (FRAMES * PAYLOAD * 8) as f64;
 
-/// Rate and chain of aggregates that are tried until they arrive: one that came back to the driver after the
-/// usual four tries would hold back the window, and those behind it would be short.
+/// Rate and chain of aggregates that are retried until received. An aggregate returned to the driver after
+/// the usual four tries would block the window, and later ones would be short.
 const UNTIL_IT_ARRIVES: &str = "rate = \"ht20-mcs7-lgi\", retry_chain = [{ rate = \"mcs7\", tries = 15 }, \
     { rate = \"mcs7\", tries = 15 }, { rate = \"mcs7\", tries = 15 }, { rate = \"mcs7\", tries = 15 }]";
 
@@ -153,7 +152,7 @@ fn aggregates() {
 }
 
 #[test]
-fn forty_stations_that_are_flooded_from_one_instant() {
+fn forty_stations_saturated_from_one_instant() {
     let mut text = cell(
         "10 s",
         "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"",
@@ -164,7 +163,7 @@ fn forty_stations_that_are_flooded_from_one_instant() {
         let load = format!("rate = \"5 Mbit/s\"\npayload = {PAYLOAD}");
         text += &flow("udp", "ap", &format!("s{i}"), &load);
     }
-    // One sender, and a mean back-off of 7.5 slots.
+    // One sender, with a mean backoff of 7.5 slots.
     let theory = BITS / (mcs7(FRAMES) + block_ack() + AIFS + 7.5 * SLOT);
     for run in 0..5 {
         let (mbps, _) = measured(&text, run, (0, 10));
@@ -189,8 +188,7 @@ fn thirty_stations_with_little_to_upload_from_one_instant() {
     }
 }
 
-/// UDP to one station in aggregates of 64 frames, which its window allows, through the driver as it is
-/// without further words.
+/// UDP to one station in aggregates of 64 frames, its window, through the default driver.
 #[test]
 fn wide_channels() {
     let flooded = |rate: &str| {
@@ -204,9 +202,9 @@ fn wide_channels() {
     let bits = f64::from(64 * PAYLOAD * 8);
     let psdu = f64::from(16 + 8 * (64 * SUBFRAME));
     let theory = |on_air: f64| bits / (on_air + block_ack() + AIFS + 7.5 * SLOT);
-    // spec: ieee80211-2016 21.4.3, table 21-5 - VHT80 with two streams at MCS 9: 3,120 bits a symbol of 3.6
-    // us, two encoders with six bits of tail each, preamble 20 + 8 + 4 + 2 * 4 + 4 us; the end is on the grid
-    // of 4 us.
+    // spec: ieee80211-2016 21.4.3, table 21-5 - VHT80 with two streams at MCS 9: 3,120 bits per symbol of 3.6
+    // us, two encoders with six tail bits each, preamble 20 + 8 + 4 + 2 * 4 + 4 us; the end is on the 4 us
+    // grid.
     let symbols = ((psdu + 12.0) / 3_120.0).ceil();
     within_3_percent(
         "VHT80: Mbit/s",
@@ -214,7 +212,7 @@ fn wide_channels() {
         theory(44.0 + (symbols * 3.6 / 4.0).ceil() * 4.0),
     );
     // spec: ieee80211ax-2021 27.3.12 - HE80 with two streams at MCS 11: 980 tones of 10 bits and 5/6, twice:
-    // 16,333 bits in 13.6 us; preamble 20 + 4 + 8 + 4 + two fields of 7.2 us.
+    // 16,333 bits in 13.6 us; preamble 20 + 4 + 8 + 4 us and two fields of 7.2 us.
     let symbols = (psdu / 16_333.0).ceil();
     within_3_percent("HE80: Mbit/s", flooded("he80-mcs11-nss2-gi0.8"), theory(50.4 + symbols * 13.6));
 }

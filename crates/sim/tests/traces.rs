@@ -6,7 +6,7 @@ use common::{cell, flow, of, parse, run, station};
 
 const CHANNEL: &str = "band = \"5 GHz\"\nwidth = \"20 MHz\"";
 
-/// What a station is sent in Mbit/s between two times in ms, offered 100.
+/// Goodput of a station in Mbit/s between two times in ms, with an offered load of 100 Mbit/s.
 fn mbps(trace: &str, between: (u64, u64)) -> f64 {
     let path = format!("rate = \"ht20-mcs7-lgi\", trace = {trace}");
     let flows = flow("udp", "ap", "sta", "rate = \"100 Mbit/s\"");
@@ -16,7 +16,7 @@ fn mbps(trace: &str, between: (u64, u64)) -> f64 {
     of(&run(&scenario, 0), "sta").goodput_mbps
 }
 
-/// What fits at a rate without errors, about.
+/// Returns true if `found` is within 10 %.
 fn near(found: f64, expected: f64) -> bool {
     (found - expected).abs() < 0.1 * expected
 }
@@ -24,7 +24,7 @@ fn near(found: f64, expected: f64) -> bool {
 #[test]
 fn rates_and_losses_hold_in_their_time() {
     let trace = "{ kind = \"rates\", file = \"tests/traces/walk.csv\" }";
-    // 65 Mbit/s, 6.5 with a tenth lost, nothing, 65 again.
+    // 65 Mbit/s, 6.5 Mbit/s with 10 % loss, nothing, 65 Mbit/s again.
     let table = [((100, 1000), 57.0), ((1100, 2000), 4.9), ((3200, 4000), 57.0), ((8000, 9000), 57.0)];
     for (between, expected) in table {
         let found = mbps(trace, between);
@@ -34,10 +34,10 @@ fn rates_and_losses_hold_in_their_time() {
 }
 
 #[test]
-fn opportunities_begin_anew() {
+fn trace_repeats_after_its_end() {
     let trace =
         |more: &str| format!("{{ kind = \"mahimahi\", file = \"tests/traces/cell.mahimahi\"{more} }}");
-    // 24 Mbit/s are mcs2 (19.5), an outage of one second, 6 Mbit/s are the slowest rate.
+    // 24 Mbit/s is mcs2 (19.5), an outage of one second, 6 Mbit/s is the slowest rate.
     let table = [
         ("", (100, 1000), 17.6),
         ("", (2200, 3000), 5.5),
@@ -57,7 +57,7 @@ fn opportunities_begin_anew() {
 fn lines_of_theaterq_hold_at_their_end() {
     let trace =
         |more: &str| format!("{{ kind = \"theaterq\", file = \"tests/traces/path.theaterq\"{more} }}");
-    // 60 Mbit/s are mcs6 (58.5); 14 are mcs1 (13), of whose frames a fifth is lost.
+    // 60 Mbit/s is mcs6 (58.5); 14 Mbit/s is mcs1 (13), with a fifth of the frames lost.
     let table = [
         ("", (100, 1000), 51.5),
         ("", (1100, 2000), 9.2),
@@ -71,7 +71,7 @@ fn lines_of_theaterq_hold_at_their_end() {
 }
 
 #[test]
-fn what_a_file_says_is_part_of_the_scenario() {
+fn named_files_are_part_of_the_scenario() {
     let path = "rate = \"ht20-mcs7-lgi\", trace = { kind = \"rates\", file = \"tests/traces/walk.csv\" }";
     let text = cell("1 s", CHANNEL, "scheme = \"fifo\"") + &station("sta", 0, path);
     let resolved = parse(&text, &[]).resolved();

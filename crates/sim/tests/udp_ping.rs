@@ -1,4 +1,4 @@
-//! UDP pings: like ICMP's on the way, counted apart, and marked both ways.
+//! UDP pings: same path as ICMP pings, counted separately, and marked in both directions.
 
 mod common;
 
@@ -27,7 +27,7 @@ impl Sink for Frames {
 }
 
 #[test]
-fn the_reply_bears_the_mark_of_the_request() {
+fn reply_has_the_mark_of_the_request() {
     let scenario = parse(&pinged(&flow("udp_ping", "ap", "s", "dscp = \"EF\"\ninterval = \"0.1 s\"")), &[]);
     let mut world = wire(&scenario, Seed { seed: 1, run: 0 }, |_| Frames::default()).world;
     let end = Instant::ZERO + scenario.duration;
@@ -42,8 +42,9 @@ fn the_reply_bears_the_mark_of_the_request() {
 }
 
 #[test]
-fn counted_apart_from_icmp() {
-    // The default size of a UDP ping is 4 bytes above that of ICMP; with the same size they take as long.
+fn udp_pings_are_counted_separately() {
+    // The default size of a UDP ping is 4 bytes more than that of ICMP; with equal sizes, they take equally
+    // long.
     let text = pinged(
         &(flow("udp_ping", "ap", "s", "payload = 56") + &flow("ping", "ap", "s", "start = \"0.1 s\"")),
     );
@@ -59,7 +60,7 @@ fn counted_apart_from_icmp() {
     assert_eq!((alone.ping_median_ms, alone.ping_p95_ms), (None, None));
 }
 
-/// Isochronous: requests go out on time although replies take longer than the interval.
+/// Isochronous: requests are sent on time even if replies take longer than the interval.
 #[test]
 fn the_next_request_does_not_wait() {
     let text = pinged(
@@ -68,7 +69,7 @@ fn the_next_request_does_not_wait() {
     );
     let s = run(&parse(&text, &[]), 0);
     assert!(of(&s, "s").udp_ping_median_ms.expect("replies came") > 5.0);
-    // 500 requests, each answered unless dropped on the way.
+    // 500 requests, each answered unless dropped on the path.
     let dropped: u64 = s.drops.iter().map(|d| d.packets).sum();
     assert!(s.packets.consumed <= 500 && s.packets.consumed + dropped >= 500, "{:?}", s.packets);
 }

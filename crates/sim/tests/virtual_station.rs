@@ -1,4 +1,5 @@
-//! Two devices on one radio: each a station to the access point, and one set of EDCA functions for both.
+//! Two devices on one radio: each is a separate station at the access point, and both share one set of EDCA
+//! functions.
 
 mod common;
 
@@ -18,7 +19,7 @@ fn virtual_station(path: &str, flows: &str) -> String {
         + flows
 }
 
-/// Data frames by device: the access point, the station's first interface, its second.
+/// Data frames by device: the access point, the station's first interface, its second interface.
 #[derive(Default)]
 struct Frames([u32; 3]);
 
@@ -42,8 +43,8 @@ fn frames(flows: &str) -> [u32; 3] {
 }
 
 #[test]
-fn packets_go_by_the_interface_that_a_flow_names() {
-    // Ten pings each way.
+fn packets_use_the_interface_named_by_a_flow() {
+    // Ten pings in each direction.
     let every = "interval = \"0.2 s\"";
     assert_eq!(frames(&flow("ping", "ap", "s", every)), [10, 10, 0]);
     assert_eq!(frames(&flow("ping", "ap", "s.wlan1", every)), [10, 0, 10]);
@@ -52,7 +53,7 @@ fn packets_go_by_the_interface_that_a_flow_names() {
 }
 
 #[test]
-fn a_station_of_its_own_in_results() {
+fn separate_station_in_results() {
     let down = "rate = \"100 Mbit/s\"\nburst = 8";
     let flows = flow("udp", "ap", "s", down) + &flow("udp", "ap", "s.wlan1", down);
     let s = run(&parse(&virtual_station("", &flows), &[]), 0);
@@ -73,7 +74,7 @@ fn one_radio_neither_collides_with_itself_nor_starves_a_device() {
         let mut world = watched(&scenario, 0).world;
         for ms in (100..=2000).step_by(100) {
             run_to(&mut world, Duration::from_millis(ms)).expect("accounts close");
-            // One aggregate in the hardware, whoever it belongs to.
+            // One aggregate in the hardware, whichever device it belongs to.
             let in_hardware: u32 = world.books().backlogs().map(|layers| layers[3].packets).sum();
             assert!(in_hardware <= 32, "{in_hardware} frames at {ms} ms");
         }
@@ -83,7 +84,7 @@ fn one_radio_neither_collides_with_itself_nor_starves_a_device() {
     }
 }
 
-/// Figure 8: the pinged station fares better with the sparse-station optimisation, on average over some runs.
+/// Figure 8: the sparse-station optimisation lowers the pinged station's delay, on average over some runs.
 #[test]
 fn the_shipped_scenario_runs() {
     let text = include_str!("../../../scenarios/anomaly-sparse.toml");

@@ -1,4 +1,4 @@
-//! Calls: what a network does to one, and what it says of it.
+//! Calls: the effects of a network on a call, and the reported quality.
 
 mod common;
 
@@ -7,7 +7,7 @@ use stillair_sim::recorder::RunSummary;
 
 const CHANNEL: &str = "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"";
 
-/// A call of 10 s over a cable of 100 Mbit/s and 3 ms, with a queue of this kind before it.
+/// A call of 10 s over a cable of 100 Mbit/s and 3 ms, behind a qdisc of this kind.
 fn wired(qdisc: &str, more: &str) -> RunSummary {
     let host = |name: &str, n: u8, qdisc: &str| {
         format!(
@@ -29,7 +29,7 @@ fn near(is: Option<f64>, right: f64, within: f64) -> bool {
 }
 
 #[test]
-fn a_call_of_which_nothing_comes_has_a_row() {
+fn call_without_received_packets_has_a_row() {
     let s = wired(", qdisc = { kind = \"netem\", limit = 9000, loss = 1.0 }", "");
     let call = &s.voip["voip-0.b"];
     assert_eq!((call.packets, call.lost, call.loss, call.delay_ms), (0, 500, 1.0, None));
@@ -37,19 +37,19 @@ fn a_call_of_which_nothing_comes_has_a_row() {
 }
 
 #[test]
-fn alone_on_a_cable() {
+fn single_call_on_a_cable() {
     let s = wired("", "");
     let call = &s.voip["voip-0.b"];
     assert_eq!((call.packets, call.lost, call.jitter_ms), (500, 0, Some(0.0)));
-    // 200 bytes and what Ethernet adds to them, 38: 19 us, and the cable.
+    // 200 bytes and 38 bytes of Ethernet: 19 us, plus the cable.
     assert!(near(call.delay_ms, 3.019, 0.001), "{:?}", call.delay_ms);
     assert_eq!((s.mos, s.mos_flent_1_2), (Some(call.mos), Some(call.mos_flent_1_2)));
-    // 172 bytes every 20 ms; the last packet is on its way at the end if it is sent within 3 ms of it.
+    // 172 bytes every 20 ms; the last packet is in flight at the end if it is sent within 3 ms of it.
     assert!((s.goodput_total_mbps - 0.0688).abs() < 1e-9, "{}", s.goodput_total_mbps);
 }
 
 #[test]
-fn what_a_network_does_to_it_shows() {
+fn network_effects_appear_in_the_summary() {
     let netem = |options: &str| format!(", qdisc = {{ kind = \"netem\", limit = 9000, {options} }}");
     let late = &wired(&netem("delay = \"200 ms\""), "").voip["voip-0.b"];
     assert!(near(late.delay_ms, 203.019, 0.001) && late.lost == 0);
@@ -57,10 +57,10 @@ fn what_a_network_does_to_it_shows() {
     assert!((late.mos_flent_1_2 - 1.35).abs() < 0.01, "{}", late.mos_flent_1_2);
     let lossy = &wired(&netem("loss = 0.1"), "").voip["voip-0.b"];
     assert!((0.06..0.14).contains(&lossy.loss) && lossy.mos < 2.0, "{lossy:?}");
-    // Up to 8 ms more or less, evenly: successive delays differ by a third of the width.
+    // Uniformly up to 8 ms more or less: successive delays differ by a third of the range.
     let shaky = &wired(&netem("delay = \"20 ms\", jitter = \"8 ms\""), "").voip["voip-0.b"];
     assert!(near(shaky.jitter_ms, 16.0 / 3.0, 0.6) && shaky.lost == 0, "{shaky:?}");
-    // Of one packet there is no jitter.
+    // A single packet has no jitter.
     let short = &wired("", "stop = \"10 us\"").voip["voip-0.b"];
     assert_eq!((short.packets, short.jitter_ms), (1, Some(0.0)));
 }

@@ -1,4 +1,4 @@
-//! When applications run after their sockets woke them, and what memory their segments take meanwhile.
+//! Wake-up delay of applications, and memory of their segments meanwhile.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::{flow, parse, rounded};
 use stillair_model::types::{Duration, Instant, PpduKind, Seed, Sink, TraceEvent};
 use stillair_sim::world::wire;
 
-/// What is seen from the first second on.
+/// Measurements after the first second.
 #[derive(Default)]
 struct Seen {
     aggregates: u64,
@@ -37,8 +37,8 @@ impl Sink for Seen {
     }
 }
 
-/// Two seconds of a download by one station, after one that is not looked at; more keys of the server, the
-/// station and its interface.
+/// Two seconds of a download by one station, after a first second that is not measured, with additional keys
+/// for the server, the station and its interface.
 fn download(server: &str, station: &str, interface: &str) -> Seen {
     let text = format!(
         r#"
@@ -76,14 +76,14 @@ interface.wlan0 = {{ channel = "wifi", role = "station", ap = "ap.wlan0", addres
     world.into_trace()
 }
 
-// linux: net/ipv4/tcp_input.c __tcp_ack_snd_check, net/ipv4/tcp.c __tcp_cleanup_rbuf (6.12) - before it is
-// read a segment is acknowledged only if the window may move by it, and segments that share a buffer leave
-// more room for that; the reader acknowledges the rest.
+// linux: net/ipv4/tcp_input.c __tcp_ack_snd_check, net/ipv4/tcp.c __tcp_cleanup_rbuf (6.12) - before data is
+// read, a segment is acknowledged only if that may advance the window, and segments that share a buffer leave
+// more room for that; reading triggers the remaining acknowledgements.
 #[test]
-fn an_aggregate_is_read_at_once_and_acknowledged_a_few_times() {
+fn aggregate_is_read_together_and_acknowledged_a_few_times() {
     #[rustfmt::skip]
     let table = [
-        // buffer, when the reader runs; acknowledgements and reads for each ten aggregates of 32
+        // buffer, wake-up delay; acknowledgements and reads per ten aggregates of 32
         ("2304 B", "softirq", 10, 9),
         ("2304 B", "50 us",   10, 9),
         ("2304 B", "5 ms",    10, 5),
@@ -105,8 +105,8 @@ fn a_writer_fills_its_socket_once_for_each_wake_up() {
     let small = "sysctl.\"net.ipv4.tcp_wmem\" = \"4096 65536 65536\"";
     let bytes = |wake: &str| download(&format!("{small}\nwake = \"{wake}\""), "", "").bytes;
     let [at_once, late] = ["softirq", "50 ms"].map(bytes);
-    // Some thirty times in two seconds. A packet that is cut when it is sent is filled up again whatever the
-    // buffer holds, so that each time is up to a window.
+    // About thirty times in two seconds. A packet trimmed at transmission is refilled whatever the buffer
+    // holds, so each time the excess is up to a window.
     assert!((20 * 20_000..=41 * 300_000).contains(&late), "{late}");
     assert!(at_once > 3 * late, "{at_once}, {late}");
 }

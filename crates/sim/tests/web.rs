@@ -1,4 +1,4 @@
-//! Pages: how long a load takes, and that every connection of it ends.
+//! Web pages: load times, and that every connection of a load ends.
 
 mod common;
 
@@ -9,7 +9,7 @@ use stillair_sim::world::wire;
 
 const CHANNEL: &str = "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"";
 
-/// A client and a server, 10 ms apart by 1 Gbit/s, with a queue of this kind at the server.
+/// A client and a server, 10 ms apart at 1 Gbit/s, with a queue of this kind at the server.
 fn wired(seconds: u32, qdisc: &str, more: &str) -> String {
     let host = |name: &str, n: u8, qdisc: &str| {
         format!(
@@ -34,20 +34,20 @@ fn page<'a>(s: &'a RunSummary, name: &str) -> &'a WebSummary {
 }
 
 #[test]
-fn a_load_takes_its_round_trips() {
+fn page_load_takes_the_expected_round_trips() {
     for (objects, round_trips) in [
         // Lookup, handshake, list, one object on the same connection.
         ("[1000]", 4),
-        // The others have handshakes of their own.
+        // The other connections have their own handshakes.
         ("[1000, 1000]", 5),
         ("[1000, 1000, 1000, 1000]", 5),
-        // The first connection is free after four round trips and takes the fifth object, all of them after
+        // The first connection is free after four round trips and loads the fifth object; all are free after
         // five.
         ("[1000, 1000, 1000, 1000, 1000]", 5),
         ("[{ count = 6, size = 1000 }]", 6),
         ("[{ count = 9, size = 1000 }]", 6),
         ("[1000, { count = 9, size = 1000 }]", 7),
-        // Ten segments at once, and the next with the next window.
+        // An initial window of ten segments; the rest follows with the next window.
         ("[14000]", 4),
         ("[30000]", 5),
     ] {
@@ -77,8 +77,8 @@ fn the_next_load_waits_for_the_interval_or_for_the_last() {
 }
 
 #[test]
-fn a_lost_question_costs_five_seconds_and_an_unfinished_load_is_told() {
-    // The first packet of the client is lost on a wire that stays silent until then.
+fn lost_query_costs_five_seconds_and_an_unfinished_load_is_reported() {
+    // The client's first packet is lost on a wire that then stays silent.
     let lossy = ", qdisc = { kind = \"netem\", loss = 1.0 }";
     let s = summary(&wired(8, lossy, "page = \"small\""));
     let p = page(&s, "web-0.b");
@@ -88,7 +88,7 @@ fn a_lost_question_costs_five_seconds_and_an_unfinished_load_is_told() {
 }
 
 #[test]
-fn pages_come_through_loss_and_their_sockets_end() {
+fn pages_load_despite_loss_and_their_sockets_close() {
     let lossy = ", qdisc = { kind = \"netem\", loss = 0.03 }";
     let text = wired(
         30,
@@ -103,12 +103,12 @@ fn pages_come_through_loss_and_their_sockets_end() {
     assert_eq!(world.books().charged(), 0, "nothing is left to be sent");
     let loads = world.trace().flows[0].loads.count();
     assert!((20..80).contains(&loads), "{loads}");
-    // What was read is what the pages weigh: 20 objects and a list, with heads, and what was asked.
+    // Bytes read equal the size of the pages: 20 objects and a list, with headers and requests.
     let load = 20 * (20_000 + 270) + 200 + 270 + 21 * 80;
     assert_eq!(world.trace().flows[0].bytes, load * loads as u64);
 }
 
-/// Packets of each five-tuple's hash.
+/// Packets by hash of their 5-tuple.
 #[derive(Default)]
 struct Answers(u32);
 

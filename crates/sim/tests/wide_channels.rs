@@ -1,4 +1,4 @@
-//! VHT and HE in a world: aggregates, goodput, and frames as a capture has them.
+//! VHT and HE in a world: aggregates, goodput, and captured frames.
 
 mod common;
 
@@ -22,19 +22,19 @@ fn flooded(width: &str, rate: &str) -> f64 {
 
 #[test]
 fn goodput_follows_the_length_of_the_exchange() {
-    // 64 frames of 1,544 bytes. VHT80 MCS 9 with two streams and the short guard interval: 790,512 bits with
-    // tails of two encoders are 254 symbols of 3.6 us, 916 us on the grid, and 44 of preamble; SIFS 16, Block
-    // Ack 32, AIFS 43, back-off 67.5 us: 1,118 us for 752,640 bits of payload.
+    // 64 frames of 1,544 bytes. VHT80 MCS 9 with two streams and the short guard interval: 790,512 bits
+    // including the tails of two encoders are 254 symbols of 3.6 us, 916 us on the grid, plus a preamble of
+    // 44 us; SIFS 16, Block Ack 32, AIFS 43, backoff 67.5 us: 1,118 us for 752,640 bits of payload.
     let vht = flooded("80 MHz", "vht80-mcs9-nss2-sgi");
     assert!((vht / 673.0 - 1.0).abs() < 0.02, "{vht}");
-    // HE80 MCS 11: 49 symbols of 13.6 us and 50.4 us of preamble: 875 us.
+    // HE80 MCS 11: 49 symbols of 13.6 us and a preamble of 50.4 us: 875 us.
     let he = flooded("80 MHz", "he80-mcs11-nss2-gi0.8");
     assert!((he / 860.0 - 1.0).abs() < 0.02, "{he}");
 }
 
-/// Two stations with a download each have the same airtime, whatever one of them sends beside it: ath10k, for
-/// which devices with VHT stand here, reports no received frames. One with ath9k pays for what it sends, each
-/// packet in an MPDU of its own.
+/// Two stations with a download each have equal airtime, even if one of them also sends: ath10k, the device
+/// assumed for VHT here, does not report received frames. With ath9k, a station is charged for the frames
+/// that it sends, with one packet per MPDU.
 // linux: drivers/net/wireless/ath/ath10k/txrx.c ath10k_txrx_tx_unref, drivers/net/wireless/ath/ath9k/recv.c
 // ath_rx_count_airtime (5.1).
 #[test]
@@ -54,7 +54,7 @@ fn equal_stations_with_vht_have_equal_airtime() {
             + &flow("udp", "ap", "b", "rate = \"700 Mbit/s\"\nburst = 16")
             + upload;
         let report = run(&parse(&text, &[("warm_up", "1 s")]), 0);
-        // What the access point sends: the uploads are not its to share.
+        // Only the access point's transmissions; it does not schedule the uploads.
         let of = |name: &str| of(&report, name).airtime_tx_us;
         100.0 * of("a") / (of("a") + of("b"))
     };
@@ -70,7 +70,7 @@ fn equal_stations_with_vht_have_equal_airtime() {
     }
 }
 
-// linux: net/mac80211/tx.c ieee80211_txq_setup_flows (5.4) - 4 MiB without VHT, else 16.
+// linux: net/mac80211/tx.c ieee80211_txq_setup_flows (5.4) - 4 MiB without VHT, 16 MiB with VHT.
 #[test]
 fn queues_of_devices_with_vht_have_more_memory() {
     let mebibytes = |node: &Node| match &node.interfaces[0].medium {
@@ -80,8 +80,8 @@ fn queues_of_devices_with_vht_have_more_memory() {
         },
         Attachment::Wired { .. } => 0,
     };
-    // Width of the channel, scheme of the access point, rate of the second station; MiB of the access point
-    // and both stations.
+    // Channel width, scheme of the access point, rate of the second station; MiB of the access point and both
+    // stations.
     for (width, scheme, rate, want) in [
         ("40 MHz", "\"fq_mac\"", "ht40-mcs7-sgi", [4, 4, 4]),
         ("40 MHz", "\"fq_mac\"", "vht40-mcs7-nss1-sgi", [16, 4, 16]),
@@ -101,7 +101,7 @@ fn queues_of_devices_with_vht_have_more_memory() {
     }
 }
 
-/// A flood on 80 MHz under some kernel: its report.
+/// Saturating UDP on 80 MHz with this kernel: its report.
 fn flooded_by(kernel: &str, path: &str, seconds: u32) -> RunSummary {
     let channel = "band = \"5 GHz\"\nwidth = \"80 MHz\"\nbeacon_interval = \"off\"";
     let buffer = format!("profile = \"{kernel}\"\nsysctl.\"net.core.wmem_default\" = 4000000");
@@ -123,7 +123,7 @@ fn minstrel_ht_fills_80_mhz() {
             |letter| rows.iter().find(|row| row.best.contains(letter)).map(|row| (row.mode, &row.rate[..]));
         assert_eq!(place('A'), Some(("VHT80/SGI", "vht80-mcs9-nss2-sgi")), "{kernel}");
         assert_eq!(place('P'), Some(("VHT80/SGI", "vht80-mcs9-nss1-sgi")), "{kernel}");
-        // The first rate of its chain and the last as a fixed one.
+        // Compared with the first and the last rate of the chain as fixed rates.
         let chain = "rate = \"vht80-mcs9-nss2-sgi\", retry_chain = [\"mcs9\", \"vht80-mcs9-nss1-sgi\"]";
         let share = report.goodput_total_mbps / flooded_by(kernel, chain, 2).goodput_total_mbps;
         assert!((0.97..1.01).contains(&share), "{kernel}: {share}");
@@ -131,7 +131,7 @@ fn minstrel_ht_fills_80_mhz() {
 }
 
 #[test]
-fn by_noise_minstrel_ht_comes_near_the_best_rate_of_80_mhz() {
+fn with_noise_minstrel_ht_is_close_to_the_best_80_mhz_rate() {
     for decibels in [14, 24, 34] {
         let noisy = |rate: &str, seconds| {
             flooded_by("linux-6.12", &format!("rate = {rate}, snr = \"{decibels} dB\""), seconds)
@@ -147,7 +147,7 @@ fn by_noise_minstrel_ht_comes_near_the_best_rate_of_80_mhz() {
     }
 }
 
-/// Who leaves rates of VHT to Minstrel-HT stands for mt76, which tells what it received.
+/// VHT rates under Minstrel-HT assume mt76, which reports received frames.
 #[test]
 fn with_minstrel_ht_received_frames_are_charged() {
     let charged = |rate: &str| {
@@ -167,8 +167,8 @@ fn with_minstrel_ht_received_frames_are_charged() {
     assert!(!charged("{ kind = \"minstrel_ht\", standard = \"802.11n\" }"));
 }
 
-/// A radio of VHT has one aggregate before its turn, so that each has the whole window; a scheme may say
-/// otherwise, and ath9k has two.
+/// A VHT radio queues one aggregate in advance, so that each can fill the window; a scheme may override this,
+/// and ath9k queues two.
 #[test]
 fn radios_of_vht_fill_their_window() {
     let depths = |width: &str, rate: &str, scheme: &str| {

@@ -1,7 +1,7 @@
-//! Every rate of VHT and HE beside a calculation of its own: its data rate, how long its PPDUs last, and what
-//! a flood of UDP carries.
+//! Every VHT and HE rate compared with an independent calculation: data rate, PPDU duration, and goodput of
+//! saturating UDP.
 //!
-//! The calculation has the standard's numbers and none of the model's code.
+//! The calculation uses the standard's numbers and none of the model's code.
 
 mod common;
 
@@ -11,8 +11,8 @@ use stillair_model::wifi::phy::{PhyRate, ppdu_duration_without_extension};
 use stillair_sim::world::wire;
 
 const WIDTHS: [u32; 4] = [20, 40, 80, 160];
-/// UDP payload of a packet of 1500 bytes; its MPDU as a subframe: 1538 bytes, delimiter 4, padding 2, which
-/// the last of an aggregate lacks.
+/// UDP payload of a 1500-byte packet; its MPDU as an A-MPDU subframe: 1538 bytes, delimiter 4, padding 2,
+/// which the last subframe lacks.
 const PAYLOAD: u32 = 1472;
 const SUBFRAME: u32 = 1544;
 /// Gaps in us: SIFS and slot at 5 GHz, AIFS of best effort.
@@ -32,7 +32,7 @@ struct Spec {
     gi: f64,
 }
 
-/// What VHT has no rate for: MHz, streams, MCS.
+/// Combinations without a VHT rate: MHz, streams, MCS.
 // spec: ieee80211-2020 tables 21-30 to 21-61, "not valid".
 const NOT_VALID: [(u32, u32, u32); 5] = [(20, 1, 9), (20, 2, 9), (20, 4, 9), (80, 3, 6), (160, 3, 9)];
 
@@ -59,10 +59,10 @@ impl Spec {
         }
     }
 
-    /// Data bits of a symbol, and its length in us.
-    // spec: ieee80211-2016 table 21-5 and 21.3.6 - 52, 108, 234, 468 data subcarriers, symbols of 3.2 us and
-    // the guard interval.
-    // spec: ieee80211ax-2021 table 27-13 and 27.3.10 - 234, 468, 980, 1960 and 12.8 us.
+    /// Data bits per symbol, and symbol duration in us.
+    // spec: ieee80211-2016 table 21-5 and 21.3.6 - 52, 108, 234, 468 data subcarriers, symbols of 3.2 us plus
+    // guard interval.
+    // spec: ieee80211ax-2021 table 27-13 and 27.3.10 - 234, 468, 980, 1960 data subcarriers and 12.8 us.
     fn symbol(self) -> (f64, f64) {
         const BITS: [f64; 12] = [0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 4.5, 5.0, 6.0, 20.0 / 3.0, 7.5, 25.0 / 3.0];
         let at = WIDTHS.iter().position(|&w| w == self.width).unwrap();
@@ -78,13 +78,13 @@ impl Spec {
         bits / length
     }
 
-    /// Length of a PPDU in us.
+    /// Duration of a PPDU in us.
     // spec: ieee80211-2016 21.3.2, 21.3.10, 21.4.3 - legacy preamble 20, VHT-SIG-A 8, VHT-STF 4, VHT-LTFs of
-    // 4 each, VHT-SIG-B 4 us; 16 bits of SERVICE and six of tail for each encoder, one for each 600 Mbit/s
-    // with the short guard interval; on the grid of 4 us.
+    // 4 each, VHT-SIG-B 4 us; 16 SERVICE bits, and six tail bits per encoder, one encoder per 600 Mbit/s with
+    // the short guard interval; on the 4 us grid.
     // spec: ieee80211ax-2021 27.3.4, 27.4.3 - legacy preamble 20, RL-SIG 4, HE-SIG-A 8, HE-STF 4 us, HE-LTFs
-    // of 6.4 us, or 12.8 with the longest guard interval, and that; LDPC, which has no tail, and no packet
-    // extension.
+    // of 6.4 us (12.8 us with the longest guard interval) plus guard interval; LDPC, which has no tail, and
+    // no packet extension.
     fn duration(self, psdu: u32) -> f64 {
         let fields = [1.0, 2.0, 4.0, 4.0][self.streams as usize - 1];
         let (bits, length) = self.symbol();
@@ -98,25 +98,25 @@ impl Spec {
         36.0 + 4.0 * fields + (data / 4.0 - 1e-9).ceil() * 4.0
     }
 
-    /// Frames of an aggregate: at most 64, the window of a Block Ack, and a PPDU of 4,096 us, as ath9k has
-    /// it, or of 5,484 us in HE.
+    /// Frames per aggregate: at most 64, the Block Ack window, and at most 4,096 us per PPDU, as in ath9k, or
+    /// 5,484 us with HE.
     // spec: ieee80211ax-2021 table 27-61 - aPPDUMaxTime.
     fn frames(self) -> u32 {
         let longest = if self.he { 5_484.0 } else { 4_096.0 };
         (1..=64).rfind(|n| self.duration(n * SUBFRAME - 2) <= longest).unwrap()
     }
 
-    /// Time of an exchange from the start of its PPDU to that of the next, in us, with so many slots of
-    /// back-off.
-    // spec: ieee80211-2016 10.6.6.5.2 - the Block Ack of 32 bytes goes at the basic rate (6, 12 or 24 Mbit/s)
-    // of the same modulation, or the fastest of a lower one.
+    /// Time of an exchange in us, from the start of its PPDU to that of the next, with `slots` slots of
+    /// backoff.
+    // spec: ieee80211-2016 10.6.6.5.2 - the 32-byte Block Ack is sent at the basic rate (6, 12 or 24 Mbit/s)
+    // with the same modulation, or the fastest one with a lower modulation.
     fn exchange(self, slots: f64) -> f64 {
         let mbps = [6, 12, 12][..].get(self.mcs as usize).map_or(24, |&mbps| mbps);
         let block_ack = 20.0 + 4.0 * f64::from((16_u32 + 8 * 32 + 6).div_ceil(4 * mbps));
         self.duration(self.frames() * SUBFRAME - 2) + SIFS + block_ack + AIFS + slots * SLOT
     }
 
-    /// What UDP carries, in Mbit/s.
+    /// UDP goodput in Mbit/s.
     fn goodput(self, slots: f64) -> f64 {
         f64::from(8 * self.frames() * PAYLOAD) / self.exchange(slots)
     }
@@ -142,7 +142,7 @@ fn within_1_percent(what: &str, got: f64, want: f64) {
 }
 
 #[test]
-fn data_rates_and_durations_are_the_standard_s() {
+fn data_rates_and_durations_match_the_standard() {
     let mut count = 0;
     for spec in Spec::all() {
         let name = spec.name();
@@ -155,7 +155,7 @@ fn data_rates_and_durations_are_the_standard_s() {
         count += 1;
     }
     assert_eq!(count, 2 * (160 - 5) + 3 * 4 * 4 * 12);
-    // Some of the standard's printed rates, in Mbit/s.
+    // Some rates as printed in the standard, in Mbit/s.
     for (name, mbps) in [
         ("vht80-mcs9-nss2-sgi", 866.7),
         ("vht160-mcs9-nss4-sgi", 3_466.7),
@@ -169,7 +169,7 @@ fn data_rates_and_durations_are_the_standard_s() {
 }
 
 #[test]
-fn what_the_standard_has_not_is_refused() {
+fn rates_missing_in_the_standard_are_rejected() {
     for (width, streams, mcs) in NOT_VALID {
         for gi in ["lgi", "sgi"] {
             let text =
@@ -181,7 +181,7 @@ fn what_the_standard_has_not_is_refused() {
     }
 }
 
-/// The access point's aggregates.
+/// Aggregates of the access point.
 #[derive(Default)]
 struct Aggregates(Vec<PpduTry>);
 
@@ -195,13 +195,12 @@ impl Sink for Aggregates {
     }
 }
 
-/// A flood of UDP at each rate, with hardly any back-off so that a few exchanges are enough: windows of one
-/// slot.
+/// Saturating UDP at each rate, with almost no backoff (CW of one slot), so that a few exchanges are enough.
 #[test]
 fn udp_at_every_rate() {
     for spec in Spec::all() {
         let name = spec.name();
-        // It begins with frames alone, until the session opens.
+        // Single frames are sent until the session opens.
         let until = 20_000.0 + 75.0 * spec.exchange(1.0);
         let text = spec.flood(", tx_queue_data2_cwmin = 1, tx_queue_data2_cwmax = 1", until);
         let mut world = wire(&parse(&text, &[]), Seed { seed: 1, run: 0 }, |_| Aggregates::default()).world;
@@ -215,9 +214,9 @@ fn udp_at_every_rate() {
     }
 }
 
-/// The same with the windows that all devices have, at the fastest rate of each width and number of streams.
+/// The same with the default CW, at the fastest rate of each width and number of streams.
 #[test]
-fn udp_with_the_back_off_of_best_effort() {
+fn udp_with_the_backoff_of_best_effort() {
     let fastest = |spec: &Spec| match spec.he {
         true => spec.mcs == 11 && spec.gi < 1.0,
         false => spec.mcs == 8 && spec.gi < 0.5,

@@ -1,5 +1,5 @@
-//! Block Ack windows of up to 256 frames: what they are worth, what both ends allow, and what is said where
-//! they cannot be had.
+//! Block Ack windows of up to 256 frames: their benefit, the limits of both ends, and notes if they are not
+//! available.
 
 mod common;
 
@@ -10,7 +10,7 @@ use stillair_sim::world::wire;
 
 const HE: &str = "he80-mcs11-nss2-gi0.8";
 
-/// An access point with a station on a channel of 80 MHz and a flow that fills it. No packets are joined.
+/// An access point with a station on a channel of 80 MHz and a flow that saturates it, without A-MSDUs.
 fn flooded(ap: &str, sta: &str, rate: &str) -> Scenario {
     let buffer = "profile = \"linux-6.6\"\nsysctl.\"net.core.wmem_default\" = 8000000";
     let channel = "band = \"5 GHz\"\nwidth = \"80 MHz\"\nbeacon_interval = \"off\"";
@@ -21,12 +21,12 @@ fn flooded(ap: &str, sta: &str, rate: &str) -> Scenario {
     parse(&text, &[("warm_up", "200 ms")])
 }
 
-/// Frames of an aggregate and Mbit/s of UDP at 1,201 Mbit/s by the standard's numbers alone. Datagrams of
-/// 1,472 bytes are MPDUs of 1,538, with delimiter and padding 1,544, the last without padding. Two streams of
-/// 980 tones with ten bits at 5/6 are 16,333 bits in 13.6 us; the preamble is 20 + 4 + 8 + 4 us and two
-/// training fields of 7.2. The Block Ack is 24 bytes and its bitmap at 24 Mbit/s.
+/// Frames per aggregate and Mbit/s of UDP at 1,201 Mbit/s, computed only from the standard's numbers.
+/// Datagrams of 1,472 bytes are MPDUs of 1,538 bytes, 1,544 with delimiter and padding; the last has no
+/// padding. Two streams of 980 tones with ten bits at 5/6 are 16,333 bits in 13.6 us; the preamble is 20 + 4
+/// + 8 + 4 us and two training fields of 7.2 us. The Block Ack is 24 bytes plus its bitmap at 24 Mbit/s.
 ///
-/// What limits an aggregate: the window, 5,484 us (aPPDUMaxTime), and 2^23 - 1 bytes (the exponents of VHT
+/// An aggregate is limited by the window, 5,484 us (aPPDUMaxTime), and 2^23 - 1 bytes (the exponents of VHT
 /// and HE, 7 and 3).
 // spec: ieee80211ax-2021 27.3.4, 27.4.3, table 27-61, 9.4.2.248.2; ieee80211-2016 17.4.3, table 9-137.
 fn by_the_standard(window: u64) -> (f64, f64) {
@@ -42,7 +42,7 @@ fn by_the_standard(window: u64) -> (f64, f64) {
 }
 
 #[test]
-fn a_flood_is_what_the_standard_allows() {
+fn saturated_goodput_matches_the_standard() {
     let mut found = Vec::new();
     for (key, window) in [(", block_ack_window = 64", 64), (", block_ack_window = 128", 128), ("", 256)] {
         let report = run(&flooded(key, key, HE), 0);
@@ -53,12 +53,12 @@ fn a_flood_is_what_the_standard_allows() {
         assert!((goodput / mbps - 1.0).abs() < 0.01, "{window}: {goodput} Mbit/s for {mbps}");
         found.push(goodput);
     }
-    // Four times the window is more than a fifth more.
+    // Four times the window gives more than a fifth more.
     assert!((1.21..1.24).contains(&(found[2] / found[0])), "{found:?}");
 }
 
-/// What the air shows of a session: windows asked for and granted, frames of the longest PPDU, and whether
-/// Block Acks are long.
+/// Session parameters seen on the air: requested and granted window, frames of the longest PPDU, and true for
+/// long Block Ack bitmaps.
 #[derive(Default)]
 struct Seen(Option<u16>, Option<u16>, usize, Option<bool>);
 
@@ -75,7 +75,7 @@ impl Sink for Seen {
                 assert!(self.3.is_none_or(|wide| wide == view.wide), "all of a session alike");
                 self.3 = Some(view.wide);
                 let answer = view.answer.expect("all come");
-                // At 24 Mbit/s: 470 bits are five symbols, 278 three.
+                // At 24 Mbit/s: 470 bits are five symbols, 278 bits are three.
                 assert_eq!(answer.airtime.nanos(), if view.wide { 40_000 } else { 32_000 });
             }
             _ => {}
@@ -84,11 +84,10 @@ impl Sink for Seen {
 }
 
 #[test]
-fn the_less_of_both_ends_counts() {
+fn smaller_window_of_both_ends_is_used() {
     #[rustfmt::skip]
     let table = [
-        // access point's            station's                    rate                   asked granted frames
-        // wide
+        // access point                station                      rate asked granted frames, long bitmap
         ("",                         "",                          HE,                    256,  256,    256,   true),
         ("",                         ", block_ack_window = 100",  HE,                    256,  100,    100,   true),
         ("",                         ", block_ack_window = 64",   HE,                    256,  64,     64,    false),
@@ -109,7 +108,7 @@ fn the_less_of_both_ends_counts() {
 }
 
 #[test]
-fn what_cannot_be_had_is_said() {
+fn unavailable_windows_have_a_note() {
     let said = |ap: &str, sta: &str, rate: &str| {
         let all = flooded(ap, sta, rate).notes();
         all.into_iter()
@@ -152,7 +151,7 @@ fn accounts_close_with_losses_in_wide_windows() {
     }
 }
 
-/// The longest PPDU.
+/// Length of the longest PPDU in frames.
 #[derive(Default)]
 struct Holes(u16);
 

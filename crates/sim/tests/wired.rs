@@ -1,5 +1,4 @@
-//! Wired networks: shapers, emulated networks, byte queue limits, coalescing and virtual devices, seen from
-//! end to end.
+//! Wired networks: shapers, netem, byte queue limits, interrupt coalescing and veth pairs, end to end.
 
 mod common;
 
@@ -42,8 +41,8 @@ const VETH: &str = "kind = \"veth\"";
 const WIRE: &str = "rate = \"100 Mbit/s\"\ndelay = \"1 ms\"";
 const PING: &str = "interval = \"0.01 s\"\npayload = 56";
 
-/// Runs it with a flood of so many Mbit/s of 1,472-byte payloads and a ping; returns the summary and the
-/// sorted round-trip times in us, of the time after the warm-up.
+/// Runs it with `flood` Mbit/s of 1,472-byte payloads and a ping. Returns the summary and the sorted
+/// round-trip times in us after the warm-up.
 fn measured(text: &str, flood: u32) -> (RunSummary, Vec<u64>) {
     let udp = format!("rate = \"{flood} Mbit/s\"\npayload = 1472\nburst = 1\ngap = \"periodic\"");
     let udp = if flood > 0 { flow("udp", "client", "server", &udp) } else { String::new() };
@@ -57,18 +56,18 @@ fn measured(text: &str, flood: u32) -> (RunSummary, Vec<u64>) {
 }
 
 #[test]
-fn a_shaper_has_its_rate_and_its_class_counts_for_itself() {
+fn shaper_has_its_rate_and_its_class_has_own_counters() {
     for child in ["{ kind = \"pfifo\", limit = 20 }", "\"fq_codel\""] {
         let htb = format!("{{ kind = \"htb\", rate = \"10 Mbit/s\", child = {child} }}");
         let (s, rtts) = measured(&network(VETH, VETH, &htb), 20);
         let (htb, class) = (&s.qdiscs["router.r"], &s.qdiscs["router.r/child"]);
-        // Four seconds at the rate, and the burst of two packets that the first of them begin with.
+        // Four seconds at the rate, and the initial burst of two packets.
         let sent = htb.bytes as i64 - 5_000_000;
         assert!((0..=2 * 1514).contains(&sent), "{sent} bytes more than the rate");
         assert_eq!((&*htb.kind, htb.packets, htb.bytes), ("htb", class.packets, class.bytes));
         assert!(htb.drops == class.drops && htb.drops > 300, "{htb:?}");
         assert!(htb.overlimits > 3000 && class.overlimits == 0);
-        // 20 packets of 1.2 ms before it, or the sparse flow's place in fq_codel: one packet.
+        // 20 packets of 1.2 ms before it, or as a sparse flow in fq_codel: one packet.
         let median = rtts[rtts.len() / 2];
         let range = if class.kind == "pfifo" { 22_000..25_000 } else { 100..1_500 };
         assert!(range.contains(&median), "{}: {median} us", class.kind);
@@ -83,8 +82,8 @@ fn an_emulated_delay_is_exact_and_nothing_else_on_virtual_devices() {
     assert!(rtts.iter().all(|&us| us == 0), "nothing takes time here");
     assert!(s.qdiscs.is_empty() && s.drops.is_empty());
     let (s, _) = measured(&network(VETH, VETH, "{ kind = \"netem\", loss = 0.2, duplicate = 0.1 }"), 10);
-    // Per packet: 0.9 x 0.8 once; doubled and not lost twice, where the copy may be lost: 0.1 x (0.8 x 1.8 +
-    // 0.2).
+    // Per packet: 0.9 x 0.8 once; duplicated and not lost twice, where the copy may be lost: 0.1 x (0.8 x 1.8
+    // + 0.2).
     let netem = &s.qdiscs["router.r"];
     let share = 10e6 / 8.0 / 1472.0 * 4.0 + 400.0;
     let sent = netem.packets as f64 / share;
@@ -98,7 +97,7 @@ fn a_long_ring_hides_the_queue_from_its_aqm_and_byte_limits_give_it_back() {
     let fast = "rate = \"1 Gbit/s\"\ndelay = \"0 s\"";
     let median = |more: &str| {
         let (s, rtts) = measured(&network(fast, &slow(more), "\"fq_codel\""), 20);
-        // The wire is as busy either way: 1,538 bytes a packet with all that an Ethernet frame costs.
+        // The wire is equally busy in both cases: 1,538 bytes per packet with all Ethernet overhead.
         assert!(s.goodput_total_mbps > 9.4, "{more}: {}", s.goodput_total_mbps);
         rtts[rtts.len() / 2]
     };
@@ -115,18 +114,18 @@ fn coalesced_arrivals_wait_for_each_other() {
         let (_, rtts) = measured(&network(&link(more), &link(more), "\"pfifo_fast\""), flood);
         (rtts[0], rtts[rtts.len() / 2])
     };
-    // Four hops of 50 us and 98 bytes with what Ethernet adds.
+    // Four hops of 50 us, and 98 bytes including Ethernet overhead.
     assert_eq!(rtt("", 0), (203, 203));
-    // Alone, a packet waits the full time at each hop.
+    // A single packet waits the full time at each hop.
     assert_eq!(rtt("rx_usecs = 100", 0), (603, 603));
-    // Among 800 Mbit/s, a packet every 15 us, five come together long before that on two of the hops; the way
+    // With 800 Mbit/s, a packet every 15 us, five packets arrive long before that on two of the hops; the way
     // back is idle.
     let (_, median) = rtt("rx_usecs = 100\nrx_frames = 5", 800);
     assert!((420..560).contains(&median), "{median}");
 }
 
 #[test]
-fn chance_in_disciplines_is_by_seed_and_run() {
+fn random_qdiscs_depend_on_seed_and_run() {
     let qdisc = "{ kind = \"htb\", rate = \"10 Mbit/s\", child = { kind = \"netem\", delay = \"5 ms\", jitter = \"2 ms\", \
                  loss = 0.1, duplicate = 0.05 } }";
     let text = format!("{}{}", network(VETH, VETH, qdisc), flow("ping", "client", "server", PING));
@@ -136,7 +135,7 @@ fn chance_in_disciplines_is_by_seed_and_run() {
     assert_ne!(hashes[0], hashes[1]);
 }
 
-/// The most segments that a packet stood for at the end of each wire.
+/// Maximum number of segments per packet at the end of each wire.
 #[derive(Default)]
 struct Largest([u16; 4]);
 
@@ -151,7 +150,7 @@ impl Sink for Largest {
 }
 
 #[test]
-fn large_packets_are_split_where_the_device_takes_none_whatever_the_queue() {
+fn large_packets_are_split_for_devices_without_tso_whatever_the_queue() {
     for qdisc in ["noqueue", "pfifo_fast"] {
         for tso in [true, false] {
             let more = format!("\"{qdisc}\", tso = {tso}");
@@ -160,7 +159,7 @@ fn large_packets_are_split_where_the_device_takes_none_whatever_the_queue() {
             let seed = Seed { seed: 1, run: 0 };
             let mut world = stillair_sim::world::wire(&scenario, seed, |_| Largest::default()).world;
             world.run_until(Instant::from_nanos(4_000_000_000));
-            // Virtual devices hand large packets on as they are.
+            // Virtual devices pass large packets on unchanged.
             let [left, _, right, _] = world.trace().0;
             assert!(left > 1, "{left}");
             assert_eq!(right, if tso { left } else { 1 }, "{qdisc}");
@@ -168,7 +167,7 @@ fn large_packets_are_split_where_the_device_takes_none_whatever_the_queue() {
     }
 }
 
-/// A chain of so many routers over virtual pairs, with a ping from its first host to its last.
+/// A chain of `routers` routers over veth pairs, with a ping from the first host to the last.
 fn chain(routers: usize) -> RunSummary {
     let mut text = "name = \"chain\"\nduration = \"1 s\"\n".to_owned();
     for n in 0..=routers {
@@ -200,8 +199,8 @@ fn a_packet_lives_for_64_hops() {
 
 #[test]
 fn a_receiver_whose_memory_is_all_overhead_offers_no_window() {
-    // Of 131,072 bytes of memory 65,536 are window at 1 and 32 at -12; at -31, the least that the kernel
-    // takes, none are.
+    // With 131,072 bytes of memory, the window is 65,536 bytes at a scale of 1, 32 bytes at -12, and zero at
+    // -31, the kernel's minimum.
     let read = |scale: &str| {
         let text = network(WIRE, WIRE, "\"pfifo\"") + &flow("tcp", "client", "server", "");
         let sets = [("node.server.sysctl.net.ipv4.tcp_adv_win_scale", scale)];
@@ -214,11 +213,11 @@ fn a_receiver_whose_memory_is_all_overhead_offers_no_window() {
     assert_eq!(bytes[2..], [0; 4]);
 }
 
-/// Packets overtake each other by a few milliseconds: FACK would take that for losses, so it is over as soon
-/// as it is seen.
+/// Packets overtake each other by a few milliseconds, which FACK would consider a loss, so FACK is disabled
+/// when reordering is detected.
 // linux: net/ipv4/tcp_input.c tcp_update_reordering, tcp_disable_fack (4.4).
 #[test]
-fn fack_makes_no_difference_where_packets_overtake_each_other() {
+fn fack_makes_no_difference_with_reordering() {
     let jitter = "{ kind = \"netem\", delay = \"20 ms\", jitter = \"5 ms\", limit = 10000 }";
     let text = network("rate = \"100 Mbit/s\"\ndelay = \"0.1 ms\"", VETH, jitter);
     let text = format!("{text}{}", flow("tcp", "client", "server", ""));

@@ -133,7 +133,7 @@ class Quic(TypedDict):
 
 
 class Traffic(TypedDict):
-    """What an outside host sent or got."""
+    """What an external host sent or got."""
 
     packets: int
     bytes: int
@@ -144,7 +144,7 @@ class Traffic(TypedDict):
 
 
 Host = TypedDict("Host", {"from": Traffic, "to": Traffic})
-"""An outside host."""
+"""An external host."""
 
 
 class Drop(TypedDict):

@@ -1,4 +1,5 @@
-//! The model in a program without std, with an allocator and a panic handler of its own; `main.c` is that program.
+//! The model in a program without std, with an allocator and a panic handler of its own; `main.c` is that
+//! program.
 
 #![no_std]
 
@@ -40,7 +41,8 @@ fn panic(_: &PanicInfo<'_>) -> ! {
     unsafe { abort() }
 }
 
-/// Sends so many packets of two flows through fq_codel, one each 50 us, and takes one out each 100 us; returns how many came through.
+/// Sends so many packets of two flows through fq_codel, one each 50 us, and takes one out each 100 us;
+/// returns how many came through.
 #[unsafe(no_mangle)]
 pub extern "C" fn through_fq_codel(packets: u32) -> u32 {
     let config = QdiscConfig::FqCodel(FqCodelParams { limit: 1_000_000, ..FqCodelParams::default() });

@@ -1,5 +1,5 @@
-//! The interface for front ends in other languages: a JSON request in, a response out. It opens no file and
-//! starts no thread.
+//! Interface for front ends in other languages: a JSON request in, a response out. Opens no files and starts
+//! no threads.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -12,18 +12,18 @@ use super::{
 use crate::scenario::parts::Parts;
 use crate::scenario::{self, Files, Memory, Reader, ScenarioError};
 
-/// A scenario with what may change it.
+/// A scenario with overrides and files.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Of {
-    /// As TOML.
+    /// The scenario, as TOML.
     text: String,
-    /// Its name in messages.
+    /// Name of the scenario in messages.
     file: String,
-    /// Dotted keys and the values they are set to.
+    /// Dotted keys and their new values.
     #[serde(default)]
     overrides: Vec<(String, String)>,
-    /// Files that it names: their names as it has them, and their texts.
+    /// Files that the scenario names: name and content.
     #[serde(default)]
     files: Vec<(String, String)>,
     #[serde(default)]
@@ -36,11 +36,11 @@ struct Of {
 #[derive(Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
 enum Asked {
-    /// The JSON Schema of a scenario.
+    /// The JSON Schema of scenarios.
     Schema,
-    /// What the scenario comes to.
+    /// The survey of a scenario.
     Survey { of: Of },
-    /// It with all defaults.
+    /// The scenario with all defaults.
     Resolve { of: Of },
     /// One run, with its series.
     Run { of: Of },
@@ -54,17 +54,17 @@ enum Asked {
         #[serde(default)]
         until: Option<String>,
     },
-    /// One packet's walk.
+    /// The path of one packet.
     Walk { of: Of, flow: String, at: String },
 }
 
-/// Answers a request. Request and response are JSON, except for a capture, whose response is a pcapng file.
+/// Handles a request. Request and response are JSON, except that the response to a capture is a pcapng file.
 ///
 /// A request is an object whose `do` is `schema`, `survey`, `resolve`, `run`, `capture` or `walk`. All but
-/// the first have a scenario `of` with `text` and `file`, `overrides` as pairs, `files` that the scenario may
-/// name as pairs of name and text, `seed` and `run`. An error is an object with `kind` (`request`, `input`,
-/// `scenario` or `run`) and `message`. An error of kind `scenario` also has `mistakes`, each with `file`,
-/// `line` (from 1, or null), `key`, `found` and `expected`.
+/// `schema` have a scenario `of` with `text` and `file`, `overrides` (pairs of key and value), `files` that
+/// the scenario may name (pairs of name and content), `seed` and `run`. An error is an object with `kind`
+/// (`request`, `input`, `scenario` or `run`) and `message`. An error of kind `scenario` also has `mistakes`,
+/// each with `file`, `line` (from 1, or null), `key`, `found` and `expected`.
 pub fn ask(request: &str) -> Result<Vec<u8>, String> {
     let asked = serde_json::from_str(request);
     let asked = asked.map_err(|e| json!({ "kind": "request", "message": e.to_string() }).to_string())?;
@@ -166,14 +166,14 @@ mod tests {
     }
 
     #[test]
-    fn a_capture_is_the_bytes_of_the_file() {
+    fn capture_equals_the_file() {
         let file = asked("capture", json!({ "points": ["all"] }), &[]).expect("a capture");
         assert_eq!(file[..4], [0x0a, 0x0d, 0x0d, 0x0a]);
         assert!(file.len() > 10_000);
     }
 
     #[test]
-    fn mistakes_have_their_lines_and_requests_their_words() {
+    fn errors_have_lines_and_bad_requests_have_messages() {
         let error = asked("survey", json!({}), &[("duration", "soon")]).unwrap_err();
         assert_eq!((&error["kind"], &error["mistakes"][0]["key"]), (&json!("scenario"), &json!("duration")));
         let error = ask(r#"{"do":"resolve","of":{"text":"\nname = 1","file":"x.toml"}}"#).unwrap_err();

@@ -23,19 +23,19 @@ pub struct CaptureRequest {
     pub file: String,
     /// Overrides as pairs of dotted key and value.
     pub overrides: Vec<(String, String)>,
-    /// Seed that replaces the scenario's.
+    /// Seed, instead of the scenario's.
     pub seed: Option<u64>,
     /// Number of the repetition.
     pub run: u64,
     /// Name of the capture file in messages and in the result.
     pub path: String,
-    /// The file to write; it differs from `path` if the caller renames it when complete.
+    /// File to write; differs from `path` if the caller renames it when complete.
     pub part: String,
     /// Capture points. Empty: the air of every channel; `all`: every point.
     pub points: Vec<String>,
-    /// Start and end of the captured part, such as `5 s`; `None` means those of the run.
+    /// Start and end of the capture, such as `5 s`; `None` is the start or end of the run.
     pub window: (Option<String>, Option<String>),
-    /// Maximum number of bytes kept of each frame; zero keeps all.
+    /// Maximum number of bytes captured per frame; zero captures all.
     pub snaplen: u32,
 }
 
@@ -48,8 +48,8 @@ struct CaptureOutput {
 }
 
 /// Runs one repetition and writes the frames at the capture points to a pcapng file. Returns JSON with the
-/// path and length of the file, the number of frames at each point, and the run as in [`super::run`], with
-/// what its scenario records.
+/// path and length of the file, the number of frames per point, and the run as in [`super::run`], with the
+/// records requested by the scenario.
 pub fn capture(request: &CaptureRequest) -> Result<String, ApiError> {
     let files = Folder::of(&request.file);
     capture_by(&Reader { parts: Parts::none(), files: &files }, request)
@@ -73,7 +73,7 @@ pub fn capture_by(reader: &Reader<'_>, request: &CaptureRequest) -> Result<Strin
     serde_json::to_string(&output).map_err(|e| ApiError::Run(format!("cannot write the result: {e}")))
 }
 
-/// The capture alone, without a report, as bytes: `record.sojourn` of the scenario has no effect.
+/// Captures to memory, without a report. The scenario's `record.sojourn` has no effect.
 pub(super) fn capture_bytes(reader: &Reader<'_>, request: &CaptureRequest) -> Result<Vec<u8>, ApiError> {
     let mut bytes = Vec::new();
     let (scenario, seed, capture) = opened(reader, request, || Ok(&mut bytes))?;
@@ -83,8 +83,8 @@ pub(super) fn capture_bytes(reader: &Reader<'_>, request: &CaptureRequest) -> Re
     Ok(bytes)
 }
 
-/// The scenario and the capture of a request. `open` gives what is written to, and is called when the request
-/// has been found good.
+/// Returns the scenario and the capture of a request. Calls `open` for the output once the request is known
+/// to be valid.
 fn opened<W: Write>(
     reader: &Reader<'_>,
     request: &CaptureRequest,
@@ -110,14 +110,14 @@ fn opened<W: Write>(
     Ok((scenario, seed, capture))
 }
 
-/// Writes what a capture still has.
+/// Writes the remaining frames of a capture.
 fn closed<W: Write>(capture: Capture<W>, end: Instant, path: &str) -> Result<Captured, ApiError> {
     capture
         .finish(end)
         .map_err(|e| ApiError::Run(format!("{path}: the capture could not be written: {}", plain(&e))))
 }
 
-/// A run with a capture beside its recorder, until when it went.
+/// Runs the scenario with a capture next to its recorder. Returns the end of the run.
 fn captured<A, B>(
     scenario: &Scenario,
     seed: Seed,
@@ -131,13 +131,13 @@ where
     session.finish().map(|(report, Tee(_, capture))| (report, capture, end))
 }
 
-/// What the system says of an error, without its number.
+/// Returns the system's message for an error, without its number.
 fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
-/// Names of the capture points of a scenario.
+/// Returns the names of a scenario's capture points.
 pub fn capture_points(
     text: &str,
     file: &str,

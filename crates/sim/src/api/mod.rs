@@ -1,4 +1,4 @@
-//! The interface for front ends: scenarios in as text, results out as JSON.
+//! Interface for front ends: scenarios in as text, results out as JSON.
 
 mod ask;
 mod capture;
@@ -24,15 +24,15 @@ pub use crate::run::{RunReport, run_once, run_reported};
 use crate::scenario::parts::Parts;
 use crate::scenario::{self, Folder, Reader, Scenario, ScenarioError};
 
-/// Version of the program, as in results.
+/// Program version, as in results.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What runs of a scenario gave.
+/// Results of a scenario's runs.
 #[derive(Serialize)]
 pub(crate) struct Output<'a> {
     version: &'static str,
     scenario: &'a str,
-    /// What should be known of the scenario.
+    /// Notes on the scenario.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
     runs: Vec<RunReport>,
@@ -48,12 +48,12 @@ impl<'a> Output<'a> {
     }
 }
 
-/// The reason why there is no result.
+/// Reason why a request failed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ApiError {
     /// The request is invalid.
     Input(String),
-    /// The scenario is invalid: the place in the file, and what is expected.
+    /// The scenario is invalid: location in the file, and what is expected.
     Scenario(Box<ScenarioError>),
     /// A run failed.
     Run(String),
@@ -65,7 +65,7 @@ impl From<ScenarioError> for ApiError {
     }
 }
 
-/// Reads a scenario, with a remedy for what is wrong.
+/// Reads a scenario. Errors include a suggested fix.
 fn read_by(
     reader: &Reader<'_>,
     text: &str,
@@ -75,7 +75,7 @@ fn read_by(
     Ok(reader.parse(text, file, overrides)?)
 }
 
-/// The same of a scenario that is to be run.
+/// Reads a scenario that is to be run.
 pub(crate) fn read_to_run_by(
     reader: &Reader<'_>,
     text: &str,
@@ -87,13 +87,13 @@ pub(crate) fn read_to_run_by(
     Ok(scenario)
 }
 
-/// The resolved scenario, with defaults filled in and overrides applied, as JSON.
+/// Returns the resolved scenario, with defaults filled in and overrides applied, as JSON.
 pub fn resolve(text: &str, file: &str, overrides: &[(String, String)]) -> Result<String, ApiError> {
     let files = Folder::of(file);
     resolve_by(&Reader { parts: Parts::none(), files: &files }, text, file, overrides)
 }
 
-/// What a caller needs before it runs a scenario.
+/// Description of a scenario, for callers about to run it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Described {
     /// The resolved scenario, as [`resolve`] returns it.
@@ -102,11 +102,11 @@ pub struct Described {
     pub name: String,
     /// Notes on the scenario.
     pub notes: Vec<String>,
-    /// Bytes of memory that a run needs at least, without and with its series ([`Scenario::least_memory`]).
+    /// Minimum memory of a run in bytes, without and with its series ([`Scenario::least_memory`]).
     pub least_memory: [u64; 2],
 }
 
-/// Describes a scenario. For thousands of stations this takes much less memory than to read the resolved
+/// Describes a scenario. For thousands of stations, this takes much less memory than reading the resolved
 /// JSON.
 pub fn describe(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Described, ApiError> {
     let files = Folder::of(file);
@@ -130,8 +130,8 @@ pub fn resolve_by(
     Ok(read_by(reader, text, file, overrides)?.resolved())
 }
 
-/// The survey of a scenario as JSON: nodes, audibility between them, the rates of each path, and keys without
-/// effect.
+/// Returns the survey of a scenario as JSON: nodes, audibility between them, the rates of each path, and keys
+/// without effect.
 pub fn survey(text: &str, file: &str, overrides: &[(String, String)]) -> Result<String, ApiError> {
     let files = Folder::of(file);
     survey_by(&Reader { parts: Parts::none(), files: &files }, text, file, overrides)
@@ -147,7 +147,8 @@ pub fn survey_by(
     Ok(read_by(reader, text, file, overrides)?.survey())
 }
 
-/// The combinations of the scenario's `[sweep]` table, each a list of overrides to add to `overrides`.
+/// Returns the combinations of the scenario's `[sweep]` table, each a list of overrides to add to
+/// `overrides`.
 pub fn sweep(
     text: &str,
     file: &str,

@@ -20,19 +20,19 @@ pub struct Request {
     pub file: String,
     /// Overrides as pairs of dotted key and value.
     pub overrides: Vec<(String, String)>,
-    /// Seed that replaces the scenario's.
+    /// Seed, instead of the scenario's.
     pub seed: Option<u64>,
     /// Number of repetitions.
     pub runs: u32,
     /// Number of the first repetition.
     pub first_run: u32,
-    /// Number of parallel runs. With fewer runs, idle threads run islands of the network, if it has any.
+    /// Number of parallel runs. If there are fewer runs, idle threads run islands of the network, if any.
     pub jobs: usize,
-    /// Whether the result of each run contains its series.
+    /// Include the series of each run.
     pub series: bool,
 }
 
-/// How often a run tells how far it has come.
+/// Progress reports per run.
 const STEPS: u32 = 50;
 
 /// Callback after each run.
@@ -41,7 +41,7 @@ pub type Finish<'a> = dyn Fn(u32, &mut RunReport) -> bool + Sync + 'a;
 /// Runs all repetitions, `jobs` at a time, and returns the results as one JSON object.
 ///
 /// `finish` receives the number of finished repetitions and the report of the last one, and may take the
-/// series out of it. It returns whether to continue. Results do not depend on `jobs`.
+/// series out of the report. It returns true to continue. Results do not depend on `jobs`.
 pub fn run(request: &Request, finish: &Finish<'_>) -> Result<String, ApiError> {
     let files = Folder::of(&request.file);
     run_by(&Reader { parts: Parts::none(), files: &files }, request, finish)
@@ -53,7 +53,7 @@ pub fn run_by(reader: &Reader<'_>, request: &Request, finish: &Finish<'_>) -> Re
 }
 
 /// Like [`run_by`]. During the runs, `passed` receives the number of finished runs, including fractions of
-/// unfinished ones, and returns whether to continue.
+/// unfinished ones, and returns true to continue.
 pub fn run_watched(
     request: &Request,
     passed: &(dyn Fn(f64) -> bool + Sync),
@@ -80,9 +80,9 @@ fn run_watched_by(
     Output::new(&scenario, runs).to_json().map_err(ApiError::Run)
 }
 
-/// Like [`run_watched`], but hands over each report as JSON instead of holding it, and leaves out the runs
-/// whose numbers are in `kept`, a sorted list. Memory does not grow with the number of runs. The returned
-/// JSON object has no runs.
+/// Like [`run_watched`], but passes on each report as JSON instead of keeping it, and omits the runs whose
+/// numbers are in the sorted list `kept`. Memory does not grow with the number of runs. The returned JSON
+/// object has no runs.
 pub fn run_each(
     request: &Request,
     kept: &[u32],
@@ -95,8 +95,7 @@ pub fn run_each(
     Output::new(&scenario, Vec::new()).to_json().map_err(ApiError::Run)
 }
 
-/// Runs in parallel. `made` converts each report on the thread of its run; calls of `finish` are made one at
-/// a time.
+/// Runs in parallel. `made` converts each report on the thread of its run; calls of `finish` are serialised.
 fn runs_by<R>(
     reader: &Reader<'_>,
     request: &Request,
@@ -128,7 +127,7 @@ fn runs_by<R>(
         }
         let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: u64::from(run) };
         let report = made(run_watching(&scenario, seed, request.series, threads, STEPS, &step)?);
-        // Counted and passed on under one lock, so that the numbers are in order.
+        // Counted and reported under one lock, so that the numbers are in order.
         let mut finished = finished.lock().unwrap_or_else(PoisonError::into_inner);
         *finished += 1;
         if !finish(*finished, report) {
@@ -136,7 +135,7 @@ fn runs_by<R>(
         }
         Ok(())
     };
-    // In order, so that a reader of runs by number holds few that are early.
+    // In order, so that a caller that sorts runs by number has to keep few early ones.
     let next = AtomicU64::new(0);
     let ended = pool.broadcast(|_| {
         loop {
@@ -154,7 +153,7 @@ fn runs_by<R>(
     Ok(scenario)
 }
 
-/// The failure of a run, which says more than the runs that were not started because of it.
+/// Returns the failure of a run in preference to the interruption of other runs that it caused.
 pub(crate) fn outcome(ended: Vec<Result<(), String>>) -> Result<(), ApiError> {
     let failures: Vec<String> = ended.into_iter().filter_map(Result::err).collect();
     match failures.iter().find(|why| *why != "interrupted").or(failures.first()) {
@@ -163,7 +162,8 @@ pub(crate) fn outcome(ended: Vec<Result<(), String>>) -> Result<(), ApiError> {
     }
 }
 
-/// Workers for so many runs, `jobs` at a time: no more than there is work for, as each costs its start.
+/// Creates workers for this many runs, `jobs` at a time, but no more than there are runs, because starting a
+/// worker is expensive.
 pub(crate) fn workers(jobs: usize, runs: u64) -> Result<rayon::ThreadPool, ApiError> {
     let most = usize::try_from(runs).unwrap_or(usize::MAX);
     let workers = jobs.min(most).max(1);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shape_of_a_result() {
+    fn structure_of_a_result() {
         let text = run(&request(3, &[]), &|_, _| true).expect("a good scenario");
         let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         assert_eq!((&json["version"], &json["scenario"]), (&VERSION.into(), &"anomaly-udp".into()));
@@ -210,7 +210,7 @@ mod tests {
         });
         assert!(text.is_ok());
         assert_eq!(seen.into_inner(), 1 + 2 + 3 + 4);
-        // Of many runs on two workers those that have begun end; the others do not begin.
+        // With two workers, runs in progress finish, and no others start.
         let begun = AtomicU32::new(0);
         let stopped = run(&request(1_000, &[]), &|_, _| {
             begun.fetch_add(1, Ordering::Relaxed);
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn each_run_is_handed_over_and_kept_ones_are_left_out() {
+    fn each_run_is_passed_on_except_kept_ones() {
         let whole = run(&request(4, &[]), &|_, _| true).expect("a good scenario");
         let seen = Mutex::new(Vec::new());
         let head = run_each(&request(4, &[]), &[6], &|_| true, &|finished, report| {
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_scenario_is_an_input_error() {
+    fn invalid_scenario_is_an_input_error() {
         let Err(ApiError::Scenario(says)) = run(&request(1, &[("duration", "soon")]), &|_, _| true) else {
             panic!("it was run")
         };

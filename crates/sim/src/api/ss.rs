@@ -1,4 +1,4 @@
-//! The sockets of a run at one instant, as `ss -tinm` prints them.
+//! Sockets of a run at one instant, as printed by `ss -tinm`.
 
 use core::fmt::Write;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -24,16 +24,15 @@ pub struct SsRequest {
     pub file: String,
     /// Overrides as pairs of dotted key and value.
     pub overrides: Vec<(String, String)>,
-    /// Seed that replaces the scenario's.
+    /// Seed, instead of the scenario's.
     pub seed: Option<u64>,
     /// Number of the repetition.
     pub run: u64,
-    /// Time in the run, such as `5 s`; `None` means the end of the run.
+    /// Time in the run, such as `5 s`; `None` is the end of the run.
     pub at: Option<String>,
 }
 
-/// Runs one repetition up to the requested time, and returns the text of `ss` for both ends of each
-/// connection.
+/// Runs one repetition up to the requested time. Returns the output of `ss` for both ends of each connection.
 pub fn ss(request: &SsRequest) -> Result<String, ApiError> {
     let files = Folder::of(&request.file);
     ss_by(&Reader { parts: Parts::none(), files: &files }, request)
@@ -50,7 +49,7 @@ pub fn ss_json(request: &SsRequest) -> Result<String, ApiError> {
     looked_at(&Reader { parts: Parts::none(), files: &files }, request, list)
 }
 
-/// What `show` makes of a run that has come to the instant of the request.
+/// Returns the output of `show` for a run at the requested time.
 fn looked_at(
     reader: &Reader<'_>,
     request: &SsRequest,
@@ -67,7 +66,7 @@ fn looked_at(
     guarded(seed, run).map_err(ApiError::Run)
 }
 
-/// The instant of a run that a text such as `5 s` names; its end if there is none.
+/// Parses a time in a run, such as `5 s`. Returns the end of the run for `None`.
 pub(super) fn instant(scenario: &Scenario, at: Option<&str>) -> Result<Instant, ApiError> {
     let end = Instant::ZERO + scenario.duration;
     let Some(text) = at else { return Ok(end) };
@@ -78,7 +77,7 @@ pub(super) fn instant(scenario: &Scenario, at: Option<&str>) -> Result<Instant, 
     }
 }
 
-/// The connections of a run at `at`, which it has come to, as JSON.
+/// Returns the connections of a run at its current time `at`, as JSON.
 fn list<S: Records>(session: &Session<'_, S>, scenario: &Scenario, at: Instant) -> String {
     let addresses = Addresses::of(scenario);
     let names = scenario.flow_names();
@@ -103,7 +102,7 @@ fn list<S: Records>(session: &Session<'_, S>, scenario: &Scenario, at: Instant) 
     Value::Array(all.collect()).to_string()
 }
 
-/// What the kernel would tell of a socket; null is what it does not know.
+/// Returns the `tcp_info` counters of a socket. Unknown values are null.
 fn counted(i: &TcpInfo) -> Value {
     let ms = |us: u32| f64::from(us) / 1e3;
     let known = |us: u32| (us > 0 && us < u32::MAX).then(|| ms(us));
@@ -148,7 +147,6 @@ fn counted(i: &TcpInfo) -> Value {
     })
 }
 
-/// The addresses of all interfaces.
 struct Addresses(Vec<(Ipv4Addr, Ipv6Addr)>);
 
 impl Addresses {
@@ -156,7 +154,7 @@ impl Addresses {
         Self(crate::world::layout(scenario).interfaces.iter().map(|i| (i.address, i.address6)).collect())
     }
 
-    /// With a port, as `ss` writes it.
+    /// Returns address and port as written by `ss`.
     fn with_port(&self, addr: Addr, port: u16) -> String {
         let (v4, v6) = self.0[addr.index()];
         match addr.ip() {
@@ -166,14 +164,14 @@ impl Addresses {
     }
 }
 
-/// Address and port of a socket and of its peer.
+/// Returns address and port of a socket and of its peer.
 fn ends(s: &TcpSocket<'_>, addresses: &Addresses) -> [String; 2] {
     let [own, other] = if s.opens { [0, 1] } else { [1, 0] };
     let ports = ports(s.flow);
     [addresses.with_port(s.tcp.source(), ports[own]), addresses.with_port(s.tcp.destination(), ports[other])]
 }
 
-/// The table of a run's connections at `at`, which it has come to.
+/// Returns the table of a run's connections at its current time `at`.
 fn table<S: Records>(session: &Session<'_, S>, scenario: &Scenario, at: Instant) -> String {
     let addresses = Addresses::of(scenario);
     let mut out = format!(
@@ -184,9 +182,8 @@ fn table<S: Records>(session: &Session<'_, S>, scenario: &Scenario, at: Instant)
     out
 }
 
-/// Whether `ss` shows a socket without being asked for all.
-// linux: misc/ss.c SS_CONN (iproute2 6.1) - neither those that listen nor those that are over or not accepted
-// yet.
+/// Returns true if `ss` shows a socket without `-a`.
+// linux: misc/ss.c SS_CONN (iproute2 6.1) - omits listening, closed and not yet accepted sockets.
 const fn is_shown(state: TcpState) -> bool {
     !matches!(state, TcpState::Closed | TcpState::Listen | TcpState::SynReceived | TcpState::TimeWait)
 }
@@ -195,25 +192,24 @@ fn row(out: &mut String, s: &TcpSocket<'_>, now: Instant, addresses: &Addresses)
     let [local, peer] = ends(s, addresses);
     let ((received, sent), info) = (s.tcp.queued(), s.tcp.info(now));
     let state = s.tcp.state().name();
-    // Writing to a text does not fail.
+    // Writing to a string does not fail.
     let _ = writeln!(out, "{state:<11} {received:<7} {sent:<8} {local:>21} {peer:>21}");
     let _ = writeln!(out, "\t {}{}", skmem(&info), details(&info, s.tcp.congestion_control()));
 }
 
-/// `ss -m`.
-// deviation: memory that a socket has reserved ahead (f), options (o), the backlog (bl) and drops (d) are not
-// modelled - zero.
+/// Returns the output of `ss -m`.
+// deviation: not modelled, always zero: forward-allocated memory (f), options (o), backlog (bl), drops (d).
 fn skmem(i: &TcpInfo) -> String {
     let TcpInfo { rmem_alloc, rcvbuf, wmem_alloc, sndbuf, wmem_queued, .. } = i;
     format!("skmem:(r{rmem_alloc},rb{rcvbuf},t{wmem_alloc},tb{sndbuf},f0,w{wmem_queued},o0,bl0,d0)")
 }
 
-/// A slow-start threshold that is not set.
+/// Slow-start threshold that is not set.
 const INFINITE: u32 = i32::MAX as u32;
 
-/// `ss -ti`: what is zero or unknown is left out where `ss` leaves it out.
-// linux: misc/ss.c tcp_stats_print (iproute2 6.1) - names, order and when they are shown; rates in bits,
-// without units of a thousand as with `-n`.
+/// Returns the output of `ss -ti`. Zero and unknown values are omitted as in `ss`.
+// linux: misc/ss.c tcp_stats_print (iproute2 6.1) - names, order, and conditions for showing values; rates in
+// bits without unit prefixes, as with `-n`.
 fn details(i: &TcpInfo, congestion_control: &str) -> String {
     let mut out = String::new();
     let mut add = |shown: bool, text: String| {
@@ -253,7 +249,7 @@ fn details(i: &TcpInfo, congestion_control: &str) -> String {
     add(i.lastsnd_ms > 0, format!("lastsnd:{}", i.lastsnd_ms));
     add(i.lastrcv_ms > 0, format!("lastrcv:{}", i.lastrcv_ms));
     add(i.lastack_ms > 0, format!("lastack:{}", i.lastack_ms));
-    // iproute2: misc/ss.c tcp_show_info - a rate that is not set is all ones, and not shown.
+    // iproute2: misc/ss.c tcp_show_info - does not show an unset rate, which is all ones.
     let paced = i.pacing_rate > 0 && i.pacing_rate < u64::MAX;
     add(paced, format!("pacing_rate {}bps", i.pacing_rate.saturating_mul(8)));
     add(i.delivery_rate > 0, format!("delivery_rate {}bps", i.delivery_rate * 8));
@@ -280,7 +276,7 @@ fn details(i: &TcpInfo, congestion_control: &str) -> String {
     out
 }
 
-/// What `bbr` shows of itself.
+/// Returns the state that `bbr` shows.
 fn bbr(b: &BbrInfo) -> String {
     let gain = |g: u32| six_digits(f64::from(g) / 256.0);
     let mrtt = if b.mrtt_us == u32::MAX { 0 } else { b.mrtt_us };
@@ -293,18 +289,17 @@ fn bbr(b: &BbrInfo) -> String {
     )
 }
 
-/// A time in ms, and its share of the time with data.
+/// Returns a time in ms, with its share of the busy time.
 fn share(name: &str, us: u64, busy_us: u64) -> String {
     format!("{name}:{}ms({:.1}%)", us / 1_000, 100.0 * us as f64 / busy_us as f64)
 }
 
-/// Microseconds as milliseconds.
 fn ms(us: u32) -> f64 {
     six_digits(f64::from(us) / 1e3)
 }
 
-/// Rounded to six significant digits, as `%g` prints.
+/// Rounds to six significant digits, as printed by `%g`.
 fn six_digits(x: f64) -> f64 {
-    // What was formatted as a number is one.
+    // A formatted number always parses.
     format!("{x:.5e}").parse().unwrap_or(x)
 }

@@ -1,4 +1,4 @@
-//! Counters of the queueing disciplines of a run at an instant.
+//! Qdisc counters of a run at one instant.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,14 @@ use crate::scenario::{Folder, Reader};
 
 #[derive(Serialize)]
 struct Output {
-    /// When they were looked at, in s.
+    /// Time of the sample, in s.
     t_s: f64,
-    /// As a run's report has them.
+    /// Counters as in a run's report.
     qdiscs: BTreeMap<String, QdiscSummary>,
 }
 
-/// Runs one repetition up to an instant and returns the counters of its disciplines as JSON: `qdiscs` as in
-/// the report of a run.
+/// Runs one repetition up to the requested time. Returns its qdisc counters as JSON: `qdiscs` as in the
+/// report of a run.
 pub fn tc(request: &ss::SsRequest) -> Result<String, ApiError> {
     let files = Folder::of(&request.file);
     let reader = Reader { parts: Parts::none(), files: &files };

@@ -1,4 +1,4 @@
-//! The path of one packet through one run.
+//! Path of one packet through one run.
 
 use serde::Serialize;
 use stillair_model::types::{Addr, Duration, FlowId, IfId, Seed, Tee};
@@ -8,7 +8,7 @@ use crate::recorder::{Step, Walk};
 use crate::run::{Session, guarded};
 use crate::scenario::{FlowKind, Reader, Scenario};
 
-/// Virtual time that passes between two looks at whether the packet has been found.
+/// Virtual time between checks for the packet.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// A request to follow one packet of a run.
@@ -20,13 +20,13 @@ pub struct WalkRequest {
     pub file: String,
     /// Overrides as pairs of dotted key and value.
     pub overrides: Vec<(String, String)>,
-    /// Seed that replaces the scenario's.
+    /// Seed, instead of the scenario's.
     pub seed: Option<u64>,
     /// Number of the repetition.
     pub run: u64,
     /// Name of the flow as in reports, such as `down.slow`.
     pub flow: String,
-    /// Time such as `5 s`: the first packet of the flow that is delivered or dropped at or after this time is
+    /// Time such as `5 s`. The first packet of the flow delivered or dropped at or after this time is
     /// followed.
     pub at: String,
 }
@@ -34,14 +34,14 @@ pub struct WalkRequest {
 #[derive(Serialize)]
 struct Output {
     flow: String,
-    /// Sequence number in the flow; none if no packet of it ended from then on.
+    /// Sequence number in the flow. `None` if no packet of the flow ended at or after the requested time.
     seq: Option<u32>,
     steps: Vec<Step>,
-    /// The interfaces at both ends of each wire.
+    /// Interfaces at both ends of each wire.
     wires: Vec<[String; 2]>,
-    /// The interface of each Wi-Fi device.
+    /// Interface of each Wi-Fi device.
     devices: Vec<String>,
-    /// Where packets may be dropped.
+    /// Places where packets may be dropped.
     places: Vec<String>,
 }
 
@@ -92,8 +92,8 @@ pub fn walk_by(reader: &Reader<'_>, request: &WalkRequest) -> Result<String, Api
     serde_json::to_string(&output).map_err(|e| ApiError::Run(format!("cannot write the result: {e}")))
 }
 
-/// Whose packets are data: of TCP and QUIC the sender's alone, as those of the other way are
-/// acknowledgements.
+/// Returns the source address of a flow's data packets. For TCP and QUIC, packets in the opposite direction
+/// are acknowledgements.
 fn sender(scenario: &Scenario, number: usize) -> Option<Addr> {
     let ways = crate::scenario::Ways::new(scenario);
     let all = scenario.flows.iter().flat_map(|flow| flow.to.iter().map(move |&to| (flow, to)));

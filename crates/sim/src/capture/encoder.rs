@@ -1,4 +1,4 @@
-//! The half of a capture that produces bytes, from the frames that the world shows or from a batch.
+//! Second half of a capture: encodes frames as bytes, directly from the world or from a batch.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::memory::Numbers;
 use super::pcapng::Writer;
 use super::topology::Topology;
 
-/// Produces the bytes of frames and writes them.
+/// Encodes frames and writes them.
 #[derive(Debug)]
 pub struct Encoder<W> {
     writer: Writer<W>,
@@ -29,7 +29,7 @@ impl<W: Write> Encoder<W> {
         Self { writer, scene, connections: Connections::default() }
     }
 
-    /// Writes the frames of a batch. FrameBatches must come in the order in which they were filled.
+    /// Writes the frames of a batch. Batches must be passed in the order in which they were filled.
     pub fn batch(&mut self, batch: &FrameBatch) {
         batch.begun().for_each(|p| self.note(&p));
         for frame in batch.frames() {
@@ -45,20 +45,20 @@ impl<W: Write> Encoder<W> {
         }
     }
 
-    /// Ends the capture at the end of the run. `left_out` is the number of frames per point that were shown
-    /// but not put into a batch.
+    /// Ends the capture at the end of the run. `left_out` is the number of frames per point that did not fit
+    /// in a batch.
     pub fn finish(self, end: Instant, left_out: &[u64]) -> io::Result<Captured> {
         let (frames, bytes) = self.writer.finish(end, left_out)?;
         let names = self.scene.points().iter().map(|p| p.name.clone());
         Ok(Captured { frames: names.zip(frames).collect(), bytes })
     }
 
-    /// Takes note of a packet that was shown, whether it is captured or not.
+    /// Records connection state from a packet, captured or not.
     pub(super) fn note(&mut self, p: &Headers<'_>) {
         self.connections.note(p);
     }
 
-    /// Takes note of the packets of an exchange.
+    /// Records connection state from the packets of an exchange.
     pub(super) fn begun(&mut self, view: &PpduView<'_>) {
         for mpdu in view.mpdus {
             match mpdu.packet {
@@ -72,14 +72,14 @@ impl<W: Write> Encoder<W> {
         }
     }
 
-    /// A packet on a wire, or at one end of it.
+    /// Writes a packet on a wire or at one end of it.
     pub(super) fn packet(&mut self, now: Instant, point: u32, wire: WireId, p: &Headers<'_>) {
         let (addresses, macs) = (self.scene.addresses(p), self.scene.ends(wire));
         let connections = &self.connections;
         self.writer.frame(now, point, now, |out| ip::ethernet(out, p, addresses, macs, connections));
     }
 
-    /// An exchange, at all points that show it.
+    /// Writes an exchange at all points that capture it.
     pub(super) fn air<I: Inside>(&mut self, now: Instant, view: &PpduView<'_>, numbers: Numbers, inside: &I) {
         let Self { writer, scene, connections } = self;
         let shot = ExchangeFrames { scene, inside, connections, view, numbers };

@@ -21,14 +21,14 @@ use super::topology::Topology;
 
 /// Access to the packets in a PPDU's frames.
 pub trait Inside {
-    /// The packets of data frame `n` of the PPDU: one, or those of an A-MSDU.
+    /// Returns the packets of data frame `n` of the PPDU: one, or those of an A-MSDU.
     fn packets(&self, n: usize, mpdu: &MpduView) -> impl Iterator<Item = Headers<'_>>;
 
-    /// The first of these packets.
+    /// Returns the first of these packets.
     fn first(&self, n: usize, mpdu: &MpduView) -> Headers<'_>;
 }
 
-/// One try of a PPDU, with the data that its frames are made from.
+/// One try of a PPDU, with the data needed to build its frames.
 pub struct ExchangeFrames<'a, I> {
     pub scene: &'a Topology,
     pub inside: &'a I,
@@ -38,7 +38,7 @@ pub struct ExchangeFrames<'a, I> {
 }
 
 impl<I: Inside> ExchangeFrames<'_, I> {
-    /// Writes the part of the exchange that a point shows.
+    /// Writes a point's part of the exchange.
     pub fn part<W: Write>(&self, writer: &mut Writer<W>, now: Instant, point: u32, part: &Part<'_>) {
         match *part {
             Part::Guard(guard) => self.guard(writer, now, point, guard),
@@ -47,7 +47,7 @@ impl<I: Inside> ExchangeFrames<'_, I> {
         }
     }
 
-    /// The frames of the PPDU. `sent`: as its sender knows them, none of them broken.
+    /// Writes the frames of the PPDU. With `sent`, as transmitted: no frame has a bad FCS.
     fn ppdu<W: Write>(&self, writer: &mut Writer<W>, now: Instant, point: u32, sent: bool) {
         let view = self.view;
         let start = view.tried.start;
@@ -58,7 +58,7 @@ impl<I: Inside> ExchangeFrames<'_, I> {
             radiotap.mark(bad_fcs(view.whole), false);
             return writer.frame(now, point, start, |out| framed(out, &radiotap, |out| self.lone(out)));
         }
-        // Frames of a PPDU differ in a few bytes: the rest is made once.
+        // The frames of a PPDU differ in only a few bytes; the rest is built once.
         let ampdu = aggregate.then_some(self.numbers.reference);
         let mut radiotap = self.radiotap(start, rate(view.rate), ampdu);
         let mut head = self.head(0, false).qos_data(view.tid);
@@ -91,8 +91,8 @@ impl<I: Inside> ExchangeFrames<'_, I> {
         }
     }
 
-    /// The packets of an A-MSDU.
-    // spec: ieee80211-2016 9.3.2.2.2 - each is padded to a multiple of four but the last.
+    /// Writes the packets of an A-MSDU.
+    // spec: ieee80211-2016 9.3.2.2.2 - all subframes but the last are padded to a multiple of four bytes.
     fn amsdu<'a>(&self, out: &mut Body<'_>, head: &mut QosData, packets: impl Iterator<Item = Headers<'a>>) {
         let begin = out.len();
         for p in packets {
@@ -107,7 +107,7 @@ impl<I: Inside> ExchangeFrames<'_, I> {
         }
     }
 
-    /// A frame that is no data.
+    /// Writes a non-data frame.
     fn lone(&self, out: &mut Body<'_>) {
         let (view, numbers) = (self.view, self.numbers);
         let head = self.head(numbers.seq, view.tried.attempt > 0);
@@ -140,7 +140,7 @@ impl<I: Inside> ExchangeFrames<'_, I> {
         }
     }
 
-    /// The answer to the PPDU.
+    /// Writes the response to the PPDU.
     fn answer<W: Write>(
         &self,
         writer: &mut Writer<W>,
@@ -165,7 +165,7 @@ impl<I: Inside> ExchangeFrames<'_, I> {
         });
     }
 
-    /// RTS and CTS before the PPDU. Their durations reach to the end of the exchange.
+    /// Writes RTS and CTS before the PPDU. Their durations extend to the end of the exchange.
     fn guard<W: Write>(&self, writer: &mut Writer<W>, now: Instant, point: u32, guard: &RtsCtsView) {
         let view = self.view;
         let sender = self.scene.mac(view.tried.dev);
@@ -192,7 +192,7 @@ impl<I: Inside> ExchangeFrames<'_, I> {
         Radiotap::new(start, rate, self.scene.tuning(self.view.tried.channel), ampdu)
     }
 
-    /// Address of the group that a frame is sent to.
+    /// Returns the group address of a frame.
     fn group(&self) -> Mac {
         let packet = self.view.mpdus.first().map(|mpdu| self.inside.first(0, mpdu));
         let is_v6 = packet.is_some_and(|p| p.dst.ip() == Ip::V6);
@@ -213,7 +213,7 @@ fn rate(code: stillair_model::types::RateCode) -> PhyRate {
     PhyRate::of_code(code).expect("the world shows rates by their own codes")
 }
 
-/// Radiotap, the frame, and its check sequence.
+/// Writes radiotap header, frame, and FCS.
 #[inline(always)]
 fn framed(out: &mut Body<'_>, radiotap: &Radiotap, build: impl FnOnce(&mut Body<'_>)) {
     radiotap.write(out);

@@ -9,19 +9,19 @@ use stillair_model::types::{
 use super::exchange::Inside;
 use super::memory::Numbers;
 
-/// Bytes that a batch holds before it is full. The last exchange may make it longer, by an A-MPDU at most.
+/// Size in bytes at which a batch is full. The last exchange may exceed it by one A-MPDU.
 const FULL: usize = 1 << 18;
-/// Room for packets' bytes that a new batch has.
+/// Initial capacity for packet bytes.
 const ROOM: usize = 2 * FULL;
 
 /// An entry of a batch: a packet, or the frames of an exchange.
 #[derive(Clone, Copy, Debug)]
 pub enum TakenFrame {
-    /// A packet on a wire, or at one end of it.
+    /// A packet on a wire or at one end of it.
     Packet {
-        /// Time at which the packet was shown.
+        /// Time at which the packet was captured.
         now: Instant,
-        /// Number of the point that shows the packet.
+        /// Number of the capture point.
         point: u32,
         /// The wire.
         wire: WireId,
@@ -37,7 +37,7 @@ pub enum TakenFrame {
     },
 }
 
-/// A packet; `at` and `len` say where in the batch the rest of it is: its TCP header, or its bytes.
+/// A packet. `at` and `len` locate its TCP header or its bytes in the batch.
 #[derive(Clone, Debug)]
 struct TakenPacket {
     packet: Packet,
@@ -45,7 +45,7 @@ struct TakenPacket {
     len: u32,
 }
 
-/// What a beacon says of stations that sleep. `at` and `len`: where in the batch's bytes the bitmap is.
+/// TIM of a beacon. `at` and `len` locate the bitmap in the batch's bytes.
 #[derive(Clone, Copy, Debug)]
 struct TakenTim {
     count: u32,
@@ -72,27 +72,26 @@ struct TakenPpdu {
     power: PowerView,
     tim: Option<TakenTim>,
     numbers: Numbers,
-    /// Its data frames in the batch.
+    /// Range of its data frames in the batch.
     mpdus: [usize; 2],
-    /// Its first packet there.
+    /// Index of its first packet in the batch.
     packet: usize,
 }
 
-/// Frames in the order in which they were shown. Once a batch has reached its largest size, nothing more is
-/// allocated.
+/// Frames in the order captured. A batch that has reached its maximum size allocates nothing more.
 #[derive(Debug)]
 pub struct FrameBatch {
     frames: Vec<TakenFrame>,
     ppdus: Vec<TakenPpdu>,
     mpdus: Vec<MpduView>,
-    /// By data frame: the end of its packets.
+    /// End of each data frame's packets.
     ends: Vec<usize>,
     packets: Vec<TakenPacket>,
     segments: Vec<TcpHeader>,
     bytes: Vec<u8>,
-    /// Packets that open connections of the model, of frames that were left out too.
+    /// Packets that open modelled connections, including those of frames left out.
     begun: Vec<KeptHeaders>,
-    /// What views refer to, whose packets are those above.
+    /// Empty packet table for views; their packets are in this batch.
     none: Packets,
 }
 
@@ -113,7 +112,7 @@ impl Default for FrameBatch {
 }
 
 impl FrameBatch {
-    /// Whether the batch takes no more frames.
+    /// Returns true if the batch takes no more frames.
     pub fn is_full(&self) -> bool {
         let of = |count: usize, each: usize| count * each;
         let held = self.bytes.len()
@@ -138,12 +137,13 @@ impl FrameBatch {
         begun.clear();
     }
 
-    /// A packet opens a connection of the model.
+    /// Adds a packet that opens a modelled connection.
     pub(super) fn begin(&mut self, p: Headers<'_>) {
         self.begun.push(p.keep());
     }
 
-    /// A packet on a wire, or at one end of it. Of the bytes of an external host at most `shown` are copied.
+    /// Adds a packet on a wire or at one end of it. Copies at most `shown` bytes of an external host's
+    /// packet.
     pub(super) fn put_packet(
         &mut self,
         now: Instant,
@@ -157,7 +157,7 @@ impl FrameBatch {
         self.frames.push(TakenFrame::Packet { now, point, wire, packet });
     }
 
-    /// An exchange with its packets.
+    /// Adds an exchange with its packets.
     pub(super) fn put_ppdu(
         &mut self,
         now: Instant,
@@ -216,17 +216,15 @@ impl FrameBatch {
         self.packets.push(TakenPacket { packet: Packet::clone(p), at: at as u32, len: len as u32 });
     }
 
-    /// Packets that open connections.
+    /// Returns the packets that open connections.
     pub(super) fn begun(&self) -> impl Iterator<Item = Headers<'_>> {
         self.begun.iter().map(KeptHeaders::get)
     }
 
-    /// All frames.
     pub(super) fn frames(&self) -> &[TakenFrame] {
         &self.frames
     }
 
-    /// A packet by its number.
     pub(super) fn packet(&self, n: usize) -> Headers<'_> {
         let TakenPacket { packet, at, len } = &self.packets[n];
         let (at, len) = (*at as usize, *len as usize);
@@ -235,8 +233,8 @@ impl FrameBatch {
         Headers::new(packet, tcp, bytes)
     }
 
-    /// An exchange by its number, and the numbers for its frames. Its data frames have no packets: these are
-    /// [`FrameBatch::inside`].
+    /// Returns an exchange by index, and the numbers for its frames. The data frames of the view have no
+    /// packets; see [`FrameBatch::inside`].
     pub(super) fn ppdu(&self, n: usize) -> (PpduView<'_>, Numbers) {
         let TakenPpdu { tried, to, rate, bytes, tid, content, wide, whole, answer, guard, power, .. } =
             self.ppdus[n];
@@ -267,7 +265,7 @@ impl FrameBatch {
         (view, numbers)
     }
 
-    /// Where the packets of an exchange are.
+    /// Returns the packets of an exchange.
     pub(super) fn inside(&self, ppdu: usize) -> InParcel<'_> {
         let TakenPpdu { mpdus: [first, _], packet, .. } = self.ppdus[ppdu];
         InParcel { batch: self, first, packet }
@@ -283,7 +281,7 @@ pub struct InParcel<'a> {
 }
 
 impl InParcel<'_> {
-    /// Number in the batch of the first packet of data frame `n`.
+    /// Returns the index in the batch of the first packet of data frame `n`.
     fn begin(&self, n: usize) -> usize {
         n.checked_sub(1).map_or(self.packet, |before| self.batch.ends[self.first + before])
     }

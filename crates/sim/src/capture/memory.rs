@@ -1,19 +1,18 @@
-//! State of a capture between PPDUs that is not in the trace: packets already received, the receiver's Block
-//! Ack scoreboard, and the numbers of management frames and A-MPDUs.
+//! Capture state between PPDUs that is not in the trace: packets already received, the receiver's Block Ack
+//! scoreboard, and the numbers of management frames and A-MPDUs.
 
 use stillair_model::types::{ContentView, DevId, Headers, KeptHeaders, MpduView, PpduView};
 use stillair_model::wifi::seq_window::{Seq, SeqWindow, WindowPosition};
 
 use crate::world::WorldLayout;
 
-/// Sequence numbers that may be under way at once.
+/// Sequence numbers that may be outstanding at a time.
 const WINDOW: usize = SeqWindow::MOST as usize;
 const TIDS: usize = 8;
 
-/// The scoreboard of a receiver's Block Acks: one bit for each sequence number of the window, from the left
-/// edge on.
-// spec: ieee80211-2016 10.24.7.3 and 10.24.7.5 - full state: the edge moves when a number beyond the window
-// comes, or by a request; it is the starting sequence number of each Block Ack.
+/// Block Ack scoreboard of a receiver: one bit per sequence number of the window, from its start.
+// spec: ieee80211-2016 10.24.7.3 and 10.24.7.5 - full state: the window moves when a frame beyond it is
+// received, or by a BlockAckReq; each Block Ack has the window start as its starting sequence number.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Scoreboard(SeqWindow);
 
@@ -22,7 +21,7 @@ impl Scoreboard {
         Self(SeqWindow::new(start, frames))
     }
 
-    /// The session has a window of so many frames; what came before that was known stays marked.
+    /// Sets the window size. Frames already received stay marked.
     fn resize(&mut self, frames: u16) {
         let mut window = SeqWindow::new(self.0.start(), frames);
         self.0.marked().filter(|&n| n < frames).for_each(|n| window.mark(n));
@@ -42,26 +41,26 @@ impl Scoreboard {
         }
     }
 
-    /// Moves the left edge, after a BlockAckReq.
+    /// Moves the window start, after a BlockAckReq.
     pub fn move_to(&mut self, start: Seq) {
         if let WindowPosition::Inside(n) | WindowPosition::Ahead(n) = self.0.position(start) {
             self.0.shift(n);
         }
     }
 
-    /// Starting sequence number and bitmap of a Block Ack.
+    /// Returns the starting sequence number and bitmap of a Block Ack.
     pub fn block_ack(&self) -> (u16, [u64; 4]) {
         (self.0.start().get(), self.0.words())
     }
 }
 
-/// One sender's frames of one TID to one peer.
+/// Frames of one TID from one sender to one peer.
 #[derive(Debug)]
 struct Link {
-    /// Packets that came while their acknowledgement did not, by sequence number modulo the window.
+    /// Packets received without the sender getting the acknowledgement, by sequence number modulo the window.
     received: [Option<(u16, Box<[KeptHeaders]>)>; WINDOW],
     scoreboard: Scoreboard,
-    /// Token of the last ADDBA request; they begin with 1.
+    /// Token of the last ADDBA request, starting with 1.
     token: u8,
     /// Token of the request that opened the session.
     opened: u8,
@@ -76,24 +75,24 @@ pub struct Numbers {
     pub token: u8,
     /// Reference number of the A-MPDU.
     pub reference: u32,
-    /// Starting sequence number and bitmap of the Block Ack that follows.
+    /// Starting sequence number and bitmap of the following Block Ack.
     pub block_ack: (u16, [u64; 4]),
 }
 
-/// The state of a capture.
+/// State of a capture.
 #[derive(Debug)]
 pub struct MemoryFile {
-    /// By device: peers' devices.
+    /// Devices of the peers, by device.
     peers: Vec<Vec<DevId>>,
-    /// By device, then by peer and TID.
+    /// Links by device, then by peer and TID.
     links: Vec<Vec<Option<Box<Link>>>>,
-    /// By device: the next number for a management frame, and that of the last ADDBA frame.
+    /// Next sequence number of a management frame, and that of the last ADDBA frame, by device.
     management: Vec<(u16, u16)>,
     references: u32,
 }
 
 impl MemoryFile {
-    /// The state before the first PPDU.
+    /// Creates the state before the first PPDU.
     pub fn new(layout: &WorldLayout) -> Self {
         let links = |d: &crate::world::DevLayout| (0..d.peers.len() * TIDS).map(|_| None).collect();
         Self {
@@ -116,10 +115,10 @@ impl MemoryFile {
         })
     }
 
-    /// The packets of a data frame of a try that was passed to [`Self::note`]: one, or those of an A-MSDU.
+    /// Returns the packets of a data frame of a try passed to [`Self::note`]: one, or those of an A-MSDU.
     ///
-    /// Panics if the frame has no packets and was not received earlier without being acknowledged. No such
-    /// frame exists.
+    /// Panics if the frame has no packets and was not received earlier without being acknowledged, which
+    /// never happens.
     #[inline]
     pub fn packets<'a>(
         &'a self,
@@ -132,7 +131,7 @@ impl MemoryFile {
         inside.map(|p| Headers::of(packets, p)).chain(kept.iter().map(KeptHeaders::get))
     }
 
-    /// The first of these packets.
+    /// Returns the first of these packets.
     #[inline]
     pub fn first<'a>(&'a self, view: &PpduView<'a>, mpdu: &MpduView) -> Headers<'a> {
         match mpdu.packet {
@@ -150,7 +149,7 @@ impl MemoryFile {
         headers
     }
 
-    /// Records a try, and returns the numbers for its frames.
+    /// Records a try and returns the numbers for its frames.
     pub fn note(&mut self, view: &PpduView<'_>) -> Numbers {
         let (dev, peer) = (view.tried.dev, view.tried.peer.index());
         let mut numbers = Numbers::default();
@@ -168,11 +167,10 @@ impl MemoryFile {
                     link.token = link.token.wrapping_add(1);
                 }
                 numbers.token = link.token;
-                // A request that is repeated after a lost ACK finds the session open, perhaps with frames in
-                // it.
+                // A request repeated after a lost ACK finds the session open, possibly with frames in it.
                 if view.whole && link.opened != link.token {
                     link.opened = link.token;
-                    // How many frames it is granted the answer tells, before there are any.
+                    // The response carries the granted window, before any frame is sent.
                     link.scoreboard = Scoreboard::new(Seq::new(start), SeqWindow::SIZE);
                 }
             }
@@ -198,8 +196,8 @@ impl MemoryFile {
                     self.references = self.references.wrapping_add(1);
                     numbers.reference = self.references;
                 }
-                // The receiver takes a packet at once; who sent it sends the frame again if no answer says
-                // so.
+                // The receiver consumes a packet immediately; the sender repeats the frame unless it receives
+                // an acknowledgement.
                 let unheard = !view.answer.is_some_and(|answer| answer.heard);
                 let link = self.link(dev, peer, view.tid);
                 for mpdu in view.mpdus.iter().filter(|mpdu| mpdu.whole) {
@@ -216,8 +214,8 @@ impl MemoryFile {
         numbers
     }
 
-    /// Number of an ADDBA frame: a new one at its first try.
-    // deviation: a device has one counter for beacons and ADDBA frames of all its peers, as mac80211 has.
+    /// Returns the sequence number of an ADDBA frame: a new one for its first try.
+    // deviation: a device has one counter for beacons and the ADDBA frames of all its peers, as in mac80211.
     fn addba_seq(&mut self, view: &PpduView<'_>) -> u16 {
         let (next, last) = &mut self.management[view.tried.dev.index()];
         if view.tried.attempt == 0 {
@@ -237,7 +235,7 @@ mod tests {
         let first = |bits| [bits, 0, 0, 0];
         [4090, 4092, 3].into_iter().for_each(|n| board.receive(Seq::new(n)));
         assert_eq!(board.block_ack(), (4090, first(1 | 1 << 2 | 1 << 9)));
-        // 4090 + 64 is 58 modulo 4096: the window ends there and begins one later.
+        // 4090 + 64 is 58 modulo 4096: one past the window, which therefore moves by one.
         board.receive(Seq::new(58));
         assert_eq!(board.block_ack(), (4091, first(1 << 1 | 1 << 8 | 1 << 63)));
         board.receive(Seq::new(4000));

@@ -1,19 +1,18 @@
 //! Captures of the air, a radio, a wire or a host's interface, as a pcapng file for Wireshark.
 //!
-//! A capture is a reader of the trace that needs frames. Its points are `air-CHANNEL` (every frame of a
-//! channel, as its receiver received it), `NODE-INTERFACE` of each Wi-Fi interface (frames sent by that
-//! radio, and received frames addressed to it) and of each wired interface (packets as the host sees them:
-//! before TSO, after GRO), and each wired link under its own name (packets as they reach the end of the
-//! link).
+//! A capture is a trace sink that needs frames. Its points are `air-CHANNEL` (every frame of a channel, as
+//! received by its receiver), `NODE-INTERFACE` for each Wi-Fi interface (frames sent by its radio, and
+//! received frames addressed to it) and each wired interface (packets as seen by the host: before TSO, after
+//! GRO), and each wired link by its own name (packets as they arrive at the end of the link).
 //!
-//! A frame's time is the start of its PPDU, so all frames of an A-MPDU have the same time. Radiotap's TSFT is
-//! later by the preamble ([`radiotap::tsft`]). A frame that its receiver did not get, or that was part of a
-//! collision, ends with a wrong check sequence and is flagged in the radiotap header.
+//! The time of a frame is the start of its PPDU, so all frames of an A-MPDU have the same time. Radiotap's
+//! TSFT is later by the preamble ([`radiotap::tsft`]). A frame that was not received or that collided ends
+//! with a wrong FCS and is flagged in the radiotap header.
 //!
-//! A capture has two halves. The [`Watcher`] runs beside the world and keeps state that the trace does not
-//! contain. The [`Encoder`] produces bytes and writes them. A [`Capture`] has both. If the world must not
-//! wait for the encoder, [`halves`] returns both separately: the watcher copies frames into a [`FrameBatch`],
-//! and an encoder on another thread writes the same bytes from there.
+//! A capture has two halves. The [`Watcher`] runs next to the world and keeps state that is not in the trace.
+//! The [`Encoder`] produces and writes bytes. A [`Capture`] contains both. To avoid blocking the world on the
+//! encoder, [`halves`] returns both separately: the watcher copies frames into a [`FrameBatch`], and an
+//! encoder on another thread writes the same bytes from the batch.
 
 mod bytes;
 mod encoder;
@@ -45,18 +44,18 @@ pub use watcher::Watcher;
 /// Selection of frames to capture.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Selection {
-    /// Names of the points. An empty list means the air of every channel, `all` every point.
+    /// Names of the points. Empty: the air of every channel; `all`: every point.
     pub points: Vec<String>,
-    /// Frames that begin earlier are left out.
+    /// Frames that start earlier are omitted.
     pub from: Instant,
-    /// Frames that begin at or after this time are left out, except the response to an earlier frame.
+    /// Frames that start at or after this time are omitted, except the response to an earlier frame.
     pub until: Instant,
-    /// Maximum number of bytes kept of each frame; zero keeps all.
+    /// Maximum number of bytes captured per frame; zero captures all.
     pub snaplen: u32,
 }
 
 impl Selection {
-    /// Checks the selection. The error says what is wrong.
+    /// Checks the selection. The error describes what is wrong.
     pub fn check(&self, scenario: &Scenario) -> Result<(), String> {
         let snaplen = self.snaplen;
         if snaplen != 0 && snaplen < LEAST_SNAPLEN {
@@ -69,10 +68,10 @@ impl Selection {
     }
 }
 
-/// Smallest [`Selection::snaplen`] that keeps all headers.
+/// Minimum [`Selection::snaplen`], which keeps all headers.
 pub const LEAST_SNAPLEN: u32 = 160;
 
-/// The two halves of a capture of one run. The error says what is wrong with the selection.
+/// Creates the two halves of a capture of one run. Returns an error if the selection is invalid.
 pub fn halves<W: Write>(
     scenario: &Scenario,
     selection: &Selection,
@@ -95,14 +94,14 @@ pub struct Capture<W> {
 /// Size of a finished capture.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Captured {
-    /// Number of frames at each point.
+    /// Number of frames per point.
     pub frames: Vec<(String, u64)>,
     /// Length of the file in bytes.
     pub bytes: u64,
 }
 
 impl<W: Write> Capture<W> {
-    /// Starts a capture of one run. The error says what is wrong with the selection.
+    /// Starts a capture of one run. Returns an error if the selection is invalid.
     pub fn new(scenario: &Scenario, selection: &Selection, out: W) -> Result<Self, String> {
         let (watcher, encoder) = halves(scenario, selection, out)?;
         Ok(Self { watcher, encoder })
@@ -138,7 +137,7 @@ impl<W: Write> Sink for Capture<W> {
                         encoder.note(&p);
                         encoder.packet(now, point, *wire, &p);
                     }
-                    // Of a packet that no point shows, only the start of a connection counts.
+                    // A packet that is not captured only matters if it opens a connection.
                     None if p.kind() == PacketKind::Tcp => encoder.note(&p.headers()),
                     None => {}
                 }

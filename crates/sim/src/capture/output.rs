@@ -2,27 +2,27 @@
 
 use std::io::{self, Write};
 
-/// Bytes written at once: whole pages at whole pages' places in the file, and few enough to be still in the
-/// processor's cache when the kernel copies them. A piece for each frame's payload costs it twice as much.
+/// Bytes per write: whole, aligned pages, few enough to be still in the CPU cache when the kernel copies
+/// them. Writing each frame's payload separately would take twice as long in the kernel.
 const CHUNK: usize = 1 << 18;
 
-/// Bytes in one piece that are written from where they lie, without a copy, from this many on.
+/// Minimum length of a piece that is written without copying it.
 const LARGE: usize = 1 << 16;
-/// A page of the file.
+/// Page size of the file.
 const PAGE: usize = 1 << 12;
 
-/// A capture file that is being written.
+/// A capture file being written.
 #[derive(Debug)]
 pub struct CaptureOutput<W> {
     out: W,
     chunk: Vec<u8>,
     bytes: u64,
-    /// The first error; after it nothing is written.
+    /// First error. Nothing is written after it.
     failed: Option<io::Error>,
 }
 
 impl<W: Write> CaptureOutput<W> {
-    /// An empty file.
+    /// Creates an empty file.
     pub fn new(out: W) -> Self {
         Self { out, chunk: Vec::with_capacity(CHUNK), bytes: 0, failed: None }
     }
@@ -63,7 +63,7 @@ impl<W: Write> CaptureOutput<W> {
         self.chunk.clear();
     }
 
-    /// Writes the remaining bytes. Returns the length of the file in bytes.
+    /// Writes the remaining bytes. Returns the file length in bytes.
     pub fn finish(mut self) -> io::Result<u64> {
         self.write();
         match self.failed {
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Has room for so many bytes.
+    /// A writer that accepts a limited number of bytes.
     struct Small {
         taken: Vec<u8>,
         room: usize,
@@ -97,11 +97,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn all_is_written_in_order_until_there_is_no_room(
+        fn data_is_written_in_order_until_the_output_is_full(
             lengths in proptest::collection::vec(prop_oneof![0..2_000_usize, 0..2 * CHUNK, Just(CHUNK)], 0..12),
             room in prop_oneof![0..2 * CHUNK, Just(usize::MAX)],
         ) {
-            // No period of a chunk's length, so that chunks in a wrong order would show.
+            // The period does not divide the chunk length, so chunks in the wrong order would be detected.
             let bytes: Vec<u8> = (0..lengths.iter().sum()).map(|n: usize| (n % 251) as u8).collect();
             let mut small = Small { taken: Vec::new(), room };
             let mut out = CaptureOutput::new(&mut small);

@@ -1,17 +1,17 @@
-//! The points that show an exchange, and the part of the exchange that each point shows.
+//! Selects the points that capture an exchange, and each point's part of the exchange.
 
 use stillair_model::types::{AckView, ContentView, DevId, PpduView, RtsCtsView};
 
 use super::topology::Topology;
 
-/// The part of an exchange that a point shows.
+/// Part of an exchange captured at a point.
 #[derive(Clone, Copy, Debug)]
 pub enum Part<'a> {
     /// RTS and CTS before the PPDU.
     Guard(&'a RtsCtsView),
     /// The frames of the PPDU.
     Ppdu {
-        /// Whether the frames are shown as sent, none of them broken.
+        /// True if the frames are captured as sent, without errors.
         sent: bool,
     },
     /// The response to the PPDU.
@@ -20,13 +20,13 @@ pub enum Part<'a> {
         answer: &'a AckView,
         /// The device that sent the response.
         from: DevId,
-        /// Whether the response was not received.
+        /// True if the response was not received.
         broken: bool,
     },
 }
 
 impl Part<'_> {
-    /// Number of frames in this part.
+    /// Returns the number of frames in this part.
     pub fn frames(&self, view: &PpduView<'_>) -> u64 {
         match self {
             Self::Guard(guard) => u64::from(guard.rts.is_some()) + u64::from(guard.answered),
@@ -40,13 +40,13 @@ impl Part<'_> {
 }
 
 impl Topology {
-    /// Calls `each` for each point that shows a part of the exchange, and the part, in the order in which
-    /// parts are written.
+    /// Calls `each` with each point that captures a part of the exchange and that part, in the order of
+    /// writing.
     pub fn parts(&self, view: &PpduView<'_>, mut each: impl FnMut(u32, Part<'_>)) {
         let (air, sender) = (self.air(view.tried.channel), self.dev(view.tried.dev));
         let receiver = view.to.and_then(|to| self.dev(to));
         if let Some(guard) = &view.guard {
-            // Of an RTS that met another frame nothing came to its receiver, and nothing followed.
+            // A collided RTS did not reach its receiver, and nothing followed it.
             let receiver = receiver.filter(|_| guard.answered);
             [air, sender, receiver].into_iter().flatten().for_each(|point| each(point, Part::Guard(guard)));
             if !guard.answered {

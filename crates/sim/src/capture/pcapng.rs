@@ -1,6 +1,5 @@
-//! The pcapng file format: a section header block, an interface description block for each point, an enhanced
-//! packet block for each frame in time order, and at the end interface statistics blocks with the number of
-//! frames at each point.
+//! The pcapng file format: a section header block, an interface description block per point, an enhanced
+//! packet block per frame in time order, and interface statistics blocks with the number of frames per point.
 // spec: draft-ietf-opsawg-pcapng-02 sec. 4 - blocks, options and their codes; little-endian throughout.
 
 use std::io::{self, Write};
@@ -17,29 +16,28 @@ const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACE_DESCRIPTION: u32 = 1;
 const INTERFACE_STATISTICS: u32 = 5;
 const ENHANCED_PACKET: u32 = 6;
-/// Bytes before a frame in its block.
+/// Bytes before the frame in its block.
 const HEAD: usize = 28;
 
-/// Frames are reported when an exchange is over, and so not in the order in which they began. No exchange
-/// lasts this long: what is older can be written. 65,535 bytes at 6 Mbit/s are 87 ms.
+/// Upper bound on the duration of an exchange. Frames are reported at the end of their exchange, so not in
+/// the order in which they started; older frames can be written. 65,535 bytes at 6 Mbit/s take 87 ms.
 const LONGEST_EXCHANGE: Duration = Duration::from_millis(100);
-/// Bytes that are collected before any are written, payloads apart not counted: with those of full frames 6
-/// MB.
+/// Bytes collected before writing, not counting separate payloads; including those of full-size frames, 6 MB.
 const COLLECT: usize = 1 << 19;
-/// How many times what waits is collected at least: what stays is moved once for so many bytes less one that
-/// are written.
+/// Minimum ratio of collected bytes to the bytes kept by the last flush, which bounds the cost of moving kept
+/// bytes.
 const TIMES_KEPT: usize = 4;
 
-/// A point of capture.
+/// A capture point.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InterfaceBlock {
-    /// Name, as packet analysers show it.
+    /// Name shown by packet analysers.
     pub name: String,
     /// First header of the frames.
     pub link_type: LinkType,
 }
 
-/// The link type of an interface: the first header of its frames.
+/// Link type of an interface: the first header of its frames.
 // spec: tcpdump.org/linktypes - numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u16)]
@@ -50,7 +48,7 @@ pub enum LinkType {
     Radiotap = 127,
 }
 
-/// A frame that has not been written yet: when it began, and where its block lies.
+/// A frame not written yet: its start time, and the position of its block.
 #[derive(Clone, Copy, Debug)]
 struct PendingBlock {
     at: Instant,
@@ -59,21 +57,21 @@ struct PendingBlock {
     apart: Apart,
 }
 
-/// A writer of a pcapng file.
+/// Writer of a pcapng file.
 #[derive(Debug)]
 pub struct Writer<W> {
     out: CaptureOutput<W>,
     snaplen: usize,
     waiting: Vec<PendingBlock>,
     blocks: Buffer,
-    /// Bytes of blocks at which the old ones are written.
+    /// Number of block bytes that triggers writing old blocks.
     full: usize,
     register: PayloadRegister,
     frames: Vec<u64>,
 }
 
 impl<W: Write> Writer<W> {
-    /// Starts a capture at the given points. At most `snaplen` bytes of each frame are kept; zero keeps all.
+    /// Starts a capture at the given points. Captures at most `snaplen` bytes per frame; zero captures all.
     pub fn new(out: W, application: &str, interfaces: &[InterfaceBlock], snaplen: u32) -> Self {
         let mut blocks = Vec::new();
         block(&mut blocks, SECTION_HEADER, |b| {
@@ -106,7 +104,7 @@ impl<W: Write> Writer<W> {
         writer
     }
 
-    /// Adds a frame that began at `at`, which is at or before `now`. No later call may have an earlier `now`.
+    /// Adds a frame that started at `at`, which is at or before `now`. `now` must not decrease between calls.
     #[inline]
     pub fn frame(&mut self, now: Instant, interface: u32, at: Instant, build: impl FnOnce(&mut Body<'_>)) {
         let begin = self.blocks.len();
@@ -136,15 +134,14 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// Writes all frames that began before `until`, the oldest first and those of one time in the order they
-    /// came.
+    /// Writes all frames that started before `until`, in order of time; frames with equal times in the order
+    /// added.
     #[inline(never)]
     fn flush(&mut self, until: Instant) {
         self.waiting.sort_by_key(|w| w.at);
         let old = self.waiting.partition_point(|w| w.at < until);
         let blocks = self.blocks.all();
-        // Bytes that lie side by side, as the end of a frame and the head of the next mostly do, are one
-        // piece.
+        // Contiguous bytes, usually the end of one frame and the head of the next, are written as one piece.
         let mut run = 0..0;
         for &PendingBlock { begin, end, apart, .. } in &self.waiting[..old] {
             if begin != run.end {
@@ -164,10 +161,10 @@ impl<W: Write> Writer<W> {
         self.full = COLLECT.max(TIMES_KEPT * self.blocks.len());
     }
 
-    /// Moves what waits to the beginning, in the order in which it came.
+    /// Moves the pending blocks to the start, in the order added.
     fn keep(&mut self) {
         let mut end = 0;
-        // Frames that lie side by side are moved together.
+        // Contiguous frames are moved together.
         self.waiting.sort_unstable_by_key(|w| w.begin);
         let mut first = 0;
         while let Some(from) = self.waiting.get(first).map(|w| w.begin) {
@@ -188,9 +185,9 @@ impl<W: Write> Writer<W> {
         self.blocks.truncate(end);
     }
 
-    /// Writes the remaining frames and the statistics. Returns the number of frames at each point, and the
-    /// length of the file in bytes. `left_out` is the number of frames per point that were never passed in; a
-    /// missing entry means none.
+    /// Writes the remaining frames and the statistics. Returns the number of frames per point, and the file
+    /// length in bytes. `left_out` is the number of frames per point that were never added; missing entries
+    /// count as zero.
     pub fn finish(mut self, end: Instant, left_out: &[u64]) -> io::Result<(Vec<u64>, u64)> {
         self.flush(Instant::NEVER);
         let mut blocks = Vec::new();
@@ -212,7 +209,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// The head of a block with a frame as bytes.
+/// Encodes the head of a block in little-endian order.
 #[inline(always)]
 fn little(words: [u32; HEAD / 4]) -> [u8; HEAD] {
     let mut bytes = [0; HEAD];
@@ -222,7 +219,7 @@ fn little(words: [u32; HEAD / 4]) -> [u8; HEAD] {
     bytes
 }
 
-/// A time as blocks have it: the upper half first.
+/// Encodes a timestamp, upper half first.
 fn time(at: Instant) -> [u8; 8] {
     let nanos = at.nanos();
     let mut bytes = [0; 8];

@@ -1,4 +1,4 @@
-//! The fixed data of a capture: points, addresses, channels, and the beacons of access points.
+//! Fixed data of a capture: points, addresses, channels, and the beacons of access points.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -18,14 +18,14 @@ use super::pcapng::{InterfaceBlock, LinkType};
 use crate::scenario::{Attachment, Role, Scenario, Wifi};
 use crate::world::{DevLayout, WorldLayout};
 
-/// The point that stands for all of them.
+/// Name that selects all points.
 const ALL: &str = "all";
 
-/// Address of the group that frames are sent to, by version of IP.
-// spec: rfc2365 6.1 - of local scope; rfc4291 2.7 - a transient one of this link.
+/// IPv4 and IPv6 multicast group of group-addressed frames.
+// spec: rfc2365 6.1 - local scope; rfc4291 2.7 - transient, link-local.
 const GROUP: (Ipv4Addr, Ipv6Addr) = (Ipv4Addr::new(239, 0, 0, 1), Ipv6Addr::new(0xff12, 0, 0, 0, 0, 0, 0, 1));
 
-/// A place that can be watched.
+/// A capture location.
 #[derive(Clone, Copy)]
 enum Place {
     Air(usize),
@@ -34,7 +34,7 @@ enum Place {
     Host(usize),
 }
 
-/// All points of a scenario under their names: channels, Wi-Fi interfaces, wired links, wired interfaces.
+/// Returns all points of a scenario by name: channels, Wi-Fi interfaces, wired links, wired interfaces.
 fn places(scenario: &Scenario, layout: &WorldLayout) -> Vec<(String, Place)> {
     let air = |(n, c): (usize, &crate::scenario::Channel)| (format!("air-{}", c.name), Place::Air(n));
     let name = |interface: IfId| {
@@ -52,7 +52,7 @@ fn places(scenario: &Scenario, layout: &WorldLayout) -> Vec<(String, Place)> {
     airs.chain(devs).chain(links).chain(wired.into_iter().map(host)).collect()
 }
 
-/// Names of all points of a scenario.
+/// Returns the names of all points of a scenario.
 pub fn point_names(scenario: &Scenario) -> Vec<String> {
     places(scenario, &crate::world::layout(scenario)).into_iter().map(|(name, _)| name).collect()
 }
@@ -66,18 +66,18 @@ struct Dev {
     beacon: Vec<u8>,
 }
 
-/// The fixed data of a world that captures show.
+/// Fixed data of a world for captures.
 #[derive(Debug)]
 pub struct Topology {
     points: Vec<InterfaceBlock>,
     airs: Vec<Option<u32>>,
-    /// By link: its two wires have one point.
+    /// Point of each link; both of its wires share it.
     links: Vec<Option<u32>>,
-    /// By interface.
+    /// Point of each interface.
     hosts: Vec<Option<u32>>,
     devs: Vec<Dev>,
     wires: Vec<[IfId; 2]>,
-    /// By address, which is the number of its interface.
+    /// IP addresses by model address, which is the interface number.
     addresses: Vec<(Ipv4Addr, Ipv6Addr)>,
     tunings: Vec<Tuning>,
     timings: Vec<Timing>,
@@ -85,7 +85,7 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// The data of a scenario, for captures at the points `wanted`.
+    /// Builds the data of a scenario, for captures at the points `wanted`.
     pub fn new(scenario: &Scenario, layout: &WorldLayout, wanted: &[String]) -> Result<Self, String> {
         let places = places(scenario, layout);
         if let Some(unknown) = wanted.iter().find(|w| *w != ALL && places.iter().all(|(name, _)| name != *w))
@@ -149,34 +149,34 @@ impl Topology {
         Ok(scene)
     }
 
-    /// The captured points.
+    /// Returns the captured points.
     pub fn points(&self) -> &[InterfaceBlock] {
         &self.points
     }
-    /// The point of a channel, if it is captured.
+    /// Returns the point of a channel, if captured.
     pub fn air(&self, channel: ChannelId) -> Option<u32> {
         self.airs[channel.index()]
     }
-    /// The point of a device, if it is captured.
+    /// Returns the point of a device, if captured.
     pub fn dev(&self, dev: DevId) -> Option<u32> {
         self.devs[dev.index()].point
     }
-    /// The point of a wire's link, if it is captured.
+    /// Returns the point of a wire's link, if captured.
     #[inline]
     pub fn wire(&self, wire: WireId) -> Option<u32> {
         self.links[wire.index() / 2]
     }
-    /// The point of the interface at one end of a wire, if it is captured; end 0 is the sending end.
+    /// Returns the point of the interface at one end of a wire, if captured. End 0 is the sending end.
     #[inline]
     pub fn host(&self, wire: WireId, end: usize) -> Option<u32> {
         self.hosts[self.wires[wire.index()][end].index()]
     }
-    /// MAC addresses of a wire's ends, the sending end first.
+    /// Returns the MAC addresses of a wire's ends, sending end first.
     pub fn ends(&self, wire: WireId) -> [Mac; 2] {
         self.wires[wire.index()].map(Mac::of)
     }
-    /// Source and destination address of a packet. An address that no interface has is unspecified; only the
-    /// bytes of an external host's packet contain it.
+    /// Returns the source and destination address of a packet. Addresses outside the scenario are
+    /// unspecified; only the bytes of an external host's packet contain them.
     pub fn addresses(&self, p: &Headers) -> [IpAddr; 2] {
         let of = |addr: Addr| {
             let (v4, v6) = match addr.index().checked_sub(self.addresses.len()) {
@@ -191,45 +191,45 @@ impl Topology {
         };
         [of(p.src), of(p.dst)]
     }
-    /// A device's MAC address.
+    /// Returns a device's MAC address.
     pub fn mac(&self, dev: DevId) -> Mac {
         self.devs[dev.index()].mac
     }
-    /// Whether a device is an access point.
+    /// Returns true if a device is an access point.
     pub fn is_ap(&self, dev: DevId) -> bool {
         self.devs[dev.index()].ap
     }
-    /// The devices that a device exchanges frames with.
+    /// Returns the devices that a device exchanges frames with.
     pub fn peers(&self, dev: DevId) -> impl Iterator<Item = DevId> {
         self.devs[dev.index()].peers.iter().copied()
     }
-    /// A station's association identifier.
+    /// Returns a station's AID.
     pub fn aid(&self, station: DevId) -> u16 {
         let ap = self.devs[station.index()].peers.first().map(|ap| &self.devs[ap.index()].peers);
         let place = ap.and_then(|stations| stations.iter().position(|&dev| dev == station));
         aid(PeerId::from_index(place.unwrap_or_default()))
     }
 
-    /// Band and number of a channel, for the radiotap header.
+    /// Returns the band and number of a channel, for the radiotap header.
     pub fn tuning(&self, channel: ChannelId) -> Tuning {
         self.tunings[channel.index()]
     }
-    /// Encryption of data frames on a channel.
+    /// Returns the encryption of data frames on a channel.
     pub fn cipher(&self, channel: ChannelId) -> Cipher {
         self.ciphers[channel.index()]
     }
-    /// The beacon body of an access point after the timestamp.
+    /// Returns the beacon body of an access point after the timestamp.
     pub fn beacon(&self, dev: DevId) -> &[u8] {
         &self.devs[dev.index()].beacon
     }
 
-    /// Duration of a control frame of `bytes` bytes on the channel of a PPDU.
+    /// Returns the duration of a control frame of `bytes` bytes on the channel of a PPDU.
     pub fn control_duration(&self, view: &PpduView<'_>, rate: PhyRate, bytes: u32) -> Duration {
         ppdu_duration(rate, bytes, self.timings[view.tried.channel.index()].band)
     }
 
-    /// Time from the end of a PPDU to the end of the response that it asks for.
-    // spec: ieee80211-2016 9.2.5.2 - the duration field of a frame outside a protected TXOP.
+    /// Returns the time from the end of a PPDU to the end of its response.
+    // spec: ieee80211-2016 9.2.5.2 - Duration field of a frame outside a protected TXOP.
     pub fn answer_time(&self, view: &PpduView<'_>) -> Duration {
         let timing = self.timings[view.tried.channel.index()];
         let rate = control_rate(PhyRate::of_code(view.rate).expect("rates are shown by their own codes"));
@@ -243,12 +243,12 @@ impl Topology {
     }
 }
 
-/// What the beacon of an access point says; nothing for a station.
+/// Returns the beacon body of an access point; empty for a station.
 fn beacon(scenario: &Scenario, layout: &WorldLayout, dev: &DevLayout, tunings: &[Tuning]) -> Vec<u8> {
     let channel = &scenario.channels[dev.channel.index()];
     let (Some(interval), true) = (channel.beacon_interval, dev.ap) else { return Vec::new() };
     let mut edca = EdcaSet::STATION;
-    // A station has its parameters from this beacon; so the beacon has them from a station.
+    // Stations use the EDCA parameters of this beacon, so they are taken from one of its stations.
     if let Some(station) = dev.peers.first() {
         let wanted = wifi_of(scenario, layout.devs[station.index()].interface).edca;
         for ac in Ac::ALL {

@@ -1,5 +1,4 @@
-//! The half of a capture beside the world: it keeps state that the trace does not contain, and selects the
-//! frames.
+//! First half of a capture, next to the world: keeps state that is not in the trace, and selects frames.
 
 use std::sync::Arc;
 
@@ -19,7 +18,7 @@ pub struct Watcher {
     memory: MemoryFile,
     from: Instant,
     until: Instant,
-    /// Bytes of a packet that a frame of it can show.
+    /// Maximum number of bytes of a packet that its frame can contain.
     shown: usize,
     left_out: Vec<u64>,
 }
@@ -32,8 +31,8 @@ impl Watcher {
         Self { memory: MemoryFile::new(layout), scene, from, until, shown, left_out }
     }
 
-    /// Copies a frame into a batch, if a point shows the frame. If the batch is full, the frame is left out
-    /// and counted; the other frames are as if it had been written.
+    /// Copies a frame into a batch, if a point captures it. If the batch is full, the frame is omitted and
+    /// counted; other frames are not affected.
     pub fn take(&mut self, now: Instant, what: &FrameView<'_>, into: &mut FrameBatch) {
         match what {
             FrameView::Air(view) => self.take_air(now, view, into),
@@ -70,12 +69,12 @@ impl Watcher {
         }
     }
 
-    /// By point, the number of frames left out because a batch was full.
+    /// Returns the number of frames omitted because a batch was full, by point.
     pub fn left_out(&self) -> &[u64] {
         &self.left_out
     }
 
-    /// Takes note of an exchange: the numbers for its frames, if they are wanted.
+    /// Records an exchange. Returns the numbers for its frames if a point captures it.
     pub(super) fn air(&mut self, view: &PpduView<'_>) -> Option<Numbers> {
         let begun = view.guard.as_ref().map_or(view.tried.start, |g| g.rts.unwrap_or(g.cts));
         let is_unanswered = view.guard.as_ref().is_some_and(|guard| !guard.answered);
@@ -83,7 +82,7 @@ impl Watcher {
         self.wants(begun).then_some(numbers)
     }
 
-    /// The point of a packet on a wire, or at one end of it, if it is wanted.
+    /// Returns the point that captures a packet on a wire or at one end of it, if any.
     #[inline]
     pub(super) fn point(&self, now: Instant, what: &FrameView<'_>) -> Option<u32> {
         let scene = &self.scene;
@@ -96,7 +95,7 @@ impl Watcher {
         point.filter(|_| self.wants(now))
     }
 
-    /// Where the packets of an exchange are that it took note of.
+    /// Returns the packets of a recorded exchange.
     pub(super) fn inside<'a>(&'a self, view: &'a PpduView<'a>) -> InWorld<'a> {
         InWorld { memory: &self.memory, view }
     }
@@ -106,15 +105,15 @@ impl Watcher {
     }
 }
 
-/// A connection of the model that begins is told with the batch, as all its segments are written by what its
-/// ends say then.
+/// Adds the start of a modelled connection to the batch, because all its segments are written according to
+/// the SYNs of both ends.
 fn opens(p: &Headers<'_>, into: &mut FrameBatch) {
     if p.tcp.is_some_and(|header| header.flags.has(TcpFlags::SYN)) {
         into.begin(*p);
     }
 }
 
-/// The packets of a world, including those that have left it.
+/// Packets of a world, including those that have left it.
 #[derive(Clone, Copy, Debug)]
 pub struct InWorld<'a> {
     memory: &'a MemoryFile,

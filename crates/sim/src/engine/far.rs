@@ -1,38 +1,36 @@
-//! A heap of keys.
+//! Heap of keys.
 
-/// Few levels, and the keys compared on one of them lie together.
+/// A wide heap has few levels, and the keys compared at one level are adjacent.
 const ARITY: usize = 4;
 /// Greater than any key.
 const NONE: u64 = u64::MAX;
 
-/// Keys that are due later.
+/// Keys of later timers.
 #[derive(Debug)]
 pub(super) struct Far {
-    /// A heap of [`ARITY`] branches, least key first, and after it [`ARITY`] of [`NONE`] at least: branches
-    /// are always read in fours.
+    /// Heap with [`ARITY`] branches, least key first, followed by at least [`ARITY`] times [`NONE`], because
+    /// all branches of a node are always read.
     heap: Vec<u64>,
     len: usize,
 }
 
 impl Default for Far {
-    /// No keys.
     fn default() -> Self {
         Self { heap: vec![NONE; ARITY], len: 0 }
     }
 }
 
 impl Far {
-    /// Number of keys.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// The least key; the greatest number if there is none.
+    /// Returns the least key, or [`NONE`] if the heap is empty.
     pub(super) fn first(&self) -> u64 {
         self.heap[0]
     }
 
-    /// Takes the least key; there must be one.
+    /// Removes and returns the least key. The heap must not be empty.
     pub(super) fn pop(&mut self) -> u64 {
         let first = self.heap[0];
         self.len -= 1;
@@ -43,7 +41,7 @@ impl Far {
         first
     }
 
-    /// Puts a key at the end or above it, where it belongs.
+    /// Adds a key and restores the heap order upwards.
     #[inline(never)]
     pub(super) fn add(&mut self, key: u64) {
         let mut at = self.len;
@@ -62,13 +60,13 @@ impl Far {
         self.heap[at] = key;
     }
 
-    /// Puts a key at the top, whose own is gone, or below it, where it belongs.
+    /// Replaces the key at the top and restores the heap order downwards.
     fn sink(&mut self, key: u64) {
         let mut at = 0;
         while at * ARITY + 1 < self.len
             && let Some(&[a, b, c, d]) = self.heap[at * ARITY + 1..].first_chunk()
         {
-            // Choices of values, not jumps: which branch it is could hardly be foreseen.
+            // Selections instead of branches, because the branch predictor could not predict them.
             let (left, n) = if b < a { (b, 2) } else { (a, 1) };
             let (right, m) = if d < c { (d, 4) } else { (c, 3) };
             let (child, n) = if right < left { (right, m) } else { (left, n) };

@@ -1,36 +1,34 @@
-//! Keys in their order: the least in a sorted list, the others in a heap.
+//! Ordered set of keys: the least keys in a sorted list, the others in a heap.
 //!
-//! What an event arms is mostly due before nearly all else that waits. In a sorted list whose end is its
-//! least key, such a key passes one or two others, and the least is taken off without a look at the rest. The
-//! list is short: what it has no place for goes into a heap, and comes back when the list is empty.
+//! Timers armed by an event are usually due before most others. In a list sorted with the least key last,
+//! such a key passes one or two others, and the least key is removed without touching the rest. The list is
+//! short: keys that do not fit go to the heap, and return when the list is empty.
 
 use super::far::Far;
 
-/// Places in the list.
+/// Capacity of the list.
 const NEAR: usize = 32;
-/// How many keys a full list keeps, and an empty one takes from the heap.
+/// Number of keys that stay in a full list, and that move from the heap to an empty list.
 const HALF: usize = NEAR / 2;
 
-/// A set of keys.
 #[derive(Debug)]
 pub(super) struct Keys {
-    /// The greatest key first.
+    /// Sorted list, greatest key first.
     near: [u64; NEAR],
     len: usize,
-    /// Greater than the keys of the list, and none in the heap is less.
+    /// Greater than all keys of the list, and at most the least key of the heap.
     bound: u64,
     far: Far,
 }
 
 impl Default for Keys {
-    /// None.
     fn default() -> Self {
         Self { near: [0; NEAR], len: 0, bound: u64::MAX, far: Far::default() }
     }
 }
 
 impl Keys {
-    /// The least key.
+    /// Returns the least key.
     #[inline(always)]
     pub(super) fn first(&mut self) -> Option<u64> {
         if self.len == 0 {
@@ -39,14 +37,14 @@ impl Keys {
         self.near.get(self.len.wrapping_sub(1)).copied()
     }
 
-    /// Takes off the least key, which [`Keys::first`] has just given.
+    /// Removes the least key, which [`Keys::first`] has just returned.
     #[inline(always)]
     pub(super) fn drop_first(&mut self) {
         debug_assert!(self.len > 0, "a key that was given");
         self.len -= 1;
     }
 
-    /// Adds a key, which is less than `u64::MAX`.
+    /// Adds a key, which must be less than `u64::MAX`.
     #[inline(always)]
     pub(super) fn add(&mut self, key: u64) {
         if self.len == NEAR {
@@ -55,7 +53,7 @@ impl Keys {
         if key >= self.bound {
             return self.far.add(key);
         }
-        // From the end on, each lesser key moves up by one place.
+        // From the end, moves each lesser key up by one place.
         let Some(places) = self.near.get_mut(..=self.len) else { return };
         let mut places = places.iter_mut().rev();
         let Some(mut free) = places.next() else { return };
@@ -70,7 +68,7 @@ impl Keys {
         *free = key;
     }
 
-    /// The list is empty.
+    /// Refills the empty list from the heap.
     #[cold]
     #[inline(never)]
     fn refill(&mut self) {
@@ -81,7 +79,7 @@ impl Keys {
         self.bound = self.far.first();
     }
 
-    /// The list is full.
+    /// Moves keys from the full list to the heap.
     #[cold]
     #[inline(never)]
     fn spill(&mut self) {
@@ -99,9 +97,9 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// The same as a sorted list of all, with more of them than the list holds.
+        /// Behaves like a single sorted list, with more keys than the list holds.
         #[test]
-        fn as_a_sorted_list(ops in prop::collection::vec((any::<bool>(), 0_u64..1_000), 0..600), soon in 1_u64..1_000) {
+        fn keys_equal_a_sorted_list(ops in prop::collection::vec((any::<bool>(), 0_u64..1_000), 0..600), soon in 1_u64..1_000) {
             let (mut keys, mut all) = (Keys::default(), Vec::new());
             let mut now = 0;
             for (adds, ahead) in ops {

@@ -1,9 +1,8 @@
-//! The event queue: timers by slot, popped in a total order.
+//! Event queue: timers by slot, popped in a total order.
 //!
 //! Each component with a timer owns one slot. A slot is armed for one instant at a time; arming it again
-//! replaces that. Events at the same instant are handled in the order of their slots, so the order does not
-//! depend on when they were armed. Replaced entries stay in the queue and are skipped when they are its
-//! first.
+//! replaces that instant. Events at the same instant are handled in slot order, so the order does not depend
+//! on when timers were armed. Replaced entries stay in the queue and are skipped when they come first.
 
 mod far;
 mod keys;
@@ -11,45 +10,46 @@ mod keys;
 use keys::Keys;
 use stillair_model::types::Instant;
 
-/// A component's timer.
+/// Timer of a component.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Slot(pub u32);
 
 /// All timers of a world.
 #[derive(Debug)]
 pub struct Timers {
-    /// A key is time and slot in one number, the slot in the lower bits, so that one comparison orders both.
+    /// Keys combine time and slot in one number, with the slot in the lower bits, so that one comparison
+    /// orders both.
     keys: Keys,
     slot_bits: u32,
     armed: Vec<Instant>,
 }
 
-/// The armed times of some of a world's timers, set aside while other timers run ([`Timers::swap`]).
+/// Armed timers of a world, set aside while other timers run ([`Timers::swap`]).
 #[derive(Debug, Default)]
 pub struct Pending(Keys);
 
 impl Timers {
-    /// This many timers, none of them armed.
+    /// Creates this many timers, none of them armed.
     pub fn new(slots: u32) -> Self {
         let slot_bits = u32::BITS - slots.leading_zeros();
         let armed = vec![Instant::NEVER; slots as usize];
         Self { keys: Keys::default(), slot_bits, armed }
     }
 
-    /// Exchanges the armed times with those set aside. The caller must ensure that the two sets have no timer
-    /// in common.
+    /// Swaps the armed timers with those set aside. The two sets must not have a timer in common.
     pub fn swap(&mut self, pending: &mut Pending) {
         core::mem::swap(&mut self.keys, &mut pending.0);
     }
 
-    /// No timer fires at or after this time: 11 days for 10,000 timers, and less for more timers.
+    /// Returns the horizon: no timer fires at or after this time, 11 days for 10,000 timers, less for more
+    /// timers.
     pub fn horizon(&self) -> Instant {
         Instant::from_nanos(u64::MAX >> self.slot_bits)
     }
 
     /// Arms a timer for `at`, replacing the earlier time, or disarms it with `None`.
     ///
-    /// Six of ten calls arm a timer for the time it already has; such a call costs only the comparison.
+    /// Six of ten calls arm a timer for the time it already has; such a call costs only a comparison.
     #[inline(always)]
     pub fn set(&mut self, slot: Slot, at: Option<Instant>) {
         let at = at.unwrap_or(Instant::NEVER);
@@ -74,13 +74,13 @@ impl Timers {
         }
     }
 
-    /// Time and slot of a key.
+    /// Returns time and slot of a key.
     #[inline(always)]
     fn parts(&self, key: u64) -> (Instant, Slot) {
         (Instant::from_nanos(key >> self.slot_bits), Slot((key & ((1 << self.slot_bits) - 1)) as u32))
     }
 
-    /// The time of the next timer, if one is armed. Nothing is disarmed.
+    /// Returns the time of the next timer, if any is armed, without disarming it.
     pub fn earliest(&mut self) -> Option<Instant> {
         loop {
             let key = self.keys.first()?;
@@ -133,16 +133,16 @@ mod tests {
         t.set(Slot(1), None);
         t.set(Slot(1), at(5)); // as before
         let end = Instant::from_nanos(9);
-        t.hasten(Slot(3), Instant::from_nanos(6)); // later than it is armed for
+        t.hasten(Slot(3), Instant::from_nanos(6)); // later than the armed time
         t.hasten(Slot(0), Instant::from_nanos(2));
         let fired: Vec<_> = std::iter::from_fn(|| t.pop_before(end)).map(|(i, s)| (i.nanos(), s.0)).collect();
         assert_eq!(fired, vec![(2, 0), (5, 1), (5, 3), (7, 2)]);
     }
 
     proptest! {
-        /// The same as by a look at every timer, however much is armed between two events.
+        /// Behaves like a scan over all timers, however many are armed between two events.
         #[test]
-        fn as_by_a_scan(
+        fn timers_equal_a_scan(
             slots in 1_u32..40,
             ops in prop::collection::vec((0_u8..10, 0_u32..40, 0_u64..30), 0..400),
         ) {

@@ -1,4 +1,4 @@
-//! Datagrams of a flow by the instant at which they were due: received, dropped and skipped ones.
+//! Received, dropped and skipped datagrams of a flow, by due time.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -8,41 +8,40 @@ use stillair_model::types::{Addr, Duration, FlowId, Instant, PacketKind};
 use super::{Delays, FlowRecord, Recorder, payload};
 use crate::scenario::{FlowKind, Scenario};
 
-/// Skipped datagrams that are due within this time of each other share an entry.
+/// Skipped datagrams due within this time of each other share an entry.
 const TOGETHER: Duration = Duration::from_millis(1);
 
-/// Records of a flow whose source does not block, or whose packets a network doubles. Other sources of
-/// datagrams need none.
+/// Record for a flow whose source does not block, or whose packets a network duplicates. Other datagram
+/// sources need none.
 #[derive(Clone, Debug, Default)]
 pub struct Datagrams {
-    /// The goodput is that of the datagrams due in the measured time, whenever they arrive.
+    /// True if the goodput covers the datagrams due in the measurement interval, whenever they arrive.
     by_due: bool,
-    /// Real-time media: the longest time without an arrival is reported.
+    /// True for real-time media, which report the longest time without an arrival.
     is_media: bool,
-    /// Time of the last arrival, or before the first one the start of the flow.
+    /// Time of the last arrival; before the first arrival, the start of the flow.
     last: Instant,
     longest: Duration,
-    /// Due times and numbers of datagrams that the source skipped since it sent the last one received.
+    /// Due times and counts of datagrams skipped since the source sent the last one received.
     skipped: VecDeque<(Instant, u32)>,
-    /// By sequence number: copies under way of a packet that a network has doubled, and whether one has
-    /// arrived.
+    /// Copies in flight of duplicated packets, and true if a copy has arrived, by sequence number.
     copies: BTreeMap<u32, (u32, bool)>,
 }
 
 impl Datagrams {
-    /// The record for a flow of this kind that starts at `start`. `None` if it needs none.
+    /// Creates the record for a flow of this kind that starts at `start`. `None` if the flow needs none.
     pub fn of(kind: &FlowKind, start: Instant) -> Option<Self> {
         let is_media = matches!(kind, FlowKind::Voip { .. } | FlowKind::Video(_));
         let by_due = is_media || matches!(kind, FlowKind::Udp { when_full: WhenFull::Drop, .. });
         by_due.then(|| Self { by_due, is_media, last: start, ..Self::default() })
     }
 
-    /// Returns true if datagrams count by their due time, and false if they count by their arrival.
+    /// Returns true if datagrams count by due time, false if they count by arrival.
     pub fn is_by_due(&self) -> bool {
         self.by_due
     }
 
-    /// The longest time in the measured time without an arrival, of real-time media.
+    /// Returns the longest time without an arrival in the measurement interval, for real-time media.
     pub(super) fn longest_gap_ms(&self) -> Option<f64> {
         self.is_media.then(|| self.longest.micros_f64() / 1e3)
     }
@@ -52,10 +51,10 @@ impl Datagrams {
         self.longest = self.longest.max(gap);
     }
 
-    /// A datagram has arrived that was due at `due`. Skipped ones that were due before it count with the time
-    /// until now.
-    // paper: Tene, "How NOT to Measure Latency" (2013) - coordinated omission: requests that a stalled sender
-    // leaves out are those that would have waited longest.
+    /// Records an arrived datagram that was due at `due`. Datagrams skipped before it count with the time
+    /// from their due time until now.
+    // paper: Tene, "How NOT to Measure Latency" (2013) - coordinated omission: requests omitted by a stalled
+    // sender are those that would have waited longest.
     fn arrived(&mut self, now: Instant, due: Instant, delays: &mut Delays) {
         while let Some(&(skipped, datagrams)) = self.skipped.front().filter(|(skipped, _)| *skipped < due) {
             delays.add_many(now - skipped, datagrams.into());
@@ -70,7 +69,7 @@ impl Datagrams {
         }
     }
 
-    /// A packet of this number has arrived. Returns whether it is a copy of one that arrived before.
+    /// Records an arrived packet. Returns true if a copy of it arrived before.
     fn is_copy(&mut self, seq: u32) -> bool {
         let Some((copies, arrived)) = self.copies.get_mut(&seq) else { return false };
         *copies -= 1;
@@ -81,7 +80,7 @@ impl Datagrams {
         before
     }
 
-    /// A packet of this number was dropped. Returns whether none is left of it.
+    /// Records a dropped packet. Returns true if no copy of it is left.
     fn is_lost(&mut self, seq: u32) -> bool {
         let Some((copies, arrived)) = self.copies.get_mut(&seq) else { return true };
         *copies -= 1;
@@ -93,14 +92,14 @@ impl Datagrams {
     }
 }
 
-/// Datagrams of a flow that were due in the measured time.
+/// Datagrams of a flow due in the measurement interval, by outcome.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Fates {
     pub(super) due: u64,
     pub(super) received: u64,
     /// Dropped or never sent.
     pub(super) lost: u64,
-    /// Neither received nor lost at the end of the run: in the network, or held up by a full send buffer.
+    /// Neither received nor lost at the end of the run: in the network, or delayed by a full send buffer.
     pub(super) under_way: u64,
 }
 
@@ -112,14 +111,14 @@ impl Fates {
         Self { due, received, lost, under_way: due - received - lost }
     }
 
-    /// Loss rate over all datagrams that were due, 0 to 1.
+    /// Returns the loss rate over all datagrams due, 0 to 1.
     pub(super) fn loss(self) -> Option<f64> {
         (self.due > 0).then(|| self.lost as f64 / self.due as f64)
     }
 }
 
 impl Recorder {
-    /// A datagram of `udp`, `video` or `voip` has arrived.
+    /// Records an arrived datagram of `udp`, `video` or `voip`.
     #[inline]
     pub(super) fn datagram(
         &mut self,
@@ -158,7 +157,7 @@ impl Recorder {
         }
     }
 
-    /// A packet of a flow was dropped that was sent, or due, at `sent`.
+    /// Records a dropped packet that was sent, or due, at `sent`.
     #[inline]
     pub(super) fn drops(&mut self, now: Instant, flow: FlowId, (seq, sent): (u32, Instant), missed: bool) {
         let Some(record) = self.flows.get_mut(flow.index()) else {
@@ -174,7 +173,7 @@ impl Recorder {
             record.missed += u64::from(missed);
         }
         if !missed {
-            // Before the air it is the packet of all receivers. `settle` counts what is lost there.
+            // Before the air, one packet serves all receivers. `settle` counts such losses.
             let others = record.others;
             for record in &mut self.flows[flow.index() + 1..][..others] {
                 if let Some(datagrams) = &mut record.datagrams {
@@ -184,7 +183,7 @@ impl Recorder {
         }
     }
 
-    /// A source skips datagrams that are due now.
+    /// Records datagrams due now that a source skips.
     #[cold]
     pub(super) fn skips(&mut self, now: Instant, flow: FlowId, many: u32) {
         if self.measured.contains(&now) {
@@ -197,8 +196,8 @@ impl Recorder {
         }
     }
 
-    /// A network has made a copy of a packet. Only copies of datagrams are remembered, until all have arrived
-    /// or are dropped.
+    /// Records a duplicated packet. Only copies of datagrams are tracked, until all have arrived or were
+    /// dropped.
     #[cold]
     pub(super) fn doubles(&mut self, flow: FlowId, kind: PacketKind, seq: u32) {
         if !matches!(kind, PacketKind::Udp | PacketKind::Voip) {
@@ -212,7 +211,7 @@ impl Recorder {
         }
     }
 
-    /// Takes over what sources count, at the end of a run.
+    /// Takes over the counters of the sources at the end of a run.
     pub fn settle(&mut self, scenario: &Scenario, end: Instant, all: impl Iterator<Item = (FlowId, Due)>) {
         for (flow, due) in all {
             self.flows[flow.index()].due = due;
@@ -222,8 +221,8 @@ impl Recorder {
             let first = id;
             for _ in &flow.to {
                 if flow.multicast && id > first {
-                    // One source sends for all members. Before the air it is the first member's packet that
-                    // is dropped.
+                    // One source sends for all members; drops before the air are counted for the first
+                    // member.
                     let FlowRecord { due, lost, missed, .. } = self.flows[first];
                     self.flows[id].due = due;
                     self.flows[id].lost += lost - missed;
@@ -232,7 +231,7 @@ impl Recorder {
                 self.flows[id].settle(end, end.min(stop), &self.measured);
                 if let FlowKind::Udp { payload, when_full: WhenFull::Block, .. } = flow.kind {
                     let record = &mut self.flows[id];
-                    // A backlog from the warm-up is not part of the goodput.
+                    // A backlog from the warm-up does not count as goodput.
                     record.bytes = record.bytes.min(record.due.datagrams * u64::from(payload));
                 }
                 id += 1;
@@ -242,7 +241,7 @@ impl Recorder {
 }
 
 impl FlowRecord {
-    /// Ends the record of a flow that sends until `stop`, in a run that ends at `end`.
+    /// Completes the record of a flow that sends until `stop`, in a run that ends at `end`.
     fn settle(&mut self, end: Instant, stop: Instant, measured: &core::ops::Range<Instant>) {
         let Some(datagrams) = &mut self.datagrams else { return };
         datagrams.gap_until(stop, measured);

@@ -1,19 +1,19 @@
-//! Delays of a flow's packets: a histogram with bounded memory; its quantiles are accurate to 1 %.
+//! Delay histogram with bounded memory. Quantiles are accurate to 1 %.
 
 use stillair_model::types::Duration;
 
-/// Buckets of an octave, as a power of two: each is 1/64 of its octave's beginning wide, and its middle at
-/// most 1/128 off.
+/// Log2 of the number of buckets per octave. A bucket is 1/64 of its octave's start wide, so its middle is
+/// off by at most 1/128.
 // paper: Tene, "HdrHistogram" (2012) - octaves of equally wide buckets.
 const FINE: u32 = 6;
-/// Buckets that are made at once.
+/// Buckets allocated at a time.
 const OCTAVE: u32 = 1 << FINE;
 
-/// A histogram of delays. Its memory covers the octaves between the shortest and the longest delay seen, some
-/// hundred numbers.
+/// Histogram of delays. Its memory covers the octaves between the shortest and the longest delay recorded, a
+/// few hundred numbers.
 #[derive(Clone, Debug, Default)]
 pub struct Delays {
-    /// The bucket that `counts` begins with.
+    /// Bucket of the first element of `counts`.
     first: u32,
     counts: Vec<u64>,
 }
@@ -29,7 +29,7 @@ impl Delays {
         }
     }
 
-    /// Records so many equal delays.
+    /// Records `many` equal delays.
     pub fn add_many(&mut self, delay: Duration, many: u64) {
         if many > 0 {
             self.add(delay);
@@ -38,7 +38,7 @@ impl Delays {
         }
     }
 
-    /// The upper bound of each bucket with delays, in ms, and how many delays do not exceed it.
+    /// Returns the upper bound in ms of each used bucket, with the number of delays up to it.
     pub(super) fn bounds(&self) -> impl Iterator<Item = (f64, u64)> {
         let mut seen = 0;
         (self.first..).zip(&self.counts).filter(|(_, count)| **count > 0).map(move |(bucket, count)| {
@@ -47,7 +47,7 @@ impl Delays {
         })
     }
 
-    /// Takes note of one in an octave beyond those that were met.
+    /// Extends the histogram to the octave of a bucket outside its range.
     #[cold]
     #[inline(never)]
     fn reach(&mut self, at: u32) {
@@ -74,7 +74,7 @@ impl Delays {
         }
     }
 
-    /// The quantile `part` (0 to 1) of the delays, in ms; `None` if there are no delays.
+    /// Returns the quantile `part` (0 to 1) of the delays, in ms. `None` without delays.
     pub fn quantile_ms(&self, part: f64) -> Option<f64> {
         let packets: u64 = self.counts.iter().sum();
         let rank = ((part * packets as f64).ceil() as u64).clamp(1, packets.max(1));
@@ -87,20 +87,20 @@ impl Delays {
     }
 }
 
-/// The bucket of a delay: as it is below two octaves, then 64 buckets for each doubling.
+/// Returns the bucket of a delay: one per ns in the first two octaves, then 64 per octave.
 #[inline]
 const fn bucket(ns: u64) -> u32 {
     let octave = 63 - FINE - (ns | OCTAVE as u64).leading_zeros();
     (octave << FINE) + (ns >> octave) as u32
 }
 
-/// The longest delay of a bucket in ns.
+/// Returns the longest delay of a bucket, in ns.
 fn highest(bucket: u32) -> f64 {
     let octave = (bucket >> FINE).saturating_sub(1);
     ((u64::from(bucket - (octave << FINE)) << octave) + ((1_u64 << octave) - 1)) as f64
 }
 
-/// The middle of a bucket in ns.
+/// Returns the middle of a bucket, in ns.
 fn middle(bucket: u32) -> f64 {
     let octave = (bucket >> FINE).saturating_sub(1);
     let (least, width) = (u64::from(bucket - (octave << FINE)) << octave, 1_u64 << octave);
@@ -132,15 +132,15 @@ mod tests {
     }
 
     #[test]
-    fn of_nothing_there_is_no_quantile() {
+    fn empty_histogram_has_no_quantile() {
         assert_eq!(delays(&[]).quantile_ms(0.5), None);
         assert_eq!(delays(&[0]).quantile_ms(0.99), Some(0.0));
     }
 
     proptest! {
-        /// Whatever came in whatever order: the middle of the bucket that the value of this rank is in.
+        /// For any delays in any order, a quantile is the middle of the bucket with the value of that rank.
         #[test]
-        fn a_quantile_is_right_to_a_per_cent(all in prop::collection::vec((0_u32..40).prop_flat_map(|bits| 0_u64..=1 << bits), 1..200)) {
+        fn quantile_is_accurate_to_one_percent(all in prop::collection::vec((0_u32..40).prop_flat_map(|bits| 0_u64..=1 << bits), 1..200)) {
             let (found, mut sorted) = (delays(&all), all);
             sorted.sort_unstable();
             for part in [0.5, 0.95, 0.99] {

@@ -5,47 +5,47 @@ use stillair_model::types::{DevId, Instant, PeerId, PpduKind, PpduTry};
 
 use crate::scenario::Stretch;
 
-/// The exchanges that began within a given part of a run.
+/// Exchanges that started within a part of a run.
 #[derive(Debug)]
 pub struct Exchanges {
     from: Instant,
     until: Instant,
-    /// Each try with the instant at which the exchange was over.
+    /// Each try, with the end of its exchange.
     tries: Vec<(Instant, PpduTry)>,
 }
 
-/// The Wi-Fi interfaces of a world, in the order of their device numbers.
+/// Wi-Fi interfaces of a world, indexed by device number.
 #[derive(Debug)]
 pub struct AirNames {
     /// Names of the interfaces, such as `ap.wlan0`.
     pub interfaces: Vec<String>,
-    /// Whether each interface is an access point.
+    /// True for access points.
     pub access_points: Vec<bool>,
     /// Name of each interface's channel.
     pub channels: Vec<String>,
-    /// For each interface, the devices that it exchanges frames with, by peer number.
+    /// Devices that each interface exchanges frames with, by peer number.
     pub peers: Vec<Vec<DevId>>,
 }
 
-/// The exchanges in the form that front ends read: columns of equal length, in the order in which the
-/// exchanges ended.
+/// The exchanges as reported to front ends: columns of equal length, in the order in which the exchanges
+/// ended.
 #[derive(Clone, Debug, Serialize)]
 pub struct ExchangesReport {
     from_ns: u64,
     until_ns: u64,
-    /// Names of the Wi-Fi interfaces, which the columns `from` and `to` count.
+    /// Names of the Wi-Fi interfaces, indexed by the columns `from` and `to`.
     interfaces: Vec<String>,
-    /// Which of them are access points.
+    /// True for access points, by interface.
     access_points: Vec<bool>,
-    /// The channel of each.
+    /// Channel of each interface.
     channels: Vec<String>,
     start_ns: Vec<u64>,
-    /// Duration of the PPDU alone.
+    /// Duration of the PPDU without its response.
     airtime_ns: Vec<u64>,
-    /// Its acknowledgement is over, or where none came the time in which it could have begun.
+    /// End of the response, or end of the time in which a missing response could have started.
     end_ns: Vec<u64>,
     from: Vec<usize>,
-    /// None of a beacon.
+    /// `None` for a beacon.
     to: Vec<Option<usize>>,
     ac: Vec<&'static str>,
     kind: Vec<&'static str>,
@@ -60,20 +60,20 @@ pub struct ExchangesReport {
 }
 
 impl Exchanges {
-    /// An empty record of this part of the run.
+    /// Creates an empty record of this part of the run.
     pub fn new(stretch: Stretch) -> Self {
         let at = |since| Instant::ZERO + since;
         Self { from: at(stretch.from), until: at(stretch.until), tries: Vec::new() }
     }
 
-    /// Records a try whose exchange has ended at `now`.
+    /// Records a try whose exchange ended at `now`.
     pub fn push(&mut self, now: Instant, t: &PpduTry) {
         if (self.from..self.until).contains(&t.start) {
             self.tries.push((now, *t));
         }
     }
 
-    /// The report, with the names of a world's interfaces.
+    /// Returns the report, with the interface names of a world.
     pub fn report(&self, names: AirNames) -> ExchangesReport {
         let AirNames { interfaces, access_points, channels, peers } = names;
         let mut r = ExchangesReport {

@@ -1,4 +1,4 @@
-//! The summary of a data flow: received packets, lost packets, and delays.
+//! Summary of a data flow: received packets, lost packets, and delays.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -8,23 +8,23 @@ use super::datagrams::Fates;
 use super::{FlowRecord, mbps};
 use crate::scenario::{Flow, FlowKind, QuicLoad, Scenario};
 
-/// What the scenario says of a flow to one receiver.
+/// Description of a flow to one receiver, from the scenario.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FlowAbout {
     /// Name of the flow.
     pub name: String,
-    /// Names of both ends as in the scenario, the sender first.
+    /// Names of both ends as in the scenario, sender first.
     pub ends: [String; 2],
-    /// Protocol of the flow's data. `None` for pings and page clients, which have their own summaries.
+    /// Protocol of the flow's data. `None` for pings and web clients, which have their own summaries.
     pub protocol: Option<FlowProtocol>,
-    /// Whether the flow is a ping, over ICMP or UDP.
+    /// True for pings over ICMP or UDP.
     pub pings: bool,
-    /// True for calls and video, which skip packets that do not fit into the send buffer.
+    /// True for calls and video, which skip packets that do not fit in the send buffer.
     pub skips: bool,
 }
 
 impl FlowAbout {
-    /// All flows of a scenario, one for each receiver, in the order of the world's flow numbers.
+    /// Returns all flows of a scenario, one per receiver, in the order of the world's flow numbers.
     pub fn all(scenario: &Scenario) -> Vec<Self> {
         let one = |flow: &Flow| {
             let (from, protocol) = (scenario.end_name(flow.from), FlowProtocol::of(&flow.kind));
@@ -71,51 +71,51 @@ impl FlowProtocol {
         }
     }
 
-    /// Whether a packet that is lost is lost to the application.
+    /// Returns true if a lost packet is lost to the application.
     const fn loses(self) -> bool {
         matches!(self, Self::Udp | Self::Voip)
     }
 }
 
-/// The summary of one data flow. Values that do not apply to the flow's protocol are `null`. The keys of
-/// `tcp` exist for TCP alone.
+/// Summary of one data flow. Values that do not apply to the protocol are `null`. The keys of `tcp` exist
+/// only for TCP.
 #[derive(Clone, Debug, Serialize)]
 pub struct FlowSummary {
     /// Protocol of the data.
     pub protocol: FlowProtocol,
-    /// Name of the end that sends the data.
+    /// Name of the sender.
     pub from: String,
-    /// Name of the end that receives the data.
+    /// Name of the receiver.
     pub to: String,
-    /// Goodput in the measured time, in Mbit/s: UDP payload received, or bytes of a stream that the receiver
-    /// read. Calls, video and UDP that drops count datagrams due in the measured time; UDP that blocks counts
+    /// Goodput in the measurement interval, in Mbit/s: UDP payload received, or stream bytes read by the
+    /// receiver. Calls, video and UDP that drops count datagrams due in the interval; UDP that blocks counts
     /// arrivals, but no more than was due.
     pub goodput_mbps: f64,
-    /// Datagrams due in the measured time: received, lost and under way.
+    /// Datagrams due in the measurement interval: received, lost and in flight.
     pub due: Option<u64>,
-    /// Datagrams due in the measured time and received by the end of the run.
+    /// Datagrams due in the measurement interval and received by the end of the run.
     pub packets: Option<u64>,
-    /// Datagrams due in the measured time that were dropped anywhere, or that the sender left out.
+    /// Datagrams due in the measurement interval that were dropped anywhere or omitted by the sender.
     pub lost: Option<u64>,
-    /// Lost datagrams that a call or video skipped, because the send buffer was full.
+    /// Lost datagrams that a call or video skipped because the send buffer was full.
     pub skipped: Option<u64>,
     /// Lost datagrams that never entered the socket of a `udp` source.
     pub unsent: Option<u64>,
-    /// Datagrams due in the measured time and neither received nor lost at the end of the run.
+    /// Datagrams due in the measurement interval and neither received nor lost at the end of the run.
     pub under_way: Option<u64>,
-    /// Loss rate: lost datagrams over those due, 0 to 1.
+    /// Loss rate: lost datagrams divided by those due, 0 to 1.
     pub loss: Option<f64>,
-    /// Longest time without an arrival within the measured time in ms, of calls and video.
+    /// Longest time without an arrival within the measurement interval, in ms, for calls and video.
     pub longest_gap_ms: Option<f64>,
-    /// Median one-way delay in ms of the data packets. It starts when a datagram was due, for QUIC at the
-    /// write to the socket, for TCP when the segment is handed to IP, and ends at the receiving host. A
+    /// Median one-way delay of the data packets, in ms. The delay starts when a datagram is due (QUIC: when
+    /// it is written to the socket, TCP: when the segment is handed to IP) and ends at the receiving host. A
     /// skipped datagram counts with the time until a newer one arrives.
     pub delay_p50_ms: Option<f64>,
     /// 95th percentile of the one-way delay in ms.
     pub delay_p95_ms: Option<f64>,
     /// 99th percentile of the one-way delay in ms.
     pub delay_p99_ms: Option<f64>,
-    /// Counters that only TCP has.
+    /// TCP counters.
     #[serde(flatten)]
     pub tcp: Option<TcpSummary>,
 }
@@ -129,7 +129,7 @@ pub struct TcpSummary {
     pub timeouts: u32,
     /// Tail loss probes (RFC 8985), over the whole run.
     pub tlp_probes: u32,
-    /// Segments that the sender knows to have been delivered, over the whole run.
+    /// Segments known to the sender as delivered, over the whole run.
     pub delivered: u32,
     /// Bytes acknowledged, over the whole run.
     pub bytes_acked: u64,
@@ -150,8 +150,8 @@ impl From<&TcpInfo> for TcpSummary {
     }
 }
 
-/// The summaries of all flows that carry data, by name, of a run of which so many seconds were measured;
-/// `tcp` is what their senders count, by the position of the flow.
+/// Returns the summaries of all data flows by name. `seconds` is the length of the measurement interval;
+/// `tcp` holds the sender's counters by flow.
 pub(super) fn flow_summaries(
     about: &[FlowAbout],
     records: &[FlowRecord],

@@ -1,14 +1,13 @@
-//! A hash over the whole trace: runs with equal events at equal times have equal hashes.
+//! Hash over the whole trace: runs with equal events at equal times have equal hashes.
 
 use stillair_model::types::{Instant, QuicTrace, TraceEvent};
 
-/// The running hash. Each word is mixed in by multiplication and rotation, which is cheap enough for every
-/// run.
+/// Running hash. Mixes in each word by multiplication and rotation, cheap enough to be always on.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TraceHash(u64);
 
 impl TraceHash {
-    /// Mixes in one event.
+    /// Adds one event.
     #[inline(always)]
     pub fn add(&mut self, now: Instant, what: &TraceEvent) {
         if let Some(words) = Self::words(now, what) {
@@ -16,13 +15,13 @@ impl TraceHash {
         }
     }
 
-    /// Mixes in what an event was made of.
+    /// Adds the words of one event.
     #[inline]
     pub(super) fn mix_event(&mut self, words: [u64; 2]) {
         words.into_iter().for_each(|word| self.mix(word));
     }
 
-    /// What is mixed in of an event, if anything is.
+    /// Returns the words of an event, or `None` if the event is not hashed.
     #[inline(always)]
     pub(super) fn words(now: Instant, what: &TraceEvent) -> Option<[u64; 2]> {
         let (low, high) = match *what {
@@ -30,7 +29,7 @@ impl TraceHash {
                 (pack(1, flow.0, kind as u64), u64::from(seq) << 32 | u64::from(len))
             }
             TraceEvent::Read { flow, forth, bytes } => (pack(4, flow.0, u64::from(forth)), u64::from(bytes)),
-            // What becomes of them counts: they are sent, dropped or answered.
+            // Not hashed, because their consequences are: packets sent, dropped or answered.
             TraceEvent::Asked { .. }
             | TraceEvent::Skipped { .. }
             | TraceEvent::Doubled { .. }
@@ -59,13 +58,13 @@ impl TraceHash {
         self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 
-    /// The hash so far.
+    /// Returns the hash so far.
     pub const fn finish(self) -> u64 {
         self.0 ^ self.0 >> 32
     }
 }
 
-/// Of what happens to a QUIC connection.
+/// Returns the words of a QUIC event.
 #[inline]
 fn quic(flow: u32, what: QuicTrace) -> (u64, u64) {
     let (kind, high) = match what {
@@ -145,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_differs_shows() {
+    fn any_difference_changes_the_hash() {
         let one = |what| hash(&[(1_000, what)]);
         let mut all = vec![
             hash(&[]),

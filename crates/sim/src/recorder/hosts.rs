@@ -7,31 +7,31 @@ use stillair_model::types::{Duration, FlowId};
 
 use super::Delays;
 
-/// Flow numbers of external hosts' packets. These flows come after the flows of the scenario, one for each
-/// pair of hosts. All modelled hosts together count as one host.
+/// Flow numbers of external hosts' packets. These flows follow those of the scenario, one per pair of hosts.
+/// All modelled hosts count as one host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct HostFlows {
     first: u32,
     hosts: u32,
 }
 
-/// Most external hosts whose flows are told one by one, as there is one for each pair.
+/// Maximum number of external hosts with named flows, because every pair has a flow.
 const NAMED: usize = 64;
 
 impl HostFlows {
-    /// Flow numbers for this many external hosts, after this many flows of the scenario.
+    /// Numbers the flows of `hosts` external hosts behind the scenario's `flows`.
     pub fn new(flows: usize, hosts: usize) -> Self {
         Self { first: flows as u32, hosts: hosts as u32 }
     }
 
-    /// The flow from one host to another; `None` stands for a modelled host.
+    /// Returns the flow from one host to another. `None` is any modelled host.
     pub fn flow(self, from: Option<u32>, to: Option<u32>) -> FlowId {
         let [from, to] = [from, to].map(|host| host.unwrap_or(self.hosts));
         FlowId(self.first + from * (self.hosts + 1) + to)
     }
 
-    /// Names of all these flows in order, such as `a to b`; `model` stands for any modelled host. Empty if
-    /// there are more than 64 external hosts.
+    /// Returns the names of all these flows in order, such as `a to b`; `model` is any modelled host. Empty
+    /// with more than 64 external hosts.
     pub fn names(hosts: &[String]) -> Vec<String> {
         if hosts.is_empty() || hosts.len() > NAMED {
             return Vec::new();
@@ -40,7 +40,7 @@ impl HostFlows {
         all().flat_map(|from| all().map(move |to| format!("{from} to {to}"))).collect()
     }
 
-    /// The hosts at its ends, if it is such a flow.
+    /// Returns the hosts at the ends of such a flow, or `None` for other flows.
     pub(crate) fn ends(self, flow: FlowId) -> Option<[Option<usize>; 2]> {
         let pair = flow.0.checked_sub(self.first)?;
         let all = self.hosts + 1;
@@ -48,7 +48,7 @@ impl HostFlows {
     }
 }
 
-/// What was seen of an external host in one direction, in the time that is measured.
+/// Packets of an external host in one direction, in the measurement interval.
 #[derive(Clone, Debug, Default)]
 struct HostRecord {
     packets: u64,
@@ -61,12 +61,12 @@ struct HostRecord {
 #[derive(Clone, Debug, Default)]
 pub struct HostRecords {
     flows: HostFlows,
-    /// By host: what it sent, and what it got.
+    /// Packets from each host, and packets to it.
     by_host: Vec<[HostRecord; 2]>,
 }
 
 impl HostRecords {
-    /// Empty records for hosts with these flow numbers.
+    /// Creates empty records for hosts with these flow numbers.
     pub fn new(flows: HostFlows) -> Self {
         Self { flows, by_host: vec![Default::default(); flows.hosts as usize] }
     }
@@ -80,7 +80,7 @@ impl HostRecords {
         }
     }
 
-    /// Records a packet that reached its end.
+    /// Records a packet that reached its destination.
     #[cold]
     pub fn delivered(&mut self, flow: FlowId, len: u32, delay: Duration) {
         self.of(flow, |record| {
@@ -96,24 +96,24 @@ impl HostRecords {
         self.of(flow, |record| record.lost += 1);
     }
 
-    /// The summaries by host name.
+    /// Returns the summaries by host name.
     pub fn summaries(&self, names: &[String]) -> BTreeMap<String, HostSummary> {
         let one = |[from, to]: &[HostRecord; 2]| HostSummary { from: from.into(), to: to.into() };
         names.iter().cloned().zip(self.by_host.iter().map(one)).collect()
     }
 }
 
-/// TCP and UDP payload of delivered packets of external hosts in the measured time, in bytes. Data that TCP
-/// delivers twice counts twice.
+/// TCP and UDP payload of external hosts' packets delivered in the measurement interval, in bytes. Data that
+/// TCP delivers twice counts twice.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Payload {
-    /// By host: sent to and by the host.
+    /// Payload sent to and by each host.
     pub by_host: Vec<u64>,
-    /// Of all packets.
+    /// Payload of all packets.
     pub total: u64,
 }
 
-/// The summary of an external host.
+/// Summary of an external host.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct HostSummary {
     /// Packets sent by the host.
@@ -122,7 +122,7 @@ pub struct HostSummary {
     pub to: HostTraffic,
 }
 
-/// Packets of an external host in one direction, in the measured time.
+/// Packets of an external host in one direction, in the measurement interval.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct HostTraffic {
     /// Packets delivered within the model.
@@ -131,7 +131,7 @@ pub struct HostTraffic {
     pub bytes: u64,
     /// Packets dropped.
     pub lost: u64,
-    /// Median delay in ms from entering the model to delivery.
+    /// Median delay from entering the model to delivery, in ms.
     pub delay_p50_ms: Option<f64>,
     /// 95th percentile of this delay in ms.
     pub delay_p95_ms: Option<f64>,

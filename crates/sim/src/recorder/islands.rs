@@ -1,11 +1,11 @@
-//! The trace of a world whose islands run one after the other or in parallel. Each island keeps its trace;
-//! the whole is hashed in the order of a single world.
+//! Trace of a world whose islands run one after another or in parallel. Each island keeps its own trace; the
+//! combined trace is hashed in the order of a single world.
 //!
-//! A single world orders its timers by time and slot and always handles the first armed one. Timers of an
-//! island are armed only by that island. So the next event is the first among the islands' next events, and
-//! merging them restores the single order. Events without a trace count too: a timer that such an event armed
-//! for the same instant comes after it, even with a lower slot. So an event is identified by its time and the
-//! highest slot that its island has handled at that time.
+//! A single world orders its timers by time and slot, and always handles the first armed timer. An island's
+//! timers are armed only by that island, so the next event is the first among the islands' next events, and
+//! merging them restores the order of a single world. Events without a trace matter too: a timer that such an
+//! event armed for the same instant fires after it, even with a lower slot. Events are therefore identified
+//! by their time and the highest slot that their island has handled at that time.
 
 use stillair_model::types::{Instant, Sink, TraceEvent};
 
@@ -16,38 +16,37 @@ use super::hash::TraceHash;
 #[derive(Clone, Copy, Debug)]
 pub struct Traced {
     at: Instant,
-    /// The highest slot that was handled at that time.
+    /// Highest slot handled at that time.
     slot: u32,
-    /// So many sockets were opened, and else this is what is hashed.
+    /// Number of sockets opened; if 0, the entry is a hashed event.
     opened: u32,
     words: [u64; 2],
 }
 
-/// A reader of the trace that keeps what the hash needs: the hashed words of each event, and the order of the
-/// events.
+/// Trace sink that keeps the input of the hash: the words of each event, in order.
 #[derive(Debug, Default)]
 pub struct Log {
     at: Instant,
     slot: u32,
-    /// The entries so far.
+    /// Entries so far.
     pub kept: Vec<Traced>,
 }
 
 impl Log {
-    /// Starts a turn of an island: all later entries come after all earlier ones.
+    /// Starts a turn of an island, whose time may be earlier than that of the last event.
     pub fn turns(&mut self) {
         self.at = Instant::NEVER;
     }
 
-    /// Starts an event: later entries belong to the event of this slot.
+    /// Starts an event. Later entries belong to the event of this slot.
     #[inline]
     pub fn begins(&mut self, now: Instant, slot: u32) {
         self.slot = if now == self.at { self.slot.max(slot) } else { slot };
         self.at = now;
     }
 
-    /// Records that the event opened `sockets` sockets. `first` is the number of the first one among the
-    /// sockets opened during the run. The slots of their timers follow the order in which all sockets of a
+    /// Records that the event opened `sockets` sockets, the first of them with number `first` among the
+    /// sockets opened during the run. The timer slots of sockets follow the order in which all sockets of a
     /// world are opened.
     pub fn opened(&mut self, first: usize, sockets: usize) {
         self.keep(sockets as u32, [first as u64, 0]);
@@ -68,24 +67,24 @@ impl Sink for Log {
     }
 }
 
-/// The trace hash of several islands, merged into the order of a single world.
+/// Trace hash of several islands, merged into the order of a single world.
 #[derive(Debug)]
 pub struct MergedHash {
     hash: TraceHash,
-    /// The first slot of the sockets that are opened in the run.
+    /// First timer slot of sockets opened during the run.
     first: u32,
-    /// By world: the number of each such socket as one world would have it.
+    /// For each world, the number that each such socket would have in a single world.
     numbers: Vec<Vec<u32>>,
     opened: u32,
 }
 
 impl MergedHash {
-    /// A hash for this many worlds. The sockets opened during the run have slots from `first` on.
+    /// Creates a hash for this many worlds. Sockets opened during the run have slots from `first` on.
     pub fn new(worlds: usize, first: u32) -> Self {
         Self { hash: TraceHash::default(), first, numbers: vec![Vec::new(); worlds], opened: 0 }
     }
 
-    /// Hashes the entries that the islands kept in a part of the run; each slice comes with the number of its
+    /// Adds the entries kept by the islands in a part of the run. Each slice comes with the number of its
     /// world.
     pub fn add(&mut self, islands: &[(usize, &[Traced])]) {
         let mut heads: Vec<(Key, usize, &[Traced])> =
@@ -93,7 +92,7 @@ impl MergedHash {
         while let Some(first) = (0..heads.len()).min_by_key(|&n| heads[n].0) {
             let next = heads.iter().enumerate().filter(|&(n, _)| n != first).map(|(_, head)| head.0).min();
             let (key, world, kept) = &mut heads[first];
-            // An event has often traced more than one thing.
+            // One event often has several entries.
             while next.is_none_or(|next| *key < next) {
                 let (head, rest) = kept.split_first().expect("who has a key has more");
                 if head.opened == 0 {
@@ -115,7 +114,7 @@ impl MergedHash {
 
     fn open(&mut self, world: usize, first: usize, sockets: u32) {
         let numbers = &mut self.numbers[world];
-        // Others of this world may have been opened later although they have lower numbers there.
+        // Sockets with lower numbers in this world may be opened later.
         numbers.resize(numbers.len().max(first + sockets as usize), u32::MAX);
         for number in &mut numbers[first..first + sockets as usize] {
             *number = self.opened;
@@ -123,7 +122,7 @@ impl MergedHash {
         }
     }
 
-    /// Where the first of these stands in the one order.
+    /// Returns the position of the first entry in the single order.
     #[inline]
     fn key(&self, world: usize, kept: &[Traced]) -> Option<Key> {
         let &Traced { at, slot, .. } = kept.first()?;
@@ -138,8 +137,7 @@ impl MergedHash {
 type Key = (Instant, u32);
 
 impl Recorder {
-    /// Takes over, from another recorder, the records of the flows and stations that belong to the world
-    /// `number`.
+    /// Takes over the flow and station records of world `number` from another recorder.
     pub fn take_over(&mut self, other: Self, number: u16, (flows, stations): (&[u16], &[u16])) {
         let own = |whose: &[u16], n: usize| whose[n] == number;
         for (n, record) in other.flows.into_iter().enumerate().filter(|(n, _)| own(flows, *n)) {
@@ -164,17 +162,18 @@ mod tests {
 
     use super::*;
 
-    /// What an event does: it traces so many things, arms a timer of its island so long ahead, opens sockets.
+    /// Effects of an event: number of trace entries, timer of its island to arm and its delay, sockets to
+    /// open.
     type Act = (u8, u8, u64, u32);
-    /// Timers of an island from the beginning on.
+    /// Timers that each island has from the start.
     const FIRST: u32 = 3;
 
-    /// Timers of islands, each of which does one act after the other as its timers fire.
+    /// Timers of islands. Each timer that fires performs the next act of its island.
     struct Play<'a> {
         acts: &'a [Vec<Act>],
-        /// By island: how many of them are done, what is armed by slot, and the slots of its timers.
+        /// Per island: acts done, armed timers by slot, and timer slots.
         state: Vec<(usize, BTreeMap<u32, u64>, Vec<u32>)>,
-        /// Sockets that have been opened in this world.
+        /// Sockets opened in this world.
         opened: u32,
     }
 
@@ -182,7 +181,7 @@ mod tests {
         fn new(acts: &'a [Vec<Act>]) -> Self {
             let islands = acts.len() as u32;
             let slots = |island: u32| (0..FIRST).map(|n| n * islands + island).collect::<Vec<_>>();
-            // All begin at the same instant.
+            // All islands start at the same instant.
             let start =
                 |island| (0, slots(island).into_iter().map(|slot| (slot, 5)).collect(), slots(island));
             Self { acts, state: (0..islands).map(start).collect(), opened: 0 }
@@ -192,7 +191,7 @@ mod tests {
             FIRST * self.acts.len() as u32
         }
 
-        /// Handles what is due on these islands before `end`, in one order.
+        /// Handles the events of these islands before `end`, in a single order.
         fn run(&mut self, which: &[usize], end: u64, log: &mut Log) {
             log.turns();
             loop {
@@ -221,10 +220,10 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig { cases: 2000, max_shrink_iters: 200, failure_persistence: None, ..ProptestConfig::default() })]
-        /// However islands are divided among worlds and in turns, the hash is that of the one order. Most of
-        /// what happens is at the same instants.
+        /// However islands are divided among worlds and turns, the hash is that of a single world. Most
+        /// events share an instant with others.
         #[test]
-        fn the_one_order_comes_back(
+        fn merged_order_is_that_of_a_single_world(
             acts in prop::collection::vec(
                 prop::collection::vec((0_u8..3, 0_u8..20, 0_u64..3, prop_oneof![4 => Just(0), 1 => 1_u32..3]), 0..30), 1..6),
             worlds in prop::collection::vec(0_usize..3, 6),

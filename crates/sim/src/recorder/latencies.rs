@@ -5,7 +5,7 @@ use stillair_model::types::Duration;
 
 use super::delays::Delays;
 
-/// Latencies that are kept one by one.
+/// Maximum number of latencies kept as single values.
 const EXACT: usize = 1 << 20;
 
 /// Latencies in bounded memory. Quantiles are exact up to 1,048,576 values, and accurate to 1 % beyond. The
@@ -14,7 +14,7 @@ const EXACT: usize = 1 << 20;
 pub struct Latencies {
     count: u64,
     sum: u128,
-    /// Each in ns, in the order in which they came; empty when they are too many.
+    /// Values in ns in the order recorded; empty if there are too many.
     each: Vec<u64>,
     many: Delays,
 }
@@ -50,23 +50,22 @@ impl Latencies {
         }
     }
 
-    /// The single values in ns, in the order in which they were recorded. Empty if there are more than
-    /// 1,048,576.
+    /// Returns the single values in ns, in the order recorded. Empty with more than 1,048,576 latencies.
     pub fn each(&self) -> &[u64] {
         &self.each
     }
 
-    /// Number of latencies.
+    /// Returns the number of latencies.
     pub const fn count(&self) -> u64 {
         self.count
     }
 
-    /// Mean latency in ns; `None` if there are none.
+    /// Returns the mean latency in ns. `None` without latencies.
     pub fn mean_ns(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
-    /// These quantiles (0 to 1) of the latencies, in ns; `None` if there are no latencies.
+    /// Returns these quantiles (0 to 1) of the latencies, in ns. `None` without latencies.
     pub fn quantiles_ns<const N: usize>(&self, parts: [f64; N]) -> Option<[f64; N]> {
         if self.count > self.each.len() as u64 {
             let found = parts.map(|part| self.many.quantile_ms(part).map(|ms| ms * 1e6));
@@ -90,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn few_are_kept_and_many_are_counted() {
+    fn few_latencies_are_exact_and_many_are_binned() {
         let few = times([3_000_000, 1_000_000, 2_000_000].into_iter());
         assert_eq!(
             (few.count(), few.mean_ns(), few.quantiles_ns([0.0, 0.5, 1.0])),
@@ -110,11 +109,12 @@ mod tests {
     }
 
     #[test]
-    fn together_they_are_what_one_would_have_seen() {
+    fn merged_records_equal_a_single_one() {
         let mut both = times(1..=10);
         both.extend(&times(11..=20));
         assert_eq!((both.count(), both.quantiles_ns([0.5])), (20, times(1..=20).quantiles_ns([0.5])));
-        // Those that fit apart and not together, those that did not fit, and few behind many.
+        // Records that fit separately but not together, a record that did not fit, and a small one before a
+        // large one.
         let half = EXACT as u64 / 2 + 1;
         for (first, second) in [(half, half), (2 * half, half), (1, 2 * half)] {
             let mut both = times(0..first);

@@ -1,4 +1,4 @@
-//! Measurements of flows and stations, taken from the trace only, and a hash of the whole trace.
+//! Metrics of flows and stations, computed only from the trace, and a hash of the whole trace.
 
 mod datagrams;
 mod delays;
@@ -56,12 +56,12 @@ use stillair_model::types::{
 
 use hash::TraceHash;
 
-/// So many bytes in so many seconds, in Mbit/s.
+/// Converts bytes in `seconds` to Mbit/s.
 fn mbps(bytes: u64, seconds: f64) -> f64 {
     bytes as f64 * 8.0 / 1e6 / seconds
 }
 
-/// Payload of a packet of UDP that so many bytes are of from the IP header on.
+/// Returns the payload of a UDP packet of `len` bytes, counted from the IP header.
 #[inline]
 const fn payload(len: u32, src: Addr) -> u64 {
     (len - UDP_HEADER - src.ip().header()) as u64
@@ -85,38 +85,38 @@ pub enum Protocol {
     Udp,
 }
 
-/// The record of a flow in the measured time.
+/// Record of a flow in the measurement interval.
 #[derive(Clone, Debug, Default)]
 pub struct FlowRecord {
-    /// Index of the station at which the flow begins or ends.
+    /// Index of the station at one end of the flow.
     pub station: Option<usize>,
-    /// For the first flow of a multicast source: the flows of its other receivers, which follow. Until a
-    /// packet is on the air it belongs to the first flow.
+    /// For the first flow of a multicast source: number of flows to its other receivers, which follow.
+    /// Packets belong to the first flow until they are on the air.
     pub others: usize,
     /// UDP payload delivered, or bytes read from a TCP stream. Sources that do not block count by due time.
     pub bytes: u64,
-    /// UDP datagrams and VoIP packets delivered that were due in the measured time.
+    /// Delivered UDP datagrams and VoIP packets that were due in the measurement interval.
     pub packets: u64,
-    /// Packets of the flow dropped that were sent, or due, in the measured time, in either direction.
+    /// Dropped packets of the flow, in either direction, that were sent or due in the measurement interval.
     pub lost: u64,
-    /// Packets among these that a member of a multicast group missed on the air.
+    /// Packets counted in `lost` that a member of a multicast group missed on the air.
     pub missed: u64,
-    /// Datagrams due in the measured time, at the end of the run.
+    /// Datagrams due in the measurement interval; set at the end of the run.
     pub due: Due,
-    /// Further records of the flow's datagrams, if it needs them.
+    /// Additional record of the flow's datagrams, if needed.
     pub datagrams: Option<Box<Datagrams>>,
-    /// One-way delays of the data packets. Datagrams that the source skipped count with the time from which
-    /// they were due until a newer one arrived.
+    /// One-way delays of the data packets. Datagrams skipped by the source count with the time from when they
+    /// were due until a newer one arrived.
     pub delays: Delays,
     /// Round-trip times of pings, indexed by [`Protocol`].
     pub rtts: [Latencies; 2],
-    /// Counters of the requests, if the flow is a ping.
+    /// Request counters, if the flow is a ping.
     pub ping: PingRecord,
-    /// The record of the QUIC connection over the whole run, if the flow uses QUIC.
+    /// Record of the QUIC connection over the whole run, if the flow uses QUIC.
     pub quic: Option<Box<QuicRecord>>,
-    /// Page load times, if the flow is a page client.
+    /// Page load times, if the flow is a web client.
     pub loads: Latencies,
-    /// The record of the call, if the flow is a VoIP call. Boxed, because most flows are not calls.
+    /// Record of the call, if the flow is a VoIP call. Boxed, because most flows are not.
     pub voip: Box<VoipRecord>,
 }
 
@@ -127,12 +127,13 @@ impl FlowRecord {
     }
 }
 
-/// The record of a station in the measured time. Arrays hold the downlink value first, then the uplink value.
+/// Record of a station in the measurement interval. Arrays hold the downlink value first, then the uplink
+/// value.
 #[derive(Clone, Debug, Default)]
 pub struct StationRecord {
-    /// Airtime of all tries of data sent to the station and by the station.
+    /// Airtime of all data tries to the station and by the station.
     pub airtime: [Duration; 2],
-    /// Data PPDUs sent to and by the station; a retried PPDU counts once.
+    /// Data PPDUs to and by the station. A retried PPDU counts once.
     pub ppdus: [u64; 2],
     /// MPDUs in these PPDUs.
     pub mpdus: [u64; 2],
@@ -140,20 +141,20 @@ pub struct StationRecord {
     pub tries: [(u64, u64); 2],
 }
 
-/// The recorder of a run.
+/// Recorder of a run.
 #[derive(Debug)]
 pub struct Recorder {
-    /// The measured time; the hash covers the whole run.
+    /// Measurement interval. The hash covers the whole run.
     pub measured: Range<Instant>,
     /// Records by flow.
     pub flows: Vec<FlowRecord>,
-    /// Records by station, in the order of the scenario.
+    /// Records by station, in scenario order.
     pub stations: Vec<StationRecord>,
     /// Records of external hosts.
     pub hosts: HostRecords,
-    /// By device and peer: the station that the airtime is charged to, and the direction.
+    /// Station and direction that the airtime is charged to, by device and peer.
     pub links: Vec<Vec<(usize, Direction)>>,
-    /// The series in steps of 0.2 s, if requested.
+    /// Series in steps of 0.2 s, if requested.
     pub series: Option<Series>,
     /// Every exchange in a part of the run, if requested.
     pub exchanges: Option<Exchanges>,
@@ -161,8 +162,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// A recorder for flows and stations. `links` says for each device and each of its peers which station
-    /// the airtime is charged to.
+    /// Creates a recorder for flows and stations. `links` holds, by device and peer, the station and
+    /// direction that airtime is charged to.
     pub fn new(
         measured: Range<Instant>,
         flows: Vec<FlowRecord>,
@@ -174,12 +175,12 @@ impl Recorder {
         Self { measured, flows, stations, hosts, links, series: None, exchanges: None, hash }
     }
 
-    /// The hash of the trace so far.
+    /// Returns the hash of the trace so far.
     pub fn trace_hash(&self) -> u64 {
         self.hash.finish()
     }
 
-    /// Takes note of what happens after the time that is measured to requests that were sent in it.
+    /// Records the outcome, after the measurement interval, of requests sent in it.
     fn external(&mut self, what: &TraceEvent) {
         if let TraceEvent::Delivered {
             flow, kind: PacketKind::EchoReply | PacketKind::UdpReply, seq, ..
@@ -218,12 +219,12 @@ impl Recorder {
 }
 
 impl Sink for Recorder {
-    // Who reports an event knows its kind, so that in place no more than its own arm is left.
+    // Inlined, because each caller passes a constant kind of event, which leaves only that arm.
     #[inline(always)]
     fn event(&mut self, now: Instant, what: &TraceEvent) {
         self.hash.add(now, what);
         if let Some(series) = &mut self.series {
-            // A copy, so that an event need not lie in memory where there are no series.
+            // A copy, so that without series the event need not be in memory.
             let what = *what;
             series.event(now, &what);
         }
@@ -234,7 +235,7 @@ impl Sink for Recorder {
                     quic.event(now, *what);
                 }
             }
-            // What a test makes of them it tells itself.
+            // The test keeps its own results.
             TraceEvent::Probed { .. } => {}
             TraceEvent::Delivered {
                 flow,
@@ -300,8 +301,8 @@ mod tests {
         Instant::ZERO + Duration::from_millis(n)
     }
 
-    /// An access point (device 0) with two stations (devices 1 and 2), a flow to each, measured from 100 ms
-    /// on.
+    /// An access point (device 0) with two stations (devices 1 and 2) and a flow to each, measured from 100
+    /// ms on.
     fn recorder() -> Recorder {
         use Direction::{Down, Up};
         let flows = [Some(0), Some(1)].map(|station| FlowRecord { station, ..FlowRecord::default() });
@@ -342,16 +343,16 @@ mod tests {
 
     fn filled() -> Recorder {
         let mut r = recorder();
-        // Before the warm-up is over nothing counts.
+        // Nothing counts before the end of the warm-up.
         asked(&mut r, 98, 1);
         delivered(&mut r, 99, 0, PacketKind::Udp, 1028, 1);
         sent(&mut r, 99, (0, 0), PpduKind::Aggregate, 32, 0);
-        // One is due before that, and its payload counts when it comes; the last one is due in time, and
-        // comes behind the end.
+        // The first is due before the interval, so only its payload counts; the last is due in time but
+        // arrives after the end.
         for at in [100, 101, 102, 103, 104, 2000] {
             delivered(&mut r, at, 0, PacketKind::Udp, 1028, 1);
         }
-        // Dropped are two that were due in the measured time.
+        // Two of the dropped packets were due in the measurement interval.
         for (at, sent) in [(99, 98), (105, 99), (105, 101), (2001, 1999)] {
             let (flow, reason, place) = (FlowId(0), Reason::Codel, PlaceId(0));
             r.event(
@@ -359,7 +360,7 @@ mod tests {
                 &TraceEvent::Dropped { flow, seq: 9, sent: ms(sent), src: Addr(0), reason, place },
             );
         }
-        // The source counts eleven, of which three neither came nor were dropped.
+        // The source counts eleven, of which three were neither received nor dropped.
         r.flows[0].due = Due { datagrams: 11, unsent: 1, last: None };
         for seq in 1..4 {
             asked(&mut r, 105, seq);
@@ -367,18 +368,18 @@ mod tests {
         delivered(&mut r, 110, 1, PacketKind::EchoRequest, 84, 3);
         delivered(&mut r, 120, 1, PacketKind::EchoReply, 84, 7);
         delivered(&mut r, 130, 1, PacketKind::EchoReply, 84, 5);
-        // Over UDP apart, and no goodput.
+        // UDP pings are separate, and not goodput.
         delivered(&mut r, 131, 1, PacketKind::UdpReply, 88, 9);
         // Two tries of one aggregate: its airtime counts twice, its frames once.
         sent(&mut r, 140, (0, 0), PpduKind::Aggregate, 8, 0);
         sent(&mut r, 141, (0, 0), PpduKind::Aggregate, 8, 1);
         sent(&mut r, 142, (0, 0), PpduKind::Single, 1, 0);
         sent(&mut r, 143, (2, 0), PpduKind::Single, 1, 0);
-        // Neither management nor beacons are anybody's data.
+        // Management frames and beacons are charged to no station.
         sent(&mut r, 144, (0, 1), PpduKind::Management, 0, 0);
         sent(&mut r, 145, (0, 0), PpduKind::Beacon, 0, 0);
         sent(&mut r, 146, (0, 0), PpduKind::Bar, 0, 0);
-        // Nor does anything count after the end.
+        // Nothing counts after the end.
         sent(&mut r, 2000, (0, 0), PpduKind::Aggregate, 32, 0);
         r
     }
@@ -393,13 +394,13 @@ mod tests {
         let station = |s: &StationRecord| (s.airtime.map(|d| d.nanos() / 1000), s.ppdus, s.mpdus);
         assert_eq!(station(&r.stations[0]), ([1500, 0], [2, 0], [9, 0]));
         assert_eq!(station(&r.stations[1]), ([0, 500], [0, 1], [0, 1]));
-        // Rates of A-MPDUs alone, every try: two at 8 Mbit/s.
+        // Only A-MPDUs, each try: two at 8 Mbit/s.
         assert_eq!((r.stations[0].tries, r.stations[1].tries), ([(2, 16_000_000), (0, 0)], [(0, 0); 2]));
         assert_ne!(r.trace_hash(), recorder().trace_hash());
     }
 
     #[test]
-    fn a_summary_of_it() {
+    fn summary_of_a_recorded_run() {
         let mut account =
             PacketAccount { created: 20, delivered: 8, consumed: 2, merged: 0, dropped: vec![] };
         account.dropped = vec![[0; Reason::COUNT]; 2];
@@ -433,8 +434,8 @@ mod tests {
             tests: Vec::new(),
         };
         let mut recorder = filled();
-        // A station without traffic does not count in Jain's index; one that never got any of its traffic
-        // through does.
+        // A station without traffic does not count in Jain's index; a station whose traffic never got through
+        // does.
         let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
         recorder.stations.extend([StationRecord::default(), StationRecord::default()]);
         recorder.flows.push(FlowRecord { station: Some(3), lost: 9, ..FlowRecord::default() });
@@ -446,7 +447,7 @@ mod tests {
         assert_eq!((s.seed, s.run), (7, 3));
         // 5,000 bytes in a second.
         assert_eq!((s.goodput_total_mbps, s.jain_airtime), (1.04, jain(&[1500.0, 500.0, 0.0])));
-        // The payload of an external host is the goodput of its station.
+        // An external host's payload counts as goodput of its station.
         assert_eq!((s.stations["c"].goodput_mbps, s.stations["d"].goodput_mbps), (0.0, 1.0));
         let a = &s.stations["a"];
         assert_eq!((a.goodput_mbps, a.airtime_share, a.mean_aggregate), (0.04, Some(0.75), Some(4.5)));
@@ -456,7 +457,7 @@ mod tests {
         assert_eq!((b.mean_aggregate_up, b.ping_median_ms, b.airtime_rx_us), (Some(1.0), Some(6.0), 500.0));
         assert_eq!((b.ping_mean_ms, a.ping_mean_ms, a.mean_rate_up_mbps), (Some(6.0), None, None));
         assert_eq!((b.udp_ping_median_ms, b.udp_ping_p95_ms), (Some(9.0), Some(9.0)));
-        // Three requests after the warm-up; the replies of this test all bear the same number, so two are
+        // Three requests after the warm-up. The replies of this test all have the same number, so two are
         // copies.
         let ping = &s.pings["ping-1.b"];
         assert_eq!((ping.sent, ping.received, ping.lost, ping.loss), (3, 1, 0, Some(0.0)));
@@ -465,7 +466,7 @@ mod tests {
         assert_eq!(drops, [("y", "codel", 3), ("y", "retry_limit", 4)]);
         assert_eq!((s.air["wifi"]["idle_us"], s.air["wifi"]["data_us"]), (1000.0, 2000.0));
         assert_eq!((s.packets.dropped, s.packets.inside), (7, 3));
-        // What is lost of datagrams makes no call of them.
+        // Lost datagrams do not make the flow a call.
         assert!(s.voip.is_empty() && s.mos.is_none());
         let flow = &s.flows["udp-0.a"];
         assert_eq!((s.flows.len(), flow.from.as_str(), flow.to.as_str()), (1, "ap", "a"));

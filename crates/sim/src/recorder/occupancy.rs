@@ -5,16 +5,16 @@ use stillair_model::types::Duration;
 
 use crate::scenario::Scenario;
 
-/// Layers of an interface, in the order of [`Backlog`]: first those of the transmit path from the socket
-/// down, then the reorder buffer of the receiver.
+/// Layers of an interface in the order of [`Backlog`]: the transmit path from the socket down, then the
+/// receiver's reorder buffer.
 pub const LAYERS: [&str; 6] = ["socket", "qdisc", "driver", "hardware", "wire", "reorder"];
 
-/// The backlog of a layer.
+/// Backlog of a layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LayerBacklog {
-    /// Packets; in a socket, full segments of which the last may be shorter.
+    /// Packets. In a socket: full segments, of which the last may be shorter.
     pub packets: u32,
-    /// Bytes as queueing disciplines count them, from the Ethernet header on; in a socket, payload only.
+    /// Bytes as counted by qdiscs, from the Ethernet header on. In a socket: payload.
     pub bytes: u64,
 }
 
@@ -25,25 +25,25 @@ impl core::ops::AddAssign for LayerBacklog {
     }
 }
 
-/// The backlog of each of the [`LAYERS`] of an interface.
+/// Backlog of each of the [`LAYERS`] of an interface.
 pub type Backlog = [LayerBacklog; LAYERS.len()];
 
-/// The samples of all interfaces.
+/// Samples of all interfaces.
 #[derive(Clone, Debug, Default)]
 pub struct Occupancy {
-    /// By sample and interface.
+    /// Backlogs by sample and interface.
     samples: Vec<Backlog>,
-    /// Interfaces of each.
+    /// Number of interfaces.
     interfaces: usize,
 }
 
 impl Occupancy {
-    /// An empty record, with memory for this many samples.
+    /// Creates an empty record with memory for this many samples.
     pub fn new(samples: usize, interfaces: usize) -> Self {
         Self { samples: Vec::with_capacity(samples * interfaces), interfaces }
     }
 
-    /// Forgets the first samples.
+    /// Discards the first samples.
     pub(super) fn let_go(&mut self, samples: usize) {
         self.samples.drain(..samples * self.interfaces);
     }
@@ -53,7 +53,7 @@ impl Occupancy {
         self.samples.extend(interfaces);
     }
 
-    /// The samples by interface and layer; layers that were never in use are left out.
+    /// Returns the samples by interface and layer. Layers that were never used are omitted.
     pub(super) fn queues(&self, scenario: &Scenario) -> Vec<QueueSeries> {
         let names = scenario.interface_names();
         let mut all = Vec::new();
@@ -69,7 +69,7 @@ impl Occupancy {
         all
     }
 
-    /// The samples in the form that front ends read. The first sample is taken one `interval` after the
+    /// Returns the samples as reported to front ends. The first sample is taken one `interval` after the
     /// start.
     pub fn report(&self, scenario: &Scenario, interval: Duration) -> OccupancyReport {
         let interfaces = scenario.interface_names().len();
@@ -78,7 +78,7 @@ impl Occupancy {
     }
 }
 
-/// What waited in one layer of an interface, by sample.
+/// Samples of one layer of an interface.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct QueueSeries {
     interface: String,
@@ -87,7 +87,7 @@ pub(super) struct QueueSeries {
     bytes: Vec<u64>,
 }
 
-/// The samples of a run, one every `interval_ns`; the first is taken one interval after the start.
+/// Samples of a run, one every `interval_ns`. The first is taken one interval after the start.
 #[derive(Clone, Debug, Serialize)]
 pub struct OccupancyReport {
     interval_ns: u64,

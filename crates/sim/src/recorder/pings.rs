@@ -1,26 +1,25 @@
-//! Requests of a ping: number sent, answered and lost, and round-trip times.
+//! Ping requests: sent, answered and lost, and round-trip times.
 
 use serde::Serialize;
 
 use super::latencies::Latencies;
 
-/// Counters of the requests that a ping sent in the measured time.
+/// Counters of the requests that a ping sent in the measurement interval.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PingRecord {
-    /// Requests.
     sent: u64,
-    /// Numbers of the first of them and of the one behind the last.
+    /// First sequence number, and one past the last.
     numbers: [u32; 2],
-    /// Replies to them, whenever they came.
+    /// Replies to these requests, whenever they arrive.
     received: u64,
-    /// Number of the reply that came last.
+    /// Sequence number of the last reply.
     last: Option<u32>,
-    /// Of requests and replies those that were dropped.
+    /// Dropped requests and replies.
     dropped: u64,
 }
 
 impl PingRecord {
-    /// Records a request sent in the measured time.
+    /// Records a request sent in the measurement interval.
     pub fn asked(&mut self, seq: u32) {
         if self.sent == 0 {
             self.numbers[0] = seq;
@@ -29,15 +28,15 @@ impl PingRecord {
         self.sent += 1;
     }
 
-    /// Number of requests.
+    /// Returns the number of requests.
     pub fn sent(&self) -> u64 {
         self.sent
     }
 
-    /// Records a reply. A duplicate of the last reply is ignored.
+    /// Records a reply. Ignores a duplicate of the last reply.
     #[inline]
     pub fn answered(&mut self, seq: u32) {
-        // A copy that a network made is nothing new.
+        // Duplicates made by a network do not count.
         if self.is_of_them(seq) && self.last != Some(seq) {
             self.received += 1;
             self.last = Some(seq);
@@ -55,20 +54,20 @@ impl PingRecord {
     }
 }
 
-/// The summary of one ping, over ICMP or UDP. Percentiles, mean and maximum cover the replies received in the
-/// measured time.
+/// Summary of one ping over ICMP or UDP. Percentiles, mean and maximum cover the replies received in the
+/// measurement interval.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct PingSummary {
-    /// Requests sent in the measured time.
+    /// Requests sent in the measurement interval.
     pub sent: u64,
-    /// How many of these requests were answered before the end of the run.
+    /// Requests answered before the end of the run.
     pub received: u64,
-    /// How many of these requests, or of their replies, were dropped.
+    /// Requests that were dropped, or whose replies were dropped.
     pub lost: u64,
-    /// Loss rate: lost requests over answered and lost ones, 0 to 1. Requests still under way at the end of
+    /// Loss rate: lost requests divided by answered and lost ones, 0 to 1. Requests in flight at the end of
     /// the run do not count.
     pub loss: Option<f64>,
-    /// Replies received in the measured time.
+    /// Replies received in the measurement interval.
     pub replies: u64,
     /// Median round-trip time in ms.
     pub median_ms: Option<f64>,
@@ -83,14 +82,15 @@ pub struct PingSummary {
 }
 
 impl PingSummary {
-    /// Of a ping with these round-trip times.
+    /// Creates the summary of a ping with these round-trip times.
     pub(super) fn new(record: &PingRecord, times: &[Latencies]) -> Self {
         let RoundTrips { replies, median_ms, p95_ms, p99_ms, mean_ms, longest_ms } =
             RoundTrips::of(times.iter());
         let &PingRecord { sent, received, dropped, .. } = record;
-        // A copy that came behind another reply counts twice, as nobody keeps a list of those that have come.
+        // A duplicate that arrives after another reply counts twice, because replies are not tracked
+        // individually.
         let received = received.min(sent);
-        // A copy may have been dropped of what came.
+        // The dropped packet may be a duplicate of one that arrived.
         let lost = dropped.min(sent - received);
         let known = received + lost;
         let loss = (known > 0).then(|| lost as f64 / known as f64);
@@ -98,7 +98,7 @@ impl PingSummary {
     }
 }
 
-/// Round-trip times of one ping or of several together, in ms.
+/// Round-trip times of one or several pings, in ms.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RoundTrips {
     pub(super) replies: u64,
@@ -126,9 +126,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sent_answered_lost_and_under_way() {
+    fn sent_answered_lost_and_in_flight() {
         let mut record = PingRecord::default();
-        // Before the time that is measured number 3 was sent; its reply and its loss are none of this.
+        // Number 3 was sent before the measurement interval; neither its reply nor its loss counts.
         record.answered(3);
         record.dropped(3);
         (4..10).for_each(|seq| record.asked(seq));
@@ -140,11 +140,11 @@ mod tests {
         record.dropped(9);
         record.answered(10);
         let s = PingSummary::new(&record, &[]);
-        // The drop of a copy of number 4 cannot be told from that of number 6, which is under way with number
-        // 8.
+        // The drop of a duplicate of number 4 is indistinguishable from the loss of number 6, which is in
+        // flight like number 8.
         assert_eq!((s.sent, s.received, s.lost, s.loss), (6, 2, 3, Some(0.6)));
         assert_eq!((s.replies, s.median_ms, s.mean_ms), (0, None, None));
-        // Copies that overtake: no more can have been answered than were sent.
+        // Duplicates overtaking other replies: the number of answered requests does not exceed those sent.
         let mut record = PingRecord::default();
         (0..2).for_each(|seq| record.asked(seq));
         [0, 1, 0].into_iter().for_each(|seq| record.answered(seq));

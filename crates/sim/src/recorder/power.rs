@@ -1,22 +1,22 @@
-//! Statistics of a station's power save and scans.
+//! Power save and scan statistics of a station.
 
 use serde::Serialize;
 use stillair_model::wifi::power::saver::SaverCounters;
 
-/// A station's power save and scans over the whole run.
+/// Power save and scans of a station over the whole run.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct PowerSummary {
-    /// Time in the doze state, in s; the station wakes only for beacons.
+    /// Time in the doze state in s. The station wakes only for beacons.
     pub dozing_s: f64,
     /// Time on other channels, in s.
     pub away_s: f64,
-    /// Number of times that the station entered the doze state.
+    /// Transitions to the doze state.
     pub sleeps: u64,
-    /// Number of times that the station left its channel to scan.
+    /// Scan trips to other channels.
     pub trips: u64,
-    /// PS-Poll requests, each for one frame.
+    /// PS-Poll frames, each requesting one frame.
     pub ps_polls: u64,
-    /// Triggers of a service period (U-APSD).
+    /// Trigger frames, each starting a service period (U-APSD).
     pub triggers: u64,
 }
 

@@ -1,5 +1,5 @@
-//! Statistics of a QUIC connection: times of the handshake and of completion, the packets that a capture at
-//! the sender would show, and the sender's congestion window.
+//! Statistics of a QUIC connection: handshake and completion times, packets as in a capture at the sender,
+//! and the sender's congestion window.
 
 use core::ops::Range;
 
@@ -7,70 +7,69 @@ use serde::Serialize;
 use stillair_model::transport::quic::Snapshot;
 use stillair_model::types::{Addr, Duration, FlowId, Instant, LongPackets, QuicTrace};
 
-/// Width of the bins of gaps between datagrams.
+/// Bin width of the histogram of gaps between datagrams.
 const GAP_BIN: Duration = Duration::from_micros(10);
-/// Bins; the last one holds all longer gaps.
+/// Number of bins. The last one holds all longer gaps.
 const GAP_BINS: usize = 201;
-/// Gaps below this are counted apart.
+/// Gaps below this value are counted separately.
 // paper: bquic sec. IV-C.3.
 const SHORT_GAP: Duration = Duration::from_micros(100);
-/// Interval of the throughput.
+/// Interval of the throughput samples.
 // paper: bquic sec. IV-C.4.
 const STEP: Duration = Duration::from_millis(50);
 
-/// A flow, and the state of both ends of its connection, the sender of the data first.
+/// A flow, and the state of both ends of its connection, the data sender first.
 pub type QuicEnds = (FlowId, [Option<Snapshot>; 2]);
 
-/// The record of a connection.
+/// Record of a connection.
 #[derive(Clone, Debug)]
 pub struct QuicRecord {
-    /// Address of the end that sends the data.
+    /// Address of the data sender.
     sender: Addr,
-    /// What is measured, and when the flow stops.
+    /// Measurement interval, and stop time of the flow.
     measured: Range<Instant>,
     stop: Instant,
     connected: Option<Instant>,
     done: Option<Instant>,
-    /// Datagrams of the data's direction that its socket handed down in the time that counts.
+    /// Data-direction datagrams that the socket passed to IP in the counted time.
     handed_down: u64,
-    /// Number of these datagrams that were dropped.
+    /// Dropped datagrams of these.
     dropped: u64,
-    /// Of these, and bytes of UDP payload that came in that time, of whichever.
+    /// Received datagrams of these, and bytes of UDP payload received in the counted time.
     received: [u64; 2],
-    /// Datagrams of the other direction that came back.
+    /// Datagrams received in the opposite direction.
     back: u64,
     last_sent: Option<Instant>,
-    /// The oldest and the newest packet that count, if the stack tells.
+    /// Oldest and newest counted packet, if the stack reports packet numbers.
     counted: Option<(u64, u64)>,
     gaps: Vec<u32>,
     short: u64,
-    /// Bytes received by step since the beginning of the time that counts.
+    /// Bytes received per step, from the start of the counted time.
     steps: Vec<u64>,
-    /// When slow start was left first, and the window then.
+    /// First exit from slow start: time and congestion window.
     exit: Option<(Instant, u64)>,
     slow_start: bool,
     lost: u64,
-    /// Everything, if that is wanted.
+    /// Trace of every event, if requested.
     traces: Option<Box<QuicTraces>>,
 }
 
 /// Traces of a connection as columns. Times are in s from the start of the run.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct QuicTraces {
-    /// Datagrams of the data's direction as the sender's capture shows them: time, packet number, UDP payload
-    /// in bytes.
+    /// Data-direction datagrams as in a capture at the sender: time, packet number, UDP payload in bytes.
     sent_t_s: Vec<f64>,
     sent_number: Vec<u64>,
     sent_bytes: Vec<u32>,
-    /// Datagrams that came back to the sender.
+    /// Datagrams received by the data sender.
     back_t_s: Vec<f64>,
     back_number: Vec<u64>,
     back_bytes: Vec<u32>,
-    /// The newest packet that each acknowledges, or 0.
+    /// Newest packet that each acknowledges, or 0.
     back_acked: Vec<u64>,
-    /// Packets of the handshake, if the stack tells: the row of their datagram above, whether that is one of
-    /// those that came back, and of each packet its type as qlog names it, number and bytes. What is left of
-    /// a datagram is its packet 1-RTT.
+    /// Packets with long headers, if reported by the stack: row of their datagram above, true if that is a
+    /// received datagram, and each packet's qlog type, number and bytes. The rest of a datagram is its 1-RTT
+    /// packet.
     long_row: Vec<usize>,
     long_back: Vec<bool>,
     long_type: Vec<&'static str>,
@@ -79,7 +78,7 @@ pub struct QuicTraces {
     /// Packets declared lost.
     lost_t_s: Vec<f64>,
     lost_number: Vec<u64>,
-    /// The sender's state after each datagram that it has dealt with.
+    /// State of the sender after each datagram that it has processed.
     t_s: Vec<f64>,
     cwnd_bytes: Vec<u64>,
     in_flight_bytes: Vec<u64>,
@@ -100,19 +99,19 @@ impl QuicTraces {
 }
 
 impl QuicRecord {
-    /// Whether a datagram from `src` travels in the direction of the data.
+    /// Returns true if a datagram from `src` travels in the data direction.
     #[inline]
     pub fn sends_data(&self, src: Addr) -> bool {
         src == self.sender
     }
 
-    /// Address of the end that sends the data.
+    /// Returns the address of the data sender.
     pub fn sender(&self) -> Addr {
         self.sender
     }
 
-    /// An empty record of a flow that stops at `stop`; the part of the run in `measured` is measured.
-    /// `traces` keeps every event.
+    /// Creates the record of a flow that stops at `stop`, with the measurement interval `measured`. `traces`
+    /// keeps every event.
     pub fn new(sender: Addr, measured: Range<Instant>, stop: Instant, traces: bool) -> Self {
         Self {
             sender,
@@ -136,7 +135,7 @@ impl QuicRecord {
         }
     }
 
-    /// Whether what happens now is of the time that counts: of the transfer, and measured.
+    /// Reports whether `now` counts: within the transfer and the measurement interval.
     fn counts(&self, now: Instant) -> bool {
         self.connected.is_some() && self.done.is_none() && now < self.stop && self.measured.contains(&now)
     }
@@ -153,7 +152,7 @@ impl QuicRecord {
         match what {
             QuicTrace::HandedDown { number } if self.counts(now) => {
                 self.handed_down += 1;
-                // Numbers begin anew with the next connection, all of which counts.
+                // Packet numbers restart with the next connection, and all of its packets count.
                 self.counted = match self.counted {
                     Some((oldest, newest)) if number >= newest => Some((oldest, number)),
                     Some(_) => Some((0, number)),
@@ -226,8 +225,7 @@ impl QuicRecord {
     }
 
     fn received(&mut self, now: Instant, number: u64, len: u32) {
-        // What was on its way at the beginning was handed down before, and what was on its way at the end is
-        // not lost.
+        // Datagrams in flight at the start were sent before it; those in flight at the end are not lost.
         let counts = self.counts(now);
         let counted = |(oldest, newest)| number >= oldest && (counts || number <= newest);
         self.received[0] += u64::from(self.counted.is_some_and(counted));
@@ -243,7 +241,7 @@ impl QuicRecord {
         self.steps[step] += u64::from(len);
     }
 
-    /// The summary. `ends` is the state of both ends at the `end` of the run, the sender of the data first.
+    /// Returns the summary. `ends` is the state of both ends at the `end` of the run, the data sender first.
     pub fn summary(&self, end: Instant, ends: [Option<Snapshot>; 2], stream_bytes: u64) -> QuicSummary {
         let until = self.done.unwrap_or(end).min(self.stop).min(end);
         let time = self.connected.map(|since| until.saturating_since(since));
@@ -252,7 +250,7 @@ impl QuicRecord {
         let seconds = measured.map(Duration::secs_f64).filter(|s| *s > 0.0);
         let mbps = |bytes: u64| seconds.map(|s| bytes as f64 * 8.0 / 1e6 / s);
         let gaps: u64 = self.gaps.iter().map(|&n| u64::from(n)).sum();
-        // The last step is not a whole one.
+        // The last step may be incomplete.
         let whole = &self.steps[..self.steps.len().saturating_sub(1)];
         let rates: Vec<f64> = whole.iter().map(|&b| b as f64 * 8.0 / 1e6 / STEP.secs_f64()).collect();
         let n = rates.len() as f64;
@@ -262,7 +260,7 @@ impl QuicRecord {
             .map(|m| (rates.iter().map(|r| (r - m) * (r - m)).sum::<f64>() / (n - 1.0)).sqrt());
         let since = |at: Instant| self.connected.map(|c| at.saturating_since(c).secs_f64());
         let [sender, receiver] = ends;
-        // A network may double datagrams, and drop one of the two.
+        // A network may duplicate datagrams and drop one of the two.
         let missing = self.handed_down.saturating_sub(self.received[0]);
         let lost = self.dropped.min(missing);
         QuicSummary {
@@ -296,38 +294,37 @@ impl QuicRecord {
     }
 }
 
-/// The summary of one QUIC flow. If the flow has several connections, values of a connection are those of the
+/// Summary of one QUIC flow. If the flow has several connections, per-connection values are those of the
 /// first.
 #[derive(Clone, Debug, Serialize)]
 pub struct QuicSummary {
-    /// Whether all requested data was received before the end of the run.
+    /// True if all requested data was received before the end of the run.
     pub done: bool,
     /// Time in s from the start of the run until data could be sent.
     pub established_s: Option<f64>,
-    /// Time in s from then to the end of the transfer, to the flow's `stop`, or to the end of the run. It
-    /// covers the whole transfer, not the measured part alone.
+    /// Time in s from then to the end of the transfer, to the flow's `stop`, or to the end of the run. Covers
+    /// the whole transfer, not just the measurement interval.
     pub transfer_s: Option<f64>,
-    /// The measured part of that time in s, without warm-up and cool-down. Throughput, goodput, datagrams,
-    /// loss and gaps are of this part.
+    /// Part of that time within the measurement interval, in s. Throughput, goodput, datagrams, loss and gaps
+    /// cover this part.
     pub measured_s: Option<f64>,
     /// UDP payload received in the measured part, in Mbit/s.
     pub throughput_mbps: Option<f64>,
-    /// Stream data that the receiver read in the measured part, in Mbit/s.
+    /// Stream data read by the receiver in the measured part, in Mbit/s.
     pub goodput_mbps: Option<f64>,
-    /// Datagrams in the direction of the data that the sender's socket passed to the host in the measured
-    /// part.
+    /// Data-direction datagrams that the sender's socket passed to the host in the measured part.
     pub datagrams: u64,
-    /// How many of these datagrams the receiver got.
+    /// Received datagrams of these.
     pub datagrams_received: u64,
-    /// How many of these datagrams were neither received nor dropped at the end of the run.
+    /// Datagrams of these neither received nor dropped at the end of the run.
     pub datagrams_under_way: u64,
     /// Datagrams in the opposite direction, over the whole run.
     pub datagrams_back: u64,
-    /// Loss rate of these datagrams in per cent. Drops in the sender's own queueing discipline count,
-    /// datagrams under way at the end do not.
+    /// Loss rate of the data-direction datagrams in %. Includes drops by the sender's own qdisc, but not
+    /// datagrams in flight at the end.
     pub loss_percent: Option<f64>,
-    /// Packets that the sender declared lost, over the whole run. The next three values are of the whole run
-    /// too.
+    /// Packets that the sender declared lost, over the whole run. The next three values also cover the whole
+    /// run.
     pub declared_lost: u64,
     /// Packets declared lost and acknowledged later (spurious losses).
     pub spurious: Option<u64>,
@@ -339,24 +336,24 @@ pub struct QuicSummary {
     pub min_rtt_ms: Option<f64>,
     /// Smoothed round-trip time at the sender at the end of the run, in ms.
     pub srtt_ms: Option<f64>,
-    /// End of slow start, in s from the time at which data could be sent. `None` if the stack does not report
-    /// it.
+    /// End of slow start, in s from the time at which data could be sent. `None` if not reported by the
+    /// stack.
     pub slow_start_exit_s: Option<f64>,
     /// Congestion window at the end of slow start, in bytes.
     pub slow_start_exit_cwnd_bytes: Option<u64>,
     /// Congestion window at the end of the run, in bytes.
     pub cwnd_bytes: Option<u64>,
-    /// Share of the gaps between datagrams below 100 us, in per cent, as a capture at the sender shows them.
+    /// Share of gaps below 100 us between datagrams in a capture at the sender, in %.
     pub gaps_below_100us_percent: Option<f64>,
     /// Histogram of these gaps in bins of 10 us; the last bin holds all gaps of 2 ms and more.
     pub gaps: Vec<u32>,
-    /// UDP payload received in each whole step of 50 ms of the measured part, in Mbit/s.
+    /// UDP payload received in each complete step of 50 ms of the measured part, in Mbit/s.
     pub throughput_50ms_mbps: Vec<f64>,
     /// Mean of `throughput_50ms_mbps`, in Mbit/s.
     pub throughput_50ms_mean_mbps: Option<f64>,
     /// Sample standard deviation of `throughput_50ms_mbps`, in Mbit/s.
     pub throughput_50ms_sd_mbps: Option<f64>,
-    /// The traces, if the scenario asks for them.
+    /// Traces, if requested by the scenario.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traces: Option<Box<QuicTraces>>,
 }
@@ -366,7 +363,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gaps_and_throughput_of_the_transfer_alone() {
+    fn gaps_and_throughput_cover_only_the_transfer() {
         let ms = |n| Instant::ZERO + Duration::from_millis(n);
         let us = |n| Instant::ZERO + Duration::from_micros(n);
         let (server, client) = (Addr(1), Addr(2));
@@ -384,8 +381,8 @@ mod tests {
             r.event(us(at), down(number));
             r.event(us(at), sent(server, number));
         }
-        // Its own queue drops one. One that was sent during the handshake and one of the other direction do
-        // not count.
+        // The sender's queue drops one. A datagram sent during the handshake and one in the opposite
+        // direction do not count.
         r.event(ms(14), down(6));
         for (sent, src) in [(14, server), (1, server), (14, client)] {
             r.dropped(ms(sent), src);
@@ -403,7 +400,7 @@ mod tests {
         r.event(ms(130), QuicTrace::Done);
         r.event(ms(140), down(7));
         r.event(ms(140), sent(server, 7));
-        // One that was on its way at the end, and one that was sent after it.
+        // One in flight at the end, and one sent after it.
         r.event(ms(141), got(server, 5));
         r.event(ms(142), got(server, 7));
         let s = r.summary(ms(500), [None; 2], 3_000);
@@ -416,10 +413,11 @@ mod tests {
         assert_eq!((s.gaps[9], s.gaps[10], s.gaps[200]), (1, 1, 1));
         assert!((s.gaps_below_100us_percent.expect("gaps") - 100.0 / 3.0).abs() < 1e-9);
         assert_eq!((s.slow_start_exit_s, s.slow_start_exit_cwnd_bytes), (Some(0.03), Some(7)));
-        // Two steps, of which the second has not ended.
+        // Two steps, the second incomplete.
         assert_eq!(s.throughput_50ms_mbps, [0.16]);
     }
-    /// A transfer from 10 ms on, 10 datagrams of 1,000 bytes in a ms, each 5 ms under way, seen until 100 ms.
+    /// A transfer from 10 ms on: 10 datagrams of 1,000 bytes per ms, each in flight for 5 ms, recorded until
+    /// 100 ms.
     fn steady(measured: Range<u64>, stop: u64) -> QuicSummary {
         let ms = |n| Instant::ZERO + Duration::from_millis(n);
         let us = |n| Instant::ZERO + Duration::from_micros(n);
@@ -439,12 +437,12 @@ mod tests {
         r.summary(ms(100), [None; 2], 0)
     }
 
-    /// Rates are of what was measured of the transfer, and nothing that was on its way when that began or
-    /// ended is lost.
+    /// Rates cover the measured part of the transfer. Datagrams in flight at its start or end are not lost.
     #[test]
     fn warm_up_cool_down_and_stop() {
         for (measured, stop, transfer_s, measured_s, mbps, datagrams, received) in [
-            // The whole of it, at whose end 50 are under way; the first 5 ms nothing comes.
+            // The whole transfer: nothing arrives in the first 5 ms, and 50 datagrams are in flight at the
+            // end.
             (0..200, 200, 0.09, 0.09, 8.5 / 9.0 * 80.0, 900, 850),
             (50..200, 200, 0.09, 0.05, 80.0, 500, 450),
             (50..80, 200, 0.09, 0.03, 80.0, 300, 300),
@@ -458,7 +456,7 @@ mod tests {
             assert_eq!((s.datagrams, s.datagrams_received), (datagrams, received), "{measured:?}, {stop}");
             assert_eq!((s.datagrams_under_way, s.loss_percent), (datagrams - received, Some(0.0)));
         }
-        // One that was done before, or has not begun, has no rate.
+        // A transfer that ended before the interval, or has not started, has no rate.
         let s = steady(95..200, 60);
         assert_eq!((s.measured_s, s.throughput_mbps, s.loss_percent), (Some(0.0), None, None));
     }

@@ -1,4 +1,4 @@
-//! Rate-control statistics of a link, with the columns of `rc_stats_csv`.
+//! Rate control statistics of a link, with the columns of `rc_stats_csv`.
 
 use serde::Serialize;
 use stillair_model::wifi::rate::StatsRow;
@@ -17,17 +17,17 @@ pub struct RateSummary {
     pub best: String,
     /// Expected throughput in Mbit/s.
     pub avg_tp_mbps: f64,
-    /// Average probability of success in per cent.
+    /// Average success probability in %.
     pub avg_prob_percent: f64,
-    /// Number of tries if the rate is the first of a retry chain.
+    /// Tries as the first rate of a retry chain.
     pub retry: u8,
     /// Frames acknowledged in the last interval.
     pub suc: u64,
-    /// Tries of frames in the last interval.
+    /// Frame tries in the last interval.
     pub att: u64,
     /// Frames acknowledged in all completed intervals.
     pub success: u64,
-    /// Tries of frames in all completed intervals.
+    /// Frame tries in all completed intervals.
     pub attempts: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Tests of responsiveness: round trips per minute (RPM), by each published formula.
+//! Responsiveness tests: round trips per minute (RPM), by each published formula.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use stillair_model::metrics::quantile;
 use stillair_model::metrics::responsiveness::ProbeTimes;
 use stillair_model::types::{Instant, Probe};
 
-/// The summary of a responsiveness test. Rates are in round trips per minute (RPM). A value without probes is
+/// Summary of a responsiveness test. Rates are in round trips per minute (RPM). Values without probes are
 /// `null`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ResponsivenessSummary {
@@ -22,25 +22,25 @@ pub struct ResponsivenessSummary {
     pub rpm_draft_02: Option<f64>,
     /// RPM by the drafts up to -01, from 90th percentiles.
     pub rpm_draft_01: Option<f64>,
-    /// RPM that goresponsiveness prints for trimmed means. By default these are means of the shortest 5 % of
+    /// RPM printed by goresponsiveness for trimmed means. By default, these are means of the shortest 5 % of
     /// the times.
     pub rpm_goresponsiveness: Option<f64>,
-    /// RPM that goresponsiveness prints for 90th percentiles.
+    /// RPM printed by goresponsiveness for 90th percentiles.
     pub rpm_goresponsiveness_p90: Option<f64>,
-    /// Confidence in the responsiveness: `high` if it became stable, `medium` if not, `low` if there were too
-    /// few intervals.
+    /// Confidence in the responsiveness: `high` if it became stable, `medium` if not, `low` if the test had
+    /// too few intervals.
     pub confidence: &'static str,
     /// Confidence in the goodput, with the same values.
     pub goodput_confidence: &'static str,
-    /// Goodput of the load-generating connections over the last intervals that are averaged, in Mbit/s.
+    /// Goodput of the load-generating connections over the averaged (last) intervals, in Mbit/s.
     pub goodput_mbps: f64,
-    /// Load-generating connections at the end of the test, in each loaded direction.
+    /// Load-generating connections per loaded direction at the end of the test.
     pub connections: u32,
     /// Duration of the test in s.
     pub took_s: f64,
-    /// Probes without an answer at the end of the test.
+    /// Unanswered probes at the end of the test.
     pub unanswered: u32,
-    /// Probes in the last intervals that are averaged, by what they measure: `tcp`, `tls`, `http`, `loaded`.
+    /// Probes in the averaged (last) intervals, by what they measure: `tcp`, `tls`, `http`, `loaded`.
     pub probes: BTreeMap<&'static str, ProbeSummary>,
 }
 
@@ -74,7 +74,7 @@ impl ProbeSummary {
 }
 
 impl ResponsivenessSummary {
-    /// The summary of a finished test.
+    /// Creates the summary of a finished test.
     pub fn new((outcome, times): &(ResponsivenessOutcome, ProbeTimes)) -> Self {
         let theirs = times.goresponsiveness();
         let parts = [Probe::Tcp, Probe::Tls, Probe::Http, Probe::Loaded];

@@ -1,4 +1,4 @@
-//! Measurements in each step of a run, from the start of the run, warm-up included.
+//! Measurements in each step of a run, from the start of the run, including the warm-up.
 //!
 //! Memory for all steps is allocated before the run, or for the last steps if the run has no end ([`LAST`]).
 //! The driver of the world ends a step at its boundary, so an event only adds to the current row and does not
@@ -14,11 +14,11 @@ use super::{Direction, payload};
 /// Length of a step, which is Flent's sampling interval.
 pub const STEP: Duration = Duration::from_millis(200);
 
-/// Least number of steps kept of a run without a fixed end: one hour.
+/// Minimum number of steps kept for a run without a fixed end: one hour.
 pub const LAST: usize = 18_000;
 
-/// A station's data in one step and access category, sent to it and by it.
-// 32 bits hold the airtime of a step many times over.
+/// Data to and from a station in one step and access category.
+// 32 bits are far more than the airtime of a step needs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cell {
     pub(super) airtime_ns: [u32; 2],
@@ -29,9 +29,9 @@ pub(super) struct Cell {
 /// A ping reply, a packet of a VoIP call, a page load, or a probe of a responsiveness test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sample {
-    /// Time at which the reply or packet was received, or the load or probe ended.
+    /// Time of reception, or end of the load or probe.
     pub at: Instant,
-    /// Time since the request or packet was sent, or since the load or probe began.
+    /// Time since the request or packet was sent, or since the load or probe started.
     pub delay: Duration,
     /// Sequence number of the request or packet, number of the load, or kind of the probe.
     pub seq: u32,
@@ -46,37 +46,37 @@ pub(super) struct DropStep {
     pub(super) packets: u32,
 }
 
-/// The steps of a run. An event at a boundary belongs to the step that begins there. A PPDU belongs to the
-/// step in which its exchange ended.
+/// Steps of a run. An event at a boundary belongs to the step that starts there. A PPDU belongs to the step
+/// in which its exchange ended.
 #[derive(Debug)]
 pub struct Series {
     n_flows: usize,
     n_stations: usize,
-    /// Steps that were let go, all before those that are kept.
+    /// Number of discarded steps, all before the kept ones.
     gone: u32,
-    /// The current one among those that are kept.
+    /// Index of the current step among the kept ones.
     step: u32,
-    /// When so many have ended, the first half of them goes; none of a run that ends before.
+    /// Number of steps after which the first half is discarded. `None` for a run with a fixed end.
     most: Option<usize>,
-    /// By step and flow.
+    /// Bytes by step and flow.
     pub(super) bytes: Vec<u64>,
-    /// By step, station and category.
+    /// Cells by step, station and category.
     pub(super) cells: Vec<Cell>,
-    /// By flow.
+    /// Samples by flow.
     pub(super) samples: Vec<Vec<Sample>>,
     /// Pages loaded so far, by flow.
     loads: Vec<u32>,
-    /// What waits at the end of each step.
+    /// Backlogs at the end of each step.
     pub(super) occupancy: Occupancy,
-    /// In order of step, place and reason.
+    /// Drops ordered by step, place and reason.
     pub(super) drops: Vec<DropStep>,
-    /// By place and reason, in the current step.
+    /// Drops in the current step, by place and reason.
     dropping: Vec<[u32; Reason::COUNT]>,
 }
 
 impl Series {
-    /// Allocates memory for all steps of a run of `duration`. For a run without a fixed end, the last 18,000
-    /// to 36,000 steps are kept.
+    /// Allocates memory for all steps of a run of `duration`. For a run without a fixed end, keeps the last
+    /// 18,000 to 36,000 steps.
     pub fn new(
         duration: Option<Duration>,
         flows: usize,
@@ -101,7 +101,7 @@ impl Series {
         }
     }
 
-    /// Takes note of an event in the current step.
+    /// Records an event in the current step.
     #[inline]
     pub(super) fn event(&mut self, now: Instant, what: &TraceEvent) {
         match *what {
@@ -156,7 +156,7 @@ impl Series {
         self.samples[flow.index()].push(sample);
     }
 
-    /// Takes note of one try of a PPDU to or from a station.
+    /// Records one try of a PPDU to or from a station.
     pub(super) fn ppdu(&mut self, t: &PpduTry, station: usize, direction: Direction) {
         debug_assert!(matches!(t.kind, PpduKind::Single | PpduKind::Aggregate));
         let row = self.step as usize * self.n_stations + station;
@@ -168,7 +168,7 @@ impl Series {
         }
     }
 
-    /// Ends the current step, and records the backlog of each interface.
+    /// Ends the current step and records the backlog of each interface.
     pub fn end_step(&mut self, backlogs: impl Iterator<Item = Backlog>) {
         self.occupancy.push(backlogs);
         for (place, counts) in self.dropping.iter_mut().enumerate() {
@@ -183,7 +183,7 @@ impl Series {
         }
     }
 
-    /// Forgets the first steps that are kept.
+    /// Discards the first kept steps.
     #[cold]
     fn let_go(&mut self, steps: usize) {
         fn shift<T: Default + Clone>(rows: &mut Vec<T>, by: usize) {
@@ -204,12 +204,12 @@ impl Series {
         self.samples.iter_mut().for_each(|samples| samples.retain(|sample| sample.at >= from));
     }
 
-    /// Number of completed steps that are kept.
+    /// Returns the number of completed steps kept.
     pub fn steps(&self) -> usize {
         self.step as usize
     }
 
-    /// Number of earlier steps that were discarded.
+    /// Returns the number of discarded steps.
     pub fn gone(&self) -> usize {
         self.gone as usize
     }

@@ -1,4 +1,4 @@
-//! The series in the form that front ends read. Values are integers, so equal runs give equal text.
+//! The series as reported to front ends. Values are integers, so equal runs give equal text.
 
 use serde::Serialize;
 use stillair_model::types::{Ac, Instant, Probe, Reason};
@@ -8,28 +8,28 @@ use super::series::{Cell, STEP, Sample, Series};
 use super::{Direction, Recorder};
 use crate::scenario::{FlowEnd, FlowKind, Scenario, Ways};
 
-/// The series of one run. Arrays have one value for each kept step; the last step may be shorter.
+/// Series of one run. Arrays have one value per kept step; the last step may be shorter.
 #[derive(Clone, Debug, Serialize)]
 pub struct SeriesReport {
     step_ns: u64,
     steps: usize,
-    /// Steps before the first that was kept, of a run whose end was open.
+    /// Discarded steps before the first kept one, for a run without a fixed end.
     #[serde(skip_serializing_if = "is_zero")]
     gone: usize,
     duration_ns: u64,
     warm_up_ns: u64,
     cool_down_ns: u64,
-    /// The one of Flent's tests that some flows are.
+    /// The Flent test that some of the flows belong to.
     #[serde(skip_serializing_if = "Option::is_none")]
     test: Option<Test>,
     flows: Vec<FlowSeries>,
     stations: Vec<StationSeries>,
     drops: Vec<DropSeries>,
-    /// At the end of each step.
+    /// Backlogs at the end of each step.
     queues: Vec<QueueSeries>,
 }
 
-/// One of Flent's tests.
+/// A Flent test.
 #[derive(Clone, Debug, Serialize)]
 struct Test {
     name: String,
@@ -40,22 +40,22 @@ struct Test {
     streams: Option<u32>,
 }
 
-/// A flow: who sends what to whom, and what arrived.
+/// A flow: sender, receiver, kind, and arrivals.
 #[derive(Clone, Debug, Serialize)]
 struct FlowSeries {
     name: String,
-    /// What Flent calls its series, if it is of a test.
+    /// Flent's name of this data series, if the flow is part of a test.
     #[serde(skip_serializing_if = "Option::is_none")]
     flent: Option<String>,
     kind: &'static str,
     from: String,
     to: String,
-    /// The station it begins or ends at, if it does.
+    /// Station at one end of the flow, if any.
     station: Option<String>,
     tos: u8,
     dscp: u8,
     ac: &'static str,
-    /// UDP: bytes of payload delivered; TCP: bytes of the stream read.
+    /// UDP: payload bytes delivered. TCP: stream bytes read.
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes: Option<Vec<u64>>,
     /// Ping: time of the reply and round-trip time in ns, and sequence number.
@@ -64,19 +64,19 @@ struct FlowSeries {
     /// Call: time of arrival and one-way delay in ns, and sequence number.
     #[serde(skip_serializing_if = "Option::is_none")]
     voip: Option<Vec<(u64, u64, u32)>>,
-    /// Page: when it was there, how long it took in ns, and its number.
+    /// Page: end and duration of the load in ns, and its number.
     #[serde(skip_serializing_if = "Option::is_none")]
     loads: Option<Vec<(u64, u64, u32)>>,
-    /// UDP, TCP and QUIC: one-way delay in ns that so many per cent of the packets measured did not exceed,
-    /// from 0 to 100; none if there were none.
+    /// UDP, TCP and QUIC: percentiles 0 to 100 of the one-way delay of measured packets, in ns. `None`
+    /// without such packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     delay_percentiles_ns: Option<Vec<u64>>,
-    /// Test of responsiveness: when a probe was answered and how long it took in ns, and what it timed.
+    /// Responsiveness test: time of the reply and duration of a probe in ns, and its kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     probes: Option<Vec<(u64, u64, &'static str)>>,
 }
 
-/// A station's data frames in one access category; categories never used are left out.
+/// Data frames of a station in one access category. Unused categories are omitted.
 #[derive(Clone, Debug, Serialize)]
 struct StationSeries {
     name: String,
@@ -91,7 +91,7 @@ struct StationSeries {
     mpdus_up: Vec<u32>,
 }
 
-/// Drops at one place for one reason: pairs of step and packets, for steps that had any.
+/// Drops at one place for one reason: pairs of step and packets, for steps with drops.
 #[derive(Clone, Debug, Serialize)]
 struct DropSeries {
     place: String,
@@ -103,7 +103,8 @@ fn is_zero(n: &usize) -> bool {
     *n == 0
 }
 
-/// The series that `recorder` kept of a run of `scenario` that ended at `end`; `None` if it kept none.
+/// Returns the series that `recorder` kept in a run of `scenario` that ended at `end`. `None` if it kept
+/// none.
 pub fn report(
     scenario: &Scenario,
     end: Instant,

@@ -1,12 +1,11 @@
-//! The output of `ss -tim` for every sending TCP socket, sampled at a fixed interval.
+//! Output of `ss -tim` for each sending TCP socket, sampled at a fixed interval.
 
 use serde::Serialize;
 use stillair_model::transport::cc::CaState;
 use stillair_model::transport::tcp::{info::TcpInfo, socket::TcpState};
 use stillair_model::types::Instant;
 
-/// The samples of one socket: columns of equal length. They have the names that `ss` prints, with the unit
-/// appended.
+/// Samples of one socket: columns of equal length, named as in `ss` with the unit appended.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct SocketSeries {
     t_s: Vec<f64>,
@@ -29,22 +28,22 @@ pub struct SocketSeries {
     bytes_acked: Vec<u64>,
     notsent: Vec<u32>,
     snd_wnd: Vec<u32>,
-    /// `ss -m` t: bytes of truesize below the socket.
+    /// `ss -m` t: truesize in lower layers, in bytes.
     wmem_alloc: Vec<u32>,
-    /// `ss -m` tb: send buffer.
+    /// `ss -m` tb: send buffer, in bytes.
     sndbuf: Vec<u32>,
-    /// `ss -m` w: bytes of truesize in the write queue.
+    /// `ss -m` w: truesize in the write queue, in bytes.
     wmem_queued: Vec<u32>,
-    /// Segments received: acknowledgements, where nothing is sent back.
+    /// Segments received: acknowledgements, if the peer sends no data.
     segs_in: Vec<u32>,
-    /// Segments with data sent, each try counted.
+    /// Data segments sent, counting each transmission.
     data_segs_out: Vec<u32>,
-    /// Segments that were delivered while the receiver told of congestion (CE).
+    /// Segments delivered with a congestion mark (CE) reported by the receiver.
     delivered_ce: Vec<u32>,
 }
 
 impl SocketSeries {
-    /// Whether there are no samples.
+    /// Returns true if there are no samples.
     pub fn is_empty(&self) -> bool {
         self.t_s.is_empty()
     }
@@ -67,7 +66,7 @@ impl SocketSeries {
         self.retrans.push(i.retrans);
         self.retrans_total.push(i.retrans_total);
         self.ca_state.push(ca_state(i.ca_state));
-        // All ones: none is set.
+        // All ones means that no pacing rate is set.
         self.pacing_mbps.push(mbps(if i.pacing_rate == u64::MAX { 0 } else { i.pacing_rate }));
         self.delivery_mbps.push(mbps(i.delivery_rate));
         self.app_limited.push(i.app_limited);
@@ -83,7 +82,7 @@ impl SocketSeries {
     }
 }
 
-/// The name of a congestion state.
+/// Returns the name of a congestion state.
 const fn ca_state(state: CaState) -> &'static str {
     match state {
         CaState::Open => "open",

@@ -1,4 +1,4 @@
-//! The summary of a run.
+//! Summary of a run.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -20,7 +20,7 @@ use super::{
     RateSummary, Recorder, SocketSeries, VoipSummary, mbps,
 };
 
-/// The summary of one run. Names carry the units; values that were not measured are `null`.
+/// Summary of one run. Names include units; values that were not measured are `null`.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunSummary {
     /// Number of the repetition.
@@ -29,10 +29,10 @@ pub struct RunSummary {
     pub seed: u64,
     /// Hash of the trace, in hexadecimal.
     pub trace_hash: String,
-    /// UDP payload delivered and TCP streams read over all flows, in Mbit/s, with the payload of external
-    /// hosts' packets.
+    /// Goodput over all flows in Mbit/s: UDP payload delivered, TCP stream bytes read, and payload of
+    /// external hosts' packets.
     pub goodput_total_mbps: f64,
-    /// Jain's fairness index of the airtime of the stations that had traffic.
+    /// Jain's fairness index of the airtime of stations with traffic.
     pub jain_airtime: Option<f64>,
     /// Summaries by station.
     pub stations: BTreeMap<String, StationSummary>,
@@ -48,10 +48,10 @@ pub struct RunSummary {
     /// Mean page load time in s, averaged over the clients.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page_load_s: Option<f64>,
-    /// Summaries by page client.
+    /// Summaries by web client.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub web: BTreeMap<String, WebSummary>,
-    /// Summaries by responsiveness test. Each covers the test's own time.
+    /// Summaries by responsiveness test. Each covers the duration of the test.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub responsiveness: BTreeMap<String, ResponsivenessSummary>,
     /// Summaries by QUIC flow.
@@ -66,32 +66,32 @@ pub struct RunSummary {
     /// Summaries by external host.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub hosts: BTreeMap<String, HostSummary>,
-    /// Samples of the sender's socket by TCP flow, if the scenario asks for them.
+    /// Samples of the sender's socket by TCP flow, if requested by the scenario.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub sockets: BTreeMap<String, SocketSeries>,
     /// Dropped packets by place and reason, over the whole run.
     pub drops: Vec<Drop>,
     /// Airtime by channel and use, over the whole run, in us.
     pub air: BTreeMap<String, BTreeMap<String, f64>>,
-    /// Counters of queueing disciplines over the whole run. Keys are interfaces such as `R.eth0`, and the
-    /// disciplines inside, such as `R.eth0/child` of a class and `ap.wlan0/BE` of an access category.
+    /// Qdisc counters over the whole run. Keys are interfaces such as `R.eth0`, and inner qdiscs such as
+    /// `R.eth0/child` (of a class) and `ap.wlan0/BE` (of an access category).
     pub qdiscs: BTreeMap<String, QdiscSummary>,
-    /// Rate-control statistics at the end of the run, by link such as `ap.wlan0 to fast1.wlan0`. Links with
-    /// fixed rates are absent.
+    /// Rate control statistics at the end of the run, by link, such as `ap.wlan0 to fast1.wlan0`. Links with
+    /// fixed rates are omitted.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub rc_stats: BTreeMap<String, Vec<RateSummary>>,
-    /// Losses on the air over the whole run, by link. Links without losses are absent.
+    /// Losses on the air over the whole run, by link. Links without losses are omitted.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub losses: BTreeMap<String, Losses>,
     /// Power save and scans over the whole run, by interface such as `phone.wlan0`. Interfaces without either
-    /// are absent.
+    /// are omitted.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub power: BTreeMap<String, PowerSummary>,
-    /// The account of all packets of the run.
+    /// Account of all packets of the run.
     pub packets: PacketSummary,
 }
 
-/// The summary of one page client.
+/// Summary of one web client.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct WebSummary {
     /// Page loads that ended after the warm-up.
@@ -104,7 +104,7 @@ pub struct WebSummary {
     pub p95_s: Option<f64>,
     /// 99th percentile of the load time in s.
     pub p99_s: Option<f64>,
-    /// Time in s that the unfinished load had taken at the end of the run.
+    /// Time that the unfinished load had taken at the end of the run, in s.
     pub unfinished_s: Option<f64>,
 }
 
@@ -123,43 +123,43 @@ impl WebSummary {
     }
 }
 
-/// Counters of a queueing discipline, as `tc -s qdisc` prints them.
+/// Qdisc counters, as printed by `tc -s qdisc`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct QdiscSummary {
-    /// Kind of the discipline, such as `fq_codel`.
+    /// Kind of the qdisc, such as `fq_codel`.
     pub kind: String,
-    /// Bytes sent, with Ethernet headers.
+    /// Bytes sent, including Ethernet headers.
     pub bytes: u64,
     /// Segments sent.
     pub packets: u64,
-    /// Packets dropped, by the disciplines inside too.
+    /// Packets dropped, including inner qdiscs.
     pub drops: u64,
-    /// Number of times that a rate limit held the discipline back.
+    /// Times that a rate limit delayed the qdisc.
     pub overlimits: u64,
-    /// Number of packets that the device rejected, and of packets put in front of others.
+    /// Packets that the device rejected, and packets requeued in front of others.
     pub requeues: u64,
     /// Packets queued at the end of the run.
     pub backlog_packets: u64,
     /// Bytes queued at the end of the run.
     pub backlog_bytes: u64,
-    /// Counters of this kind of discipline alone, under the names of `tc -s -j qdisc`.
+    /// Counters specific to this kind of qdisc, named as in `tc -s -j qdisc`.
     #[serde(flatten)]
     pub own: Map<String, Value>,
 }
 
-/// The summary of one station.
+/// Summary of one station.
 #[derive(Clone, Debug, Serialize)]
 pub struct StationSummary {
-    /// Goodput of all flows to and from the station in Mbit/s: UDP payload and bytes of TCP streams. For an
-    /// external host: TCP and UDP payload of the packets delivered to it and from it.
+    /// Goodput of all flows to and from the station in Mbit/s: UDP payload and TCP stream bytes. For an
+    /// external host: TCP and UDP payload of packets delivered to it and from it.
     pub goodput_mbps: f64,
     /// Share of the airtime of all stations, 0 to 1.
     pub airtime_share: Option<f64>,
-    /// MPDUs per data PPDU sent to the station; if there were none, sent by the station.
+    /// MPDUs per data PPDU sent to the station, or by the station if none were sent to it.
     pub mean_aggregate: Option<f64>,
     /// MPDUs per data PPDU sent by the station.
     pub mean_aggregate_up: Option<f64>,
-    /// Mean PHY rate of the A-MPDUs sent by the station, each try counted, in Mbit/s.
+    /// Mean PHY rate of A-MPDUs sent by the station, counting each try, in Mbit/s.
     pub mean_rate_up_mbps: Option<f64>,
     /// Median round-trip time of ICMP pings in ms.
     pub ping_median_ms: Option<f64>,
@@ -175,9 +175,9 @@ pub struct StationSummary {
     pub udp_ping_p95_ms: Option<f64>,
     /// 99th percentile of the round-trip time of UDP pings in ms.
     pub udp_ping_p99_ms: Option<f64>,
-    /// Airtime of all tries of data sent to the station, in us.
+    /// Airtime of all data tries to the station, in us.
     pub airtime_tx_us: f64,
-    /// Airtime of all tries of data sent by the station, in us.
+    /// Airtime of all data tries by the station, in us.
     pub airtime_rx_us: f64,
 }
 
@@ -192,33 +192,33 @@ pub struct Drop {
     pub packets: u64,
 }
 
-/// The account of packets: created = delivered + consumed + merged + dropped + inside.
+/// Packet account: created = delivered + consumed + merged + dropped + inside.
 #[derive(Clone, Debug, Serialize)]
 pub struct PacketSummary {
     /// Packets created.
     pub created: u64,
-    /// Packets that reached an application.
+    /// Packets delivered to an application.
     pub delivered: u64,
     /// Packets consumed by a reply, such as echo requests.
     pub consumed: u64,
-    /// Packets that a receiving interface merged into others (GRO).
+    /// Packets merged into others by a receiving interface (GRO).
     pub merged: u64,
     /// Packets dropped.
     pub dropped: u64,
-    /// Packets queued or on their way at the end of the run.
+    /// Packets queued or in flight at the end of the run.
     pub inside: u64,
 }
 
 /// State of a world at the end of a run that its recorder does not see.
 #[derive(Debug)]
 pub struct AtEnd<'a> {
-    /// The account of packets, and the number of packets still inside.
+    /// Packet account, and number of packets still in the world.
     pub packets: (&'a PacketAccount, u64),
-    /// The name of each channel, and its airtime account.
+    /// Name and airtime account of each channel.
     pub air: Vec<(String, &'a AirAccount)>,
-    /// Counters of queueing disciplines, by name.
+    /// Qdisc counters, by name.
     pub qdiscs: BTreeMap<String, QdiscSummary>,
-    /// Rate-control statistics, by link.
+    /// Rate control statistics, by link.
     pub rc_stats: BTreeMap<String, Vec<RateSummary>>,
     /// Losses, by link.
     pub losses: BTreeMap<String, Losses>,
@@ -226,15 +226,15 @@ pub struct AtEnd<'a> {
     pub power: BTreeMap<String, PowerSummary>,
     /// TCP senders: name of the flow, number of the flow, state, samples.
     pub tcp: Vec<(String, FlowId, TcpInfo, SocketSeries)>,
-    /// State of both ends of each QUIC flow at the end of the run, and the time of that end.
+    /// State of both ends of each QUIC flow, and the end of the run.
     pub quic: (Vec<QuicEnds>, Instant),
-    /// Names of the external hosts, in order, and the payload of their packets.
+    /// Names of the external hosts in order, and the payload of their packets.
     pub hosts: (&'a [String], &'a Payload),
     /// All flows, in order.
     pub flows: &'a [FlowAbout],
-    /// Page clients, and how long each one's unfinished load has taken.
+    /// Web clients, and how long each one's unfinished load has taken.
     pub under_way: Vec<(FlowId, Option<Duration>)>,
-    /// Responsiveness tests: outcome, and times of the probes.
+    /// Responsiveness tests: outcome, and probe times.
     pub tests: Vec<(FlowId, (ResponsivenessOutcome, ProbeTimes))>,
 }
 
@@ -251,13 +251,13 @@ fn quic_summaries(
     ends.into_iter().filter_map(one).collect()
 }
 
-/// Airtime of each station's data, both ways, in us.
+/// Airtime of each station's data in both directions, in us.
 fn used_airtime(recorder: &Recorder) -> Vec<f64> {
     recorder.stations.iter().map(|s| s.airtime.iter().copied().sum::<Duration>().micros_f64()).collect()
 }
 
-/// Airtime of the stations that had traffic: stations whose data took airtime, and stations of a flow with
-/// packets that were due, delivered or dropped.
+/// Returns the airtime of stations with traffic: stations whose data used airtime, and stations of a flow
+/// with packets due, delivered or dropped.
 fn with_traffic(recorder: &Recorder, used: &[f64]) -> Vec<f64> {
     let mut has: Vec<bool> = used.iter().map(|&us| us > 0.0).collect();
     for flow in &recorder.flows {
@@ -269,7 +269,7 @@ fn with_traffic(recorder: &Recorder, used: &[f64]) -> Vec<f64> {
     used.iter().zip(has).filter_map(|(&us, has)| has.then_some(us)).collect()
 }
 
-/// By station, of a run of which so many seconds were measured.
+/// Returns the summaries by station. `seconds` is the length of the measurement interval.
 fn station_summaries(
     recorder: &Recorder,
     names: &[String],
@@ -323,7 +323,7 @@ fn ping_summaries(recorder: &Recorder, flows: &[FlowAbout]) -> BTreeMap<String, 
     flows.iter().zip(&recorder.flows).filter_map(one).collect()
 }
 
-/// Summarises a run of which the time `measured` was measured.
+/// Summarises a run with the measurement interval `measured`.
 pub fn summarise(
     (seed, run): (u64, u64),
     recorder: &Recorder,

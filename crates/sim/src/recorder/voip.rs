@@ -1,4 +1,4 @@
-//! Quality of a VoIP call: delay, jitter, loss, and mean opinion score (MOS).
+//! VoIP call quality: delay, jitter, loss, and mean opinion score (MOS).
 
 use serde::Serialize;
 use stillair_model::app::Due;
@@ -8,64 +8,64 @@ use stillair_model::types::{Duration, Instant};
 use super::Delays;
 use super::datagrams::Fates;
 
-/// The worst score that a listener can give.
+/// Worst score that a listener can give.
 // spec: itu-t p.800.1 - from 1 to 5; the E-model's curve ends at 4.5.
 const WORST: f64 = 1.0;
 
-/// One-way delay in ms beyond which packets that have not arrived count as lost, of a call that has no delay
-/// of its own.
+/// One-way delay in ms beyond which packets not yet received count as lost, for a call without a delay of its
+/// own.
 // spec: itu-t g.114 (05/2003) 4 - no network should exceed 400 ms one way.
 const TOO_LATE_MS: f64 = 400.0;
 
-/// The record of a call's packets that were due in the measured time.
+/// Record of a call's packets that were due in the measurement interval.
 #[derive(Clone, Debug, Default)]
 pub struct VoipRecord {
     packets: u64,
-    /// Packets with a number more than one above that of the packet that came before them.
+    /// Packets whose number is more than one above that of the previously received packet.
     gaps: u64,
     delay: Duration,
-    /// Sum of the differences of successive delays, and how many.
+    /// Sum of the differences between successive delays, and their number.
     jitter: (Duration, u64),
-    /// The number and the delay of the packet that came last.
+    /// Number and delay of the last packet received.
     last: Option<(u32, Duration)>,
-    /// Delays of the packets that came.
+    /// Delays of the packets received.
     delays: Delays,
 }
 
-/// The summary of a call. It covers the packets that were due in the measured time.
+/// Summary of a call. Covers the packets due in the measurement interval.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct VoipSummary {
     /// Packets due.
     pub due: u64,
     /// Packets received by the end of the run.
     pub packets: u64,
-    /// Packets dropped in the network, or skipped by the sender.
+    /// Packets dropped in the network or skipped by the sender.
     pub lost: u64,
-    /// Lost packets that the sender skipped, because its socket was full.
+    /// Lost packets that the sender skipped because its socket was full.
     pub skipped: u64,
     /// Packets neither received nor lost at the end of the run.
     pub under_way: u64,
-    /// Number of gaps in the sequence numbers received, whatever their length.
+    /// Gaps in the received sequence numbers, whatever their length.
     pub gaps: u64,
-    /// Loss rate: lost packets over those due, 0 to 1. Late packets are not included.
+    /// Loss rate: lost packets divided by those due, 0 to 1. Late packets are not included.
     pub loss: f64,
-    /// Packets too late for the playout delay, over those due, 0 to 1.
+    /// Packets too late for the playout delay, divided by those due, 0 to 1.
     pub late: f64,
-    /// Playout delay in ms of the de-jitter buffer, from the time at which a packet was due: the fixed delay
-    /// with the best rating.
+    /// Playout delay of the de-jitter buffer in ms, counted from a packet's due time: the fixed delay with
+    /// the best rating.
     pub playout_ms: Option<f64>,
-    /// Mean one-way delay in ms of the packets received.
+    /// Mean one-way delay of the received packets, in ms.
     pub delay_ms: Option<f64>,
-    /// Jitter in ms: the mean difference between the delays of successive packets.
+    /// Jitter in ms: mean difference between the delays of successive packets.
     pub jitter_ms: Option<f64>,
-    /// Mean opinion score by the E-model, behind the de-jitter buffer.
+    /// Mean opinion score by the E-model, after the de-jitter buffer.
     pub mos: f64,
     /// Mean opinion score by the formula of Flent 0.15 to 1.2.
     pub mos_flent_1_2: f64,
 }
 
-/// Ages at the end of the run of packets that are still under way: the youngest one's in ms, then one
-/// interval more each.
+/// Ages of the packets in flight at the end of the run: the age of the youngest in ms, one interval more for
+/// each further packet.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ages {
     packets: u64,
@@ -74,8 +74,8 @@ struct Ages {
 }
 
 impl Ages {
-    /// Ages of the packets due last.
-    // deviation: a packet that was dropped after one that is still under way counts as older.
+    /// Computes the ages, assuming that the packets due last are in flight.
+    // deviation: a packet dropped after one still in flight counts as older.
     fn new(packets: u64, due: &Due, end: Instant) -> Self {
         let ms = |d: Duration| d.micros_f64() / 1e3;
         due.last.map_or(Self::default(), |(last, interval)| Self {
@@ -85,7 +85,7 @@ impl Ages {
         })
     }
 
-    /// Packets that are no older than this.
+    /// Returns the number of packets of at most this age.
     fn within(self, ms: f64) -> u64 {
         if self.packets == 0 || ms < self.youngest_ms {
             return 0;
@@ -95,7 +95,7 @@ impl Ages {
 }
 
 impl VoipRecord {
-    /// Records a received packet. Copies are not passed here.
+    /// Records a received packet. Duplicates are not passed to this function.
     pub fn arrived(&mut self, seq: u32, delay: Duration) {
         self.packets += 1;
         self.delay += delay;
@@ -108,17 +108,17 @@ impl VoipRecord {
         self.last = Some((seq, delay));
     }
 
-    /// The summary of a call, in a run that ends at `end`. `None` if nothing became of its packets yet.
+    /// Returns the summary of a call in a run that ends at `end`. `None` if none of its packets has an
+    /// outcome yet.
     ///
-    /// The score by the E-model is that of a de-jitter buffer with the best fixed playout delay: the delay is
-    /// the same for each packet, and later packets count as lost. The score by Flent's formula takes the mean
-    /// delay plus twice the mean jitter. A call without received packets has the lowest scores.
-    // spec: itu-t g.107 7.4, 7.5 - Ta is the delay from mouth to ear, Ppl the loss behind the de-jitter
-    // buffer.
-    // deviation: without the 20 ms that it takes to fill a packet, and without the codec's own delay.
-    // paper: ending-the-anomaly sec. 4.2.1 - E-model from delay, jitter and loss; the sum is Flent's, its
-    // tool. Until November 2017 (version 1.2, d4dd745) Flent took for the loss how many gaps there were, over
-    // the packets that came.
+    /// The E-model score assumes a de-jitter buffer with the best fixed playout delay: the delay is the same
+    /// for each packet, and later packets count as lost. The score by Flent's formula uses the mean delay
+    /// plus twice the mean jitter. A call without received packets has the lowest scores.
+    // spec: itu-t g.107 7.4, 7.5 - Ta is the mouth-to-ear delay, Ppl the loss after the de-jitter buffer.
+    // deviation: excludes the packetisation time of 20 ms and the codec's own delay.
+    // paper: ending-the-anomaly sec. 4.2.1 - E-model from delay, jitter and loss; the sum is that of Flent,
+    // the tool used. Until November 2017 (version 1.2, d4dd745), Flent took as loss the number of gaps
+    // divided by the number of received packets.
     pub(super) fn summary(&self, fates: Fates, sent: &Due, end: Instant) -> Option<VoipSummary> {
         let Fates { due, received: packets, lost, under_way } = fates;
         let ages = Ages::new(under_way, sent, end);
@@ -146,7 +146,7 @@ impl VoipRecord {
         let mean = |sum: Duration, n: u64| sum.micros_f64() / 1e3 / n.max(1) as f64;
         let (delay, jitter) = (mean(self.delay, self.packets), mean(self.jitter.0, self.jitter.1));
         let missing = |playout: f64, in_time: u64| {
-            // Packets under way that can still be in time say nothing.
+            // Packets in flight that may still be in time are excluded.
             let known = due - ages.within(playout);
             (known.saturating_sub(in_time)) as f64 / known.max(1) as f64
         };
@@ -154,7 +154,7 @@ impl VoipRecord {
             let missing = missing(playout, in_time);
             (emodel::rating(playout, missing), playout, missing, in_time)
         });
-        // If two playout delays give the same rating, the shorter one is used.
+        // If two playout delays have the same rating, the shorter one is used.
         let best = rated.reduce(|best, one| if one.0 > best.0 { one } else { best });
         if let Some((_, playout, missing, in_time)) = best {
             let late = packets.saturating_sub(in_time) + under_way - ages.within(playout);
@@ -178,9 +178,9 @@ mod tests {
         Instant::ZERO + Duration::from_millis(n)
     }
 
-    /// A call of `due` packets, the first due at zero, of which those were received: number and delay in ms.
-    /// `dropped` are lost in the network, `skipped` at the sender. The run ends `rest` ms after the last
-    /// packet was due.
+    /// A call of `due` packets, the first due at zero. `received` holds number and delay in ms; `dropped`
+    /// packets are lost in the network, `skipped` at the sender. The run ends `rest` ms after the last packet
+    /// was due.
     fn call(
         due: u64,
         packets: &[(u32, u64)],
@@ -202,7 +202,7 @@ mod tests {
             (&[(7, 10)][..], 1, 0, 10.0, 0.0),
             (&[(7, 10), (8, 14), (9, 12)], 3, 0, 12.0, 3.0),
             (&[(7, 10), (10, 10)], 4, 1, 10.0, 0.0),
-            // One that came late was not lost; before and behind it there is a gap.
+            // A late packet is not lost, but leaves gaps before and after it.
             (&[(7, 10), (10, 10), (8, 50), (11, 10)], 5, 2, 20.0, 80.0 / 3.0),
         ] {
             let n = packets.len() as u64;
@@ -222,10 +222,10 @@ mod tests {
             (1..=1000).map(move |seq| (seq, if seq <= late { delay } else { 10 })).collect::<Vec<_>>()
         };
         for (late, delay, waits, mos) in [
-            // A delay of 60 ms costs nothing against a tenth that is lost, and 1 % of 5 s late does not pay.
+            // A delay of 60 ms is better than losing 10 %; 5 s of delay is not worth 1 %.
             (100, 60, true, 4.37),
             (10, 5_000, false, 3.82),
-            // 8.3 % up to 5 s late: whatever the buffer, the call is bad.
+            // 8.3 % delayed by up to 5 s: the call is bad with any buffer.
             (83, 5_000, false, 1.6),
         ] {
             let s = call(1000, &with(late, delay), (0, 0), 10_000).expect("a call");
@@ -237,9 +237,9 @@ mod tests {
     }
 
     #[test]
-    fn what_never_comes_is_lost_or_late_or_not_known_yet() {
+    fn missing_packets_are_lost_late_or_unknown() {
         let half: Vec<_> = (1..=500).map(|seq| (seq, 10)).collect();
-        // Lost in the network, skipped, or stuck in it to the end: the same score.
+        // Lost in the network, skipped, or queued until the end: the same score.
         for (dropped, skipped, late) in [(500, 0, 0.0), (100, 400, 0.0), (0, 0, 0.5)] {
             let s = call(1000, &half, (dropped, skipped), 1_000).expect("a call");
             assert_eq!(
@@ -249,7 +249,7 @@ mod tests {
             assert_eq!((s.loss, s.late), ((dropped + skipped) as f64 / 1000.0, late));
             assert!(s.mos < 1.05, "{s:?}");
         }
-        // The last one is 5 ms old at the end, which is less than all others took.
+        // The last packet is 5 ms old at the end, less than the delay of all others.
         let most: Vec<_> = (1..=999).map(|seq| (seq, 10)).collect();
         let s = call(1000, &most, (0, 0), 5).expect("a call");
         assert_eq!((s.loss, s.late, s.under_way), (0.0, 0.0, 1));
@@ -257,23 +257,23 @@ mod tests {
     }
 
     #[test]
-    fn a_call_of_which_nothing_comes() {
+    fn call_without_received_packets() {
         let s = call(7, &[], (7, 0), 0).expect("packets were dropped");
         assert_eq!(
             (s.packets, s.lost, s.loss, s.late, s.delay_ms, s.jitter_ms),
             (0, 7, 1.0, 0.0, None, None)
         );
         assert_eq!((s.mos, s.mos_flent_1_2, s.playout_ms), (1.0, 1.0, None));
-        // Packets of 0, 20 .. 980 ms wait in a queue at the end, 29 of them for more than 400 ms.
+        // Packets aged 0, 20, ..., 980 ms are queued at the end, 29 of them for more than 400 ms.
         let s = call(50, &[], (0, 0), 0).expect("packets wait");
         assert_eq!((s.loss, s.late, s.mos), (0.0, 29.0 / 50.0, 1.0));
         assert_eq!(call(5, &[], (0, 0), 0), None);
     }
 
     proptest! {
-        /// More loss or more delay is no better, and no fixed buffer is better than the one that is chosen.
+        /// More loss or more delay never improves the score, and no fixed buffer beats the chosen one.
         #[test]
-        fn the_best_buffer(delays in prop::collection::vec(0_u64..3_000, 1..60), lost in 0_u64..30) {
+        fn chosen_buffer_is_the_best(delays in prop::collection::vec(0_u64..3_000, 1..60), lost in 0_u64..30) {
             let packets: Vec<_> = (1..).zip(delays.iter().copied()).collect();
             let due = packets.len() as u64 + lost;
             let s = call(due, &packets, (lost, 0), 5_000).expect("a call");
@@ -285,7 +285,7 @@ mod tests {
             }
             if lost > 0 {
                 let fewer = call(due - 1, &packets, (lost - 1, 0), 5_000).expect("a call");
-                // Ratings just above zero have a score a hair below the least one.
+                // Ratings just above zero map to a score slightly below the minimum.
                 prop_assert!(fewer.mos >= s.mos - 0.02);
             }
             let slower: Vec<_> = packets.iter().map(|(seq, delay)| (*seq, 2 * delay + 1)).collect();

@@ -1,4 +1,4 @@
-//! The path of one packet: the places at which it was seen, from sender to end.
+//! Path of one packet: the places where it was observed, from the sender to its end.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -8,13 +8,13 @@ use stillair_model::types::{
 };
 use stillair_model::wifi::phy::PhyRate;
 
-/// Packets whose steps are kept until one is chosen; of more the oldest are forgotten.
+/// Maximum number of packets whose steps are kept until one is chosen. The oldest are discarded.
 const MOST: usize = 1 << 16;
 
-/// Packets of several segments that are remembered, to know of a segment when it was handed down.
+/// Remembered packets of several segments, for the handover time of their segments.
 const BURSTS: usize = 256;
 
-/// An observation of a packet. Times are in ns from the start of the run.
+/// Observation of a packet. Times are in ns from the start of the run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum Step {
@@ -25,13 +25,13 @@ pub enum Step {
         /// Bytes from the IP header on.
         bytes: u32,
     },
-    /// The packet was handed to the device that feeds a wire.
+    /// The packet was passed to the device of a wire.
     Sent {
         /// Time of the handover.
         at_ns: u64,
         /// Number of the wire.
         wire: usize,
-        /// Number of segments in the packet (TSO).
+        /// Segments in the packet (TSO).
         segments: u16,
     },
     /// The packet reached the end of a wire.
@@ -41,9 +41,9 @@ pub enum Step {
         /// Number of the wire.
         wire: usize,
     },
-    /// The host took the packet from the device at the end of a wire.
+    /// The host read the packet from the device at the end of a wire.
     Received {
-        /// Time at which the host took it.
+        /// Time of the read.
         at_ns: u64,
         /// Number of the wire.
         wire: usize,
@@ -64,13 +64,13 @@ pub enum Step {
         frames: usize,
         /// Number of the PPDU's try, from 0.
         attempt: u8,
-        /// Whether the frame had been sent before.
+        /// True if the frame had been sent before.
         retry: bool,
-        /// Whether the frame was received without errors.
+        /// True if the frame was received without errors.
         whole: bool,
-        /// Whether the PPDU collided with another.
+        /// True if the PPDU collided.
         collided: bool,
-        /// Whether the sender received the acknowledgement.
+        /// True if the sender received the acknowledgement.
         acknowledged: bool,
         /// Name of the rate.
         rate: String,
@@ -93,25 +93,24 @@ pub enum Step {
     },
 }
 
-/// A reader of the trace that follows the packets of a flow until one of them is delivered or dropped at or
-/// after a given instant.
+/// Trace sink that follows the packets of a flow until one is delivered or dropped at or after a given
+/// instant.
 #[derive(Debug)]
 pub struct Walk {
     flow: FlowId,
-    /// Only packets from there.
+    /// Source address of the packets to follow; `None` for any.
     from: Option<Addr>,
     at: Instant,
-    /// By sequence number.
+    /// Steps of the packets in flight, by sequence number.
     under_way: BTreeMap<u32, Vec<Step>>,
-    /// First sequence number and bytes of each packet of several segments, and when it was handed down.
+    /// First sequence number, bytes and handover of each packet of several segments.
     bursts: VecDeque<(u32, u32, Step)>,
     /// Sequence number and observations of the packet found.
     pub found: Option<(u32, Vec<Step>)>,
 }
 
 impl Walk {
-    /// Follows packets of `flow`, if `from` is given only those with this source, until one ends at or after
-    /// `at`.
+    /// Follows packets of `flow`, only those from `from` if given, until one ends at or after `at`.
     pub fn new(flow: FlowId, from: Option<Addr>, at: Instant) -> Self {
         Self { flow, from, at, under_way: BTreeMap::new(), bursts: VecDeque::new(), found: None }
     }
@@ -130,7 +129,7 @@ impl Walk {
         }
         let created = || {
             let made = Step::Created { at_ns: p.t_sent.nanos(), bytes: p.len };
-            // A segment was handed down as a part of the packet that it was split from.
+            // A segment was handed over as part of the packet that it was split from.
             let within =
                 |&&(first, bytes, _): &&(u32, u32, Step)| (1..bytes).contains(&p.seq.wrapping_sub(first));
             let before = bursts.iter().filter(within).min_by_key(|&&(first, ..)| p.seq.wrapping_sub(first));

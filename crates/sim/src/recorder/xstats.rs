@@ -1,4 +1,4 @@
-//! Counters specific to one kind of qdisc, under the names of `tc -s -j qdisc`.
+//! Counters specific to one kind of qdisc, named as in `tc -s -j qdisc`.
 
 use serde_json::{Map, Value, json};
 use stillair_model::qdisc::Xstats;
@@ -10,8 +10,8 @@ use stillair_model::qdisc::htb::HtbStats;
 use stillair_model::qdisc::pie::PieStats;
 use stillair_model::types::{Duration, Instant, Rate};
 
-/// The counters by name at `now`, with the unit in the name where there is one: `_us` as `tc` prints
-/// latencies, `_ns`, `_bps` for bit/s. PIE's `avg_dq_rate` is in bytes per second, and HTB's `tokens` and
+/// Returns the counters by name at `now`. Names include the unit if there is one: `_us` for latencies as in
+/// `tc`, `_ns`, `_bps` for bit/s. PIE's `avg_dq_rate` is in bytes per second, and HTB's `tokens` and
 /// `ctokens` are in units of 64 ns. CAKE's tins are keyed by name, so that they can be compared between runs.
 pub fn named(own: &Xstats, now: Instant) -> Map<String, Value> {
     let value = match own {
@@ -34,8 +34,8 @@ fn us(time: Duration) -> u64 {
     time.nanos() / 1000
 }
 
-// linux: iproute2 tc/q_codel.c codel_print_xstats (6.1) - the next drop is told from now on, and may be
-// overdue.
+// linux: iproute2 tc/q_codel.c codel_print_xstats (6.1) - prints the time until the next drop, which may be
+// negative.
 fn codel(s: &CodelQdiscStats, now: Instant) -> Value {
     json!({
         "count": s.count,
@@ -48,7 +48,7 @@ fn codel(s: &CodelQdiscStats, now: Instant) -> Value {
     })
 }
 
-/// How far off a time is, in nanoseconds; below zero if it has passed.
+/// Returns the time until `at` in ns, negative if it has passed.
 fn from_now(at: Instant, now: Instant) -> i64 {
     at.saturating_since(now).nanos() as i64 - now.saturating_since(at).nanos() as i64
 }
@@ -86,8 +86,8 @@ fn fq(s: &FqStats, now: Instant) -> Value {
     })
 }
 
-// linux: iproute2 tc/q_htb.c htb_print_xstats, net/sched/sch_htb.c htb_dump_class_stats (6.1) - tokens are
-// told in units of 64 ns.
+// linux: iproute2 tc/q_htb.c htb_print_xstats, net/sched/sch_htb.c htb_dump_class_stats (6.1) - prints tokens
+// in units of 64 ns.
 fn htb(s: &HtbStats) -> Value {
     json!({ "class_drops": s.drops, "lended": s.lended, "tokens": s.tokens >> 6, "ctokens": s.ctokens >> 6 })
 }
@@ -121,7 +121,7 @@ fn cake(s: &CakeStats) -> Value {
     })
 }
 
-/// The least size, if there was any.
+/// Returns the smallest size, if any packet was seen.
 fn least(sizes: Span) -> Option<u32> {
     (sizes.min <= sizes.max).then_some(sizes.min)
 }

@@ -1,4 +1,4 @@
-//! A run with a driver: between events, packets of external hosts enter and leave.
+//! A run with a driver: packets of external hosts enter and leave between events.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use crate::scenario::Scenario;
 use crate::world::{Accounts, Entering, Left, Refused};
 
 impl<'a, S: Records> Session<'a, S> {
-    /// A new run of a scenario that may have external hosts. Methods named like those of
-    /// [`World`](crate::world::World) do the same. Unlike a world, a session ends with its scenario, and
-    /// takes the samples that the scenario records.
+    /// Creates a run of a scenario that may have external hosts. Methods named as in
+    /// [`World`](crate::world::World) do the same. Unlike a world, a session ends with its scenario and takes
+    /// the samples that the scenario records.
     pub fn driven(
         scenario: &'a Scenario,
         seed: Seed,
@@ -22,18 +22,18 @@ impl<'a, S: Records> Session<'a, S> {
         Self::wired(Held::Lent(scenario), seed, sink)
     }
 
-    /// The scenario of the run.
+    /// Returns the scenario of the run.
     pub fn scenario(&self) -> &Scenario {
         &self.scenario
     }
 
-    /// The current time. All earlier events have been handled; events at this time may have been.
+    /// Returns the current time. All earlier events have been handled; events at this time may have been.
     pub fn now(&self) -> Instant {
         self.now
     }
 
-    /// Advances to `at`, but not beyond the end of the run. Events at `at` are handled, except at the end of
-    /// the run.
+    /// Advances to `at`, but not beyond the end of the run. Handles events at `at`, except at the end of the
+    /// run.
     pub fn advance_through(&mut self, at: Instant) {
         if at >= self.end() {
             return self.advance(self.end());
@@ -53,60 +53,60 @@ impl<'a, S: Records> Session<'a, S> {
         }
     }
 
-    /// The time of the next event or sample; `None` at the end of the run.
+    /// Returns the time of the next event or sample. `None` at the end of the run.
     pub fn next_event(&mut self) -> Option<Instant> {
         let next =
             self.world.next_event().unwrap_or(Instant::NEVER).min(self.samples.next()).min(self.next_step());
         (self.now < self.end()).then(|| next.min(self.end()))
     }
 
-    /// Passes in a packet from an external host at the current time.
+    /// Enters a packet from an external host at the current time.
     pub fn enter(&mut self, packet: &Entering<'_>) -> Result<Enqueue, Refused> {
         self.world.enter(packet)
     }
 
-    /// Passes in a packet that is to be split on its way: its bytes are segments of `full` bytes, of which
-    /// the last may have fewer.
+    /// Enters a packet that is to be split on its path. Its bytes are segments of `full` bytes; the last may
+    /// be shorter.
     pub fn enter_segments(&mut self, packet: &Entering<'_>, full: usize) -> Result<Enqueue, Refused> {
         self.world.enter_segments(packet, full)
     }
 
-    /// Handles the packets that have been passed in.
+    /// Processes the packets that have entered.
     pub fn put_through(&mut self) {
         self.world.put_through();
     }
 
-    /// The next packet that has left the model, with its bytes.
+    /// Returns the next packet that has left the model, with its bytes.
     pub fn left(&mut self, bytes: &mut Vec<u8>) -> Option<Left> {
         self.world.left(bytes)
     }
 
-    /// The next token whose charge has ended.
+    /// Returns the next token whose charge has ended.
     pub fn ended(&mut self) -> Option<u32> {
         self.world.ended()
     }
 
-    /// Whether packets that left, or ended charges, have not been read yet.
+    /// Reports whether packets that left or charges that ended are waiting to be read.
     pub fn has_news(&self) -> bool {
         self.world.has_news()
     }
 
-    /// The data recorded so far.
+    /// Returns the data recorded so far.
     pub fn seen(&self) -> &Recorder {
         self.world.trace().recorder()
     }
 
-    /// Read-only access to the world.
+    /// Returns read-only access to the world.
     pub fn books(&self) -> Accounts<'_, S> {
         self.world.books()
     }
 
-    /// Names of the stations, in the order of results.
+    /// Returns the names of the stations, in the order of results.
     pub fn stations(&self) -> &[String] {
         &self.stations
     }
 
-    /// The address that stands for all addresses outside the scenario.
+    /// Returns the address that represents all addresses outside the scenario.
     pub fn elsewhere(&self) -> Addr {
         self.world.elsewhere()
     }

@@ -12,7 +12,7 @@ use super::{Records, Session};
 use crate::scenario::Scenario;
 use crate::world::Entering;
 
-/// Counters of real packets, by what became of each.
+/// Counters of real packets, by outcome.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct ExternalIoCounts {
     /// Packets that entered the model.
@@ -20,24 +20,24 @@ pub struct ExternalIoCounts {
     /// Packets that left the model for an external host.
     pub left: u64,
     /// Packets without a destination in the scenario: broadcast, multicast, and addresses that no interface
-    /// has. Of guests also frames that carry neither IPv4 nor IPv6, such as ARP.
+    /// has. For guests, also frames other than IPv4 and IPv6, such as ARP.
     pub no_route: u64,
-    /// Packets that cannot be parsed as IPv4 or IPv6, such as truncated ones.
+    /// Packets that cannot be parsed as IPv4 or IPv6, for example because they are truncated.
     pub malformed: u64,
     /// Packets longer than the model allows.
     pub too_long: u64,
-    /// Pings answered for a modelled host.
+    /// Pings answered on behalf of a modelled host.
     pub answered: u64,
     /// Packets for a modelled host that were not answered.
     pub unanswered: u64,
 }
 
-/// The IPv4 and IPv6 addresses of a scenario's interfaces.
+/// IPv4 and IPv6 addresses of a scenario's interfaces.
 #[derive(Clone, Debug)]
 pub struct Addresses(Vec<(IpAddr, Addr)>);
 
 impl Addresses {
-    /// The addresses of a scenario. Interfaces are numbered in the order of the scenario, as in its world.
+    /// Collects the addresses of a scenario. Interfaces are numbered in scenario order, as in its world.
     pub fn new(scenario: &Scenario) -> Self {
         let interfaces = scenario.nodes.iter().flat_map(|node| &node.interfaces);
         let both = interfaces.enumerate().flat_map(|(n, interface)| {
@@ -49,14 +49,14 @@ impl Addresses {
         Self(all)
     }
 
-    /// The interface with this address; `None` if there is none.
+    /// Returns the interface with this address, if any.
     pub fn find(&self, address: IpAddr) -> Option<Addr> {
         let at = self.0.binary_search_by_key(&address, |(of, _)| *of).ok()?;
         Some(self.0[at].1)
     }
 }
 
-/// Describes a parsed packet that enters at interface `at`, from address `src` of the model to `dst`.
+/// Describes a parsed packet that enters at interface `at`, from the model address `src` to `dst`.
 pub fn entering<'a>(
     at: IfId,
     view: &PacketView,
@@ -90,7 +90,7 @@ impl Default for Replier {
 }
 
 impl Replier {
-    /// If the packet, which has left at the interface of a modelled host, is a ping, enters the reply.
+    /// Enters a reply if the packet, which has left at the interface of a modelled host, is a ping.
     /// [`Session::put_through`] must be called afterwards.
     pub fn reply<S: Records>(
         &mut self,

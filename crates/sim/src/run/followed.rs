@@ -1,4 +1,4 @@
-//! The recorder together with the record of packet delays by layer and cause.
+//! A recorder that also records packet delays by layer and cause.
 
 use stillair_model::types::{DevId, Instant, Packets, Sink, Step, TraceEvent};
 
@@ -7,12 +7,12 @@ use crate::recorder::{HostFlows, Recorder, Sojourn, SojournWorld};
 use crate::scenario::Scenario;
 use crate::world;
 
-/// A recorder, and the delays of packets by layer and cause.
+/// A recorder, and packet delays by layer and cause.
 #[derive(Debug)]
 pub struct Followed(pub Recorder, pub Sojourn);
 
-/// Returns a function that adds such a record to a recorder. Packets are followed as the scenario asks for;
-/// every packet if it does not say.
+/// Returns a function that adds delay records to a recorder. Follows packets as requested by the scenario, or
+/// every packet if the scenario does not request any.
 pub fn follow(scenario: &Scenario) -> impl FnOnce(Recorder) -> Followed + use<> {
     let layout = world::layout(scenario);
     // The ifbs of shapers are numbered behind the interfaces.

@@ -6,10 +6,10 @@ use stillair_model::types::Seed;
 
 use crate::scenario::parts::{take_left, words_of};
 
-/// What `run` gives; a panic in it becomes an error with the number of the run, its seed, and the custom part
-/// that it was in. Where in the source it was has been told by the panic's hook.
+/// Calls `run`. A panic becomes an error with the number and seed of the run and the custom part that
+/// panicked. The panic hook has already printed the source location.
 pub(crate) fn guarded<T>(seed: Seed, run: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    // One that was caught elsewhere is not this run's.
+    // Clears the record of a panic caught elsewhere, which is not part of this run.
     take_left();
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         let who = take_left().map_or_else(String::new, |title| format!("{title} "));

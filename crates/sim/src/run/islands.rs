@@ -1,5 +1,5 @@
-//! Runs a network of several islands, one after the other or on several threads. Report and trace hash equal
-//! those of a run that handles all events in one order.
+//! Runs a network of several islands, one after another or on several threads. Report and trace hash equal
+//! those of a run that handles all events in a single order.
 
 use std::panic::resume_unwind;
 use std::sync::mpsc::sync_channel;
@@ -15,19 +15,19 @@ use crate::recorder::{Log, MergedHash, Recorder, Traced};
 use crate::scenario::Scenario;
 use crate::world::{self, Islands, Wired};
 
-/// How long an island runs before the next one has its turn: long enough for what it uses to be in the cache
-/// most of that time, short enough for what is kept of the trace to be little.
+/// Time that an island runs before the next one: long enough to benefit from the cache most of the time,
+/// short enough to keep little of the trace.
 const TURN: Duration = Duration::from_millis(500);
 /// Turns that a world may be ahead of the hash.
 const AHEAD: usize = 2;
 
-/// What a run says that its watcher has ended.
+/// Error of a run ended by its watcher.
 pub(super) const INTERRUPTED: &str = "interrupted";
 
 type Logged = Tee<Recorder, Log>;
 
-/// The islands of a scenario, if it can be run by them: what is sampled on the way, and steps, ask for a
-/// world that stands still as a whole.
+/// Returns the islands of a scenario if it can run by islands. Sampling and scenario events need a single
+/// world that stops as a whole.
 pub(super) fn islands(scenario: &Scenario) -> Option<Islands> {
     let record = &scenario.record;
     let samples = record.ss.is_some() || record.queues.is_some() || record.sojourn.is_some();
@@ -37,23 +37,23 @@ pub(super) fn islands(scenario: &Scenario) -> Option<Islands> {
     world::islands(scenario)
 }
 
-/// Interfaces from which on a network is so large that it pays to run its islands one by one, although
-/// another core is not to be had: below, all that an event needs is in the cache anyway.
+/// Minimum number of interfaces for which running islands one by one pays off on a single core. In smaller
+/// networks, the data of an event is in the cache anyway.
 const MANY: usize = 200;
 
-/// The islands of a scenario, if they make its run shorter on so many threads.
+/// Returns the islands of a scenario if they shorten its run on this many threads.
 pub(super) fn worth_it(scenario: &Scenario, threads: usize) -> Option<Islands> {
     let interfaces = || scenario.nodes.iter().map(|node| node.interfaces.len()).sum::<usize>();
     (threads > 1 || interfaces() >= MANY).then(|| islands(scenario)).flatten()
 }
 
-/// A world of which some islands run.
+/// A world that runs some of the islands.
 struct Part<'a> {
     wired: Wired<Logged>,
     islands: &'a Islands,
-    /// What is armed on each that is its own.
+    /// Armed timers of each of its islands.
     own: Vec<Pending>,
-    /// What each of them has kept; taken and given back, or taken for good.
+    /// Trace entries of each of its islands, moved to the hash; buffers may be returned for reuse.
     kept: Vec<Vec<Traced>>,
 }
 
@@ -74,7 +74,7 @@ impl<'a> Part<'a> {
         Ok(Self { wired, islands, own, kept })
     }
 
-    /// Runs one island after the other.
+    /// Runs one island after another.
     fn turn(&mut self, from: Instant, until: Instant) {
         let world = &mut self.wired.world;
         for (pending, kept) in self.own.iter_mut().zip(&mut self.kept) {
@@ -90,7 +90,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Turns of a run, each from one instant to another.
+/// Returns the turns of a run as pairs of start and end.
 fn turns(end: Instant) -> impl Iterator<Item = (Instant, Instant)> {
     let mut from = Instant::ZERO;
     core::iter::from_fn(move || {
@@ -100,8 +100,8 @@ fn turns(end: Instant) -> impl Iterator<Item = (Instant, Instant)> {
     })
 }
 
-/// Runs a scenario by its islands, on at most so many threads. `passed` is told how far it has come, and says
-/// whether to go on.
+/// Runs a scenario by islands on at most `threads` threads. `passed` receives the progress and returns true
+/// to continue.
 pub(super) fn run(
     scenario: &Scenario,
     seed: Seed,
@@ -129,10 +129,10 @@ pub(super) fn run(
     session.told()
 }
 
-/// Worlds that have come to their end, and the hash of what they have traced.
+/// Worlds at the end of a run, and the hash of their traces.
 type Ended = (Vec<Wired<Logged>>, MergedHash);
 
-/// All islands in one world, one after the other.
+/// Runs all islands in one world, one after another.
 fn alone(
     scenario: &Scenario,
     seed: Seed,
@@ -155,8 +155,8 @@ fn alone(
     Ok((vec![part.wired], hash))
 }
 
-/// A world for each thread, with the islands that are its own; they wait for each other only where one is far
-/// ahead of the hash.
+/// Runs one world per thread, each with its own islands. Worlds only wait for each other if one is far ahead
+/// of the hash.
 fn side_by_side(
     scenario: &Scenario,
     seed: Seed,
@@ -188,7 +188,7 @@ fn side_by_side(
         }
         let (mut hash, mut goes_on) = (None, true);
         for (_, until) in turns(end) {
-            // Whoever has failed sends nothing any more.
+            // A failed world sends nothing more.
             let Some(all) = logs.iter().map(|log| log.recv().ok()).collect::<Option<Vec<_>>>() else { break };
             let kept = all.iter().enumerate();
             let kept = kept.flat_map(|(world, (_, all))| all.iter().map(move |kept| (world, &**kept)));
@@ -203,7 +203,7 @@ fn side_by_side(
         let ended =
             threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
         let (ended, failed): (Vec<_>, Vec<_>) = ended.partition(Result::is_ok);
-        // Who failed says more than those who were interrupted because of it.
+        // A failure is more informative than the interruptions that it caused.
         let mut failed: Vec<String> = failed.into_iter().filter_map(Result::err).collect();
         failed.sort_by_key(|why| why == INTERRUPTED);
         match (failed.into_iter().next(), hash) {

@@ -25,13 +25,13 @@ pub use followed::{Followed, follow};
 pub(crate) use guarded::guarded;
 pub use report::RunReport;
 
-/// A reader of the trace that contains the recorder.
+/// A trace sink that contains the recorder.
 pub trait Records: Sink {
-    /// The recorder.
+    /// Returns the recorder.
     fn recorder(&self) -> &Recorder;
-    /// Mutable access to the recorder.
+    /// Returns the recorder, mutable.
     fn recorder_mut(&mut self) -> &mut Recorder;
-    /// The record of packet delays by layer and cause, if there is one.
+    /// Returns the record of packet delays by layer and cause, if any.
     fn sojourn(&self) -> Option<&Sojourn> {
         None
     }
@@ -58,7 +58,7 @@ impl<A: Records, B: Sink> Records for Tee<A, B> {
     }
 }
 
-/// The scenario of a session: somebody else's, or one that it has a share of.
+/// Scenario of a session, borrowed or shared.
 #[derive(Clone, Debug)]
 enum Held<'a> {
     Lent(&'a Scenario),
@@ -87,15 +87,15 @@ pub struct Session<'a, S> {
     samples: Samples,
     now: Instant,
     end: Instant,
-    /// Steps of the scenario that have been made.
+    /// Number of scenario events applied so far.
     steps: usize,
-    /// What the network has become.
+    /// The scenario after changes, if any.
     changed: Option<Box<Scenario>>,
 }
 
 impl<'a, S: Records> Session<'a, S> {
-    /// A new run. `sink` turns the recorder into the reader of the trace: the recorder itself, or a reader
-    /// that passes events on to the recorder. An error if the world's timers do not reach the end of the
+    /// Creates a run. `sink` wraps the recorder in the trace sink: the recorder itself, or a sink that passes
+    /// events on to the recorder. Returns an error if the world's timers do not reach the end of the
     /// scenario, or if the scenario has external hosts, which need a driver ([`Session::driven`]).
     pub fn new(scenario: &'a Scenario, seed: Seed, sink: impl FnOnce(Recorder) -> S) -> Result<Self, String> {
         scenario.needs_no_driver().map_err(|says| format!("run {}: {says}", seed.run))?;
@@ -120,12 +120,12 @@ impl<'a, S: Records> Session<'a, S> {
         self
     }
 
-    /// The end of the run.
+    /// Returns the end of the run.
     pub fn end(&self) -> Instant {
         self.end
     }
 
-    /// Advances to `until`, but not beyond the end of the run. Events at `until` are not handled. The world
+    /// Advances to `until`, but not beyond the end of the run. Does not handle events at `until`. The world
     /// stops at each sample.
     pub fn advance(&mut self, until: Instant) {
         let (end, until) = (self.end(), until.min(self.end()));
@@ -136,19 +136,19 @@ impl<'a, S: Records> Session<'a, S> {
             while self.next_step() <= self.now {
                 let to = self.scenario.steps[self.steps].to.clone();
                 self.steps += 1;
-                // It was tried when the scenario was read.
+                // The change was tested when the scenario was read.
                 self.turn_into(to).expect("a change that can be made");
             }
         }
     }
 
-    /// When the scenario changes next.
+    /// Returns the time of the next scenario event.
     fn next_step(&self) -> Instant {
         self.scenario.steps.get(self.steps).map_or(Instant::NEVER, |step| Instant::ZERO + step.at)
     }
 
-    /// Changes the network to that of `to`. An error, without any change, if `to` differs in more than rates,
-    /// delays, losses and queueing disciplines.
+    /// Changes the network to that of `to`. Returns an error and changes nothing if `to` differs in more than
+    /// rates, delays, losses and qdiscs.
     pub fn change(&mut self, to: &Scenario) -> Result<(), String> {
         self.turn_into(Box::new(to.clone()))
     }
@@ -162,32 +162,32 @@ impl<'a, S: Records> Session<'a, S> {
         Ok(())
     }
 
-    /// The TCP sockets in the order of the flows; of each flow the connecting end comes first.
+    /// Returns the TCP sockets in flow order, the connecting end of each flow first.
     pub fn tcp_sockets(&self) -> impl Iterator<Item = TcpSocket<'_>> {
         self.world.books().tcp_sockets()
     }
 
-    /// Counters of the queueing disciplines so far, by name.
+    /// Returns the qdisc counters so far, by name.
     pub fn qdiscs(&self) -> BTreeMap<String, QdiscSummary> {
         report::qdiscs(&self.scenario, &self.world, self.now)
     }
 
-    /// The reader of the trace.
+    /// Returns the trace sink.
     pub fn sink(&self) -> &S {
         self.world.trace()
     }
 
-    /// Mutable access to the reader of the trace.
+    /// Returns the trace sink, mutable.
     pub fn sink_mut(&mut self) -> &mut S {
         self.world.trace_mut()
     }
 
-    /// Names of the places at which packets may be dropped, by number.
+    /// Returns the names of the places where packets may be dropped, by number.
     pub fn places(&self) -> &[String] {
         &self.places
     }
 
-    /// Runs to the end and checks all accounts. Returns the report and the reader of the trace.
+    /// Runs to the end and checks all accounts. Returns the report and the trace sink.
     pub fn finish(mut self) -> Result<(RunReport, S), String> {
         self.advance(self.end());
         let report = self.report()?;
@@ -195,7 +195,7 @@ impl<'a, S: Records> Session<'a, S> {
     }
 }
 
-/// An error if the world's timers do not reach to the end of the scenario.
+/// Returns an error if the world's timers do not reach the end of the scenario.
 fn check_horizon<S: Sink>(scenario: &Scenario, seed: Seed, world: &World<S>) -> Result<(), String> {
     let most = world.horizon();
     if Instant::ZERO + scenario.duration > most {
@@ -206,9 +206,9 @@ fn check_horizon<S: Sink>(scenario: &Scenario, seed: Seed, world: &World<S>) -> 
 }
 
 #[cfg(feature = "threads")]
-/// Runs one repetition of a scenario island by island on at most `threads` threads, and checks its accounts.
-/// `None` if the network has no islands. Report and hash equal those of [`run_once`]. For large networks with
-/// islands, the other functions here do the same automatically; a [`Session`] handles all events in one
+/// Runs one repetition of a scenario by islands on at most `threads` threads, and checks its accounts. `None`
+/// if the network has no islands. Report and hash equal those of [`run_once`]. For large networks with
+/// islands, the other functions here do the same automatically; a [`Session`] handles all events in a single
 /// order.
 pub fn run_by_islands(scenario: &Scenario, seed: Seed, threads: usize) -> Option<Result<RunReport, String>> {
     let islands = islands::islands(scenario)?;
@@ -216,8 +216,8 @@ pub fn run_by_islands(scenario: &Scenario, seed: Seed, threads: usize) -> Option
 }
 
 #[cfg(feature = "threads")]
-/// The same in so many steps of equal length, and on so many threads where the network has islands; after
-/// each step `go_on` says whether the run is to go on, and else it is an error.
+/// Runs one repetition in `steps` steps of equal length, on `threads` threads if the network has islands.
+/// After each step, `go_on` returns true to continue; false ends the run with an error.
 pub(crate) fn run_watching(
     scenario: &Scenario,
     seed: Seed,
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_in_steps_is_the_run_at_once() {
+    fn run_in_steps_equals_a_single_run() {
         let scenario = scenario::parse(TEXT, "good.toml", &[]).expect("a good scenario");
         let seed = Seed { seed: 7, run: 0 };
         let session =

@@ -1,4 +1,4 @@
-//! The report of a finished run.
+//! Report of a finished run.
 
 use std::collections::BTreeMap;
 
@@ -14,42 +14,42 @@ use crate::recorder::{
 use crate::scenario::Scenario;
 use crate::world::{self, DevLayout, QdiscCounters, World};
 
-/// The report of one run.
+/// Report of one run.
 #[derive(Debug, Serialize)]
 pub struct RunReport {
     /// Summary of the run.
     #[serde(flatten)]
     pub summary: RunSummary,
-    /// The series, if requested.
+    /// Series, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<SeriesReport>,
-    /// The frame exchanges in a part of the run, if the scenario records them.
+    /// Frame exchanges in a part of the run, if the scenario records them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exchanges: Option<ExchangesReport>,
     /// Queue lengths in each layer of each interface, if the scenario records them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queues: Option<OccupancyReport>,
-    /// Delays of packets by layer and cause, if the scenario records them.
+    /// Packet delays by layer and cause, if the scenario records them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sojourn: Option<SojournReport>,
 }
 
 impl RunReport {
-    /// The run as a JSON object.
+    /// Returns the run as a JSON object.
     pub fn to_json(&self) -> Result<String, String> {
         serde_json::to_string(self).map_err(|e| format!("cannot write the result: {e}"))
     }
 }
 
 impl<S: Records> Session<'_, S> {
-    /// Checks the accounts of a run that has come to its end, and says what has been seen of it.
+    /// Checks the accounts of a finished run and returns its report.
     pub(super) fn report(&mut self) -> Result<RunReport, String> {
         let (end, run) = (self.end(), self.seed.run);
         self.world.close(end).map_err(|e| format!("run {run}: accounts do not close: {e}"))?;
         self.told()
     }
 
-    /// What has been seen of a run whose accounts have been checked.
+    /// Returns the report of a run whose accounts have been checked.
     pub(super) fn told(&mut self) -> Result<RunReport, String> {
         self.settle();
         let (scenario, samples) = (self.scenario.clone(), core::mem::take(&mut self.samples.sockets));
@@ -63,14 +63,15 @@ impl<S: Records> Session<'_, S> {
         Ok(RunReport { summary, series, exchanges, queues, sojourn })
     }
 
-    /// Gives the recorder what only sources count.
+    /// Passes the counters of sources to the recorder.
     fn settle(&mut self) {
         let (scenario, end) = (self.scenario.clone(), self.end());
         let due: Vec<_> = self.world.books().due(end).collect();
         self.world.trace_mut().recorder_mut().settle(&scenario, end, due.into_iter());
     }
 
-    /// Where the time of packets went; an error if that does not add up to their delays.
+    /// Returns the packet delays by layer and cause. Returns an error if the parts do not add up to the
+    /// delays.
     fn sojourn(&self) -> Result<Option<SojournReport>, String> {
         let Some(sojourn) = self.world.trace().sojourn() else { return Ok(None) };
         if let Some(problem) = sojourn.problem() {
@@ -115,7 +116,7 @@ impl<S: Records> Session<'_, S> {
     }
 }
 
-/// The Wi-Fi interfaces of a scenario as the trace numbers them.
+/// Returns the Wi-Fi interfaces of a scenario as numbered in the trace.
 fn air_names(scenario: &Scenario) -> AirNames {
     let layout = world::layout(scenario);
     let name = |dev: &DevLayout| {
@@ -130,7 +131,7 @@ fn air_names(scenario: &Scenario) -> AirNames {
     }
 }
 
-/// What rate control knows of each link.
+/// Returns the rate control statistics of each link.
 fn rc_stats<S: Sink>(scenario: &Scenario, world: &World<S>) -> BTreeMap<String, Vec<RateSummary>> {
     let names = scenario.interface_names();
     let one = |(from, to, rows): (IfId, IfId, Vec<StatsRow>)| {
@@ -140,7 +141,7 @@ fn rc_stats<S: Sink>(scenario: &Scenario, world: &World<S>) -> BTreeMap<String, 
     world.books().rate_stats().map(one).collect()
 }
 
-/// What was lost on each link that lost anything.
+/// Returns the losses of each link that had any.
 fn losses<S: Sink>(scenario: &Scenario, world: &World<S>) -> BTreeMap<String, Losses> {
     let names = scenario.interface_names();
     let lossy = world.books().losses().filter(|(.., losses)| *losses != Losses::default());
@@ -149,13 +150,13 @@ fn losses<S: Sink>(scenario: &Scenario, world: &World<S>) -> BTreeMap<String, Lo
         .collect()
 }
 
-/// What stations did to save power and to scan.
+/// Returns the power save and scan statistics of stations.
 fn power<S: Sink>(scenario: &Scenario, world: &World<S>) -> BTreeMap<String, PowerSummary> {
     let names = scenario.interface_names();
     world.books().savers().map(|(at, counters)| (names[at.index()].clone(), counters.into())).collect()
 }
 
-/// The counters of all queueing disciplines, by name.
+/// Returns the counters of all qdiscs, by name.
 pub(super) fn qdiscs<S: Sink>(
     scenario: &Scenario,
     world: &World<S>,

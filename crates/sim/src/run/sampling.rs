@@ -7,7 +7,7 @@ use crate::recorder::{Occupancy, Recorder, STEP, Series, SocketSeries};
 use crate::scenario::Scenario;
 use crate::world::World;
 
-/// Something that is looked at at a steady interval.
+/// Timer of periodic samples.
 #[derive(Debug)]
 struct Interval {
     interval: Duration,
@@ -15,7 +15,7 @@ struct Interval {
 }
 
 impl Interval {
-    /// At every multiple of `interval`, or never.
+    /// Fires at every multiple of `interval`, or never.
     fn new(interval: Option<Duration>) -> Self {
         match interval {
             Some(interval) => Self { interval, next: Instant::ZERO + interval },
@@ -23,7 +23,7 @@ impl Interval {
         }
     }
 
-    /// Whether it is to be looked at now; if so, it will be again one interval later.
+    /// Returns true if a sample is due now, and schedules the next one.
     fn reached(&mut self, now: Instant) -> bool {
         let due = self.next == now;
         if due {
@@ -33,19 +33,19 @@ impl Interval {
     }
 }
 
-/// Series by step, the state of sockets and what waits in queues, each at its interval.
+/// Series, socket states and queue lengths, each sampled at its own interval.
 #[derive(Debug)]
 pub(super) struct Samples {
     step: Interval,
     ss: Interval,
     queues: Interval,
-    /// By TCP sender.
+    /// Samples by TCP sender.
     pub(super) sockets: Vec<SocketSeries>,
     pub(super) occupancy: Occupancy,
 }
 
 impl Samples {
-    /// What the scenario asks for, of so many TCP senders.
+    /// Creates the samples requested by the scenario, for this many TCP senders.
     pub(super) fn new(scenario: &Scenario, senders: usize) -> Self {
         Self {
             step: Interval::new(None),
@@ -56,7 +56,7 @@ impl Samples {
         }
     }
 
-    /// Keeps series of a run of this length, or of one whose end is open, with so many stations, places and
+    /// Enables series for a run of this length, or without a fixed end, with this many stations, places and
     /// interfaces.
     pub(super) fn keep_series(
         &mut self,
@@ -69,12 +69,12 @@ impl Samples {
         self.step = Interval::new(Some(STEP));
     }
 
-    /// When something is looked at next.
+    /// Returns the time of the next sample.
     pub(super) fn next(&self) -> Instant {
         self.step.next.min(self.ss.next).min(self.queues.next)
     }
 
-    /// Looks at what is due now. The last step may be shorter than the others.
+    /// Takes the samples that are due now. The last step may be shorter than the others.
     pub(super) fn take<S: Records>(&mut self, world: &mut World<S>, now: Instant, last: bool) {
         let stepwise = self.step.next < Instant::NEVER;
         if self.step.reached(now) || (stepwise && last) {
@@ -90,7 +90,7 @@ impl Samples {
         }
     }
 
-    /// The run is stopped now, after what is due has been looked at: the step under way ends with it.
+    /// Stops the run now, after due samples were taken. This ends the current step.
     pub(super) fn stop<S: Records>(&self, world: &mut World<S>, now: Instant) {
         if self.step.next < Instant::NEVER && now + self.step.interval > self.step.next {
             end_step(world);

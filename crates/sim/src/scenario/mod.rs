@@ -1,8 +1,8 @@
 //! Scenarios: TOML text becomes a resolved and fully checked structure, from which the world is built.
 //!
-//! In a [`Scenario`] references are indices into its lists, defaults are filled in, and `inherits` and overrides
-//! are applied. An error in the text is a [`ScenarioError`] with the place, what was found, and what is
-//! expected.
+//! In a [`Scenario`] references are indices into its lists, defaults are filled in, and `inherits` and
+//! overrides are applied. An error in the text is a [`ScenarioError`] with the place, what was found, and
+//! what is expected.
 //!
 //! ```text
 //! text --document--> tree with lines --set, like--> tree --reader, decode--> Scenario --topology--> checked

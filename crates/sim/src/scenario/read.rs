@@ -22,9 +22,8 @@ impl Reader<'_> {
     ///
     /// Each override is a dotted path and the text of a value, such as
     /// `("node.ap.interface.wlan0.scheme", "fifo")`. It acts like an edit of the file. Overrides are applied
-    /// in the given order, before `inherits` is resolved. Text that is not a TOML value is a string. Elements of
-    /// lists are
-    /// numbered: `flow.0.rate`.
+    /// in the given order, before `inherits` is resolved. Text that is not a TOML value is a string. Elements
+    /// of lists are numbered: `flow.0.rate`.
     pub fn parse(
         &self,
         text: &str,

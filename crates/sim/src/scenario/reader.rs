@@ -89,10 +89,12 @@ impl<'a> Section<'a> {
         }
         // A misspelt key is the likelier mistake, and naming it is of more use.
         let strangers = self.table.0.iter().filter(|(k, _)| !self.known.contains(&k.as_str()));
+        // So is one of `inherits`, which may give the key.
+        let likely: Vec<&str> = [key, "inherits"].into_iter().filter(|key| self.offers(key)).collect();
         for (stranger, item) in strangers {
-            if nearest(stranger, &[key]).is_some() {
+            if let Some(meant) = nearest(stranger, &likely) {
                 self.misspelt.push(stranger);
-                return Err(unknown(&self.path, stranger, item, &[key]));
+                return Err(unknown(&self.path, stranger, item, &[meant]));
             }
         }
         Err(Diagnostic::new(self.origin, join(&self.path, key), "nothing", expected))

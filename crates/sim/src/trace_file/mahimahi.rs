@@ -1,20 +1,20 @@
-//! Traces of Mahimahi: one line per packet delivery opportunity, with its time in ms.
-// mahimahi: mm-link(1) - each line is an opportunity to deliver 1504 bytes at that ms; the trace begins anew
-// after its last one.
+//! Mahimahi traces: one line per packet delivery opportunity, with its time in ms.
+// mahimahi: mm-link(1) - each line is an opportunity to deliver 1504 bytes at that ms; the trace repeats
+// after its last line.
 
 use stillair_model::types::{Duration, Rate};
 
 use super::{BadLine, Line, PathRate, Steps, TraceStep};
 
-/// Bits that one line lets through.
+/// Bits per line.
 const BITS: u64 = 1504 * 8;
 
-/// How long opportunities are counted together: a rate is what was delivered in this time.
-// deviation: mahimahi delivers each at its ms; a rate over a tenth of a second keeps what outlasts a few
-// aggregates.
+/// Window over which opportunities are counted and converted to a rate.
+// deviation: mahimahi delivers each packet at its ms. A rate over 100 ms preserves changes that last longer
+// than a few aggregates.
 const WINDOW_MS: u64 = 100;
 
-/// An hour: longer traces are refused.
+/// Maximum length of a trace: one hour.
 const MOST_MS: u64 = 3_600_000;
 
 pub(super) fn read(lines: &mut dyn Iterator<Item = Line<'_>>) -> Result<Steps, BadLine> {
@@ -27,7 +27,7 @@ pub(super) fn read(lines: &mut dyn Iterator<Item = Line<'_>>) -> Result<Steps, B
             );
         }
         (first, before) = (line.number, ms);
-        // What leaves at the end of a window is the last of it.
+        // A packet leaving at the end of a window belongs to it.
         let window = usize::try_from(ms.saturating_sub(1) / WINDOW_MS).expect("an hour has 36000");
         while counts.len() <= window {
             counts.push((0, line.number));

@@ -1,9 +1,9 @@
 //! Recordings of a link in users' files: rates and losses over time.
 //!
-//! Three formats are converted to one list of [`TraceStep`]s: Mahimahi's packet delivery opportunities,
-//! TheaterQ's lines, and lines of time, rate and share of broken frames. For a channel there are recordings
-//! of an interference source that is on or off, and of the share of time that others keep the channel busy.
-//! This module opens no file and knows no stations.
+//! Three formats are converted to a list of [`TraceStep`]s: Mahimahi's packet delivery opportunities,
+//! TheaterQ's lines, and lines of time, rate and frame error rate. For a channel, there are recordings of an
+//! interference source that is on or off, and of the share of time that others keep the channel busy. This
+//! module opens no files and has no notion of stations.
 
 mod mahimahi;
 mod rates;
@@ -21,10 +21,10 @@ pub use survey::read_survey;
 /// Maximum number of steps; longer traces are an error.
 pub const MOST_STEPS: usize = 1_000_000;
 
-/// Formats of traces.
+/// Trace formats.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Format {
-    /// Lines with time in s, rate, and share of broken frames.
+    /// Lines with time in s, rate, and frame error rate.
     Rates,
     /// Lines with a time in ms at which 1504 bytes may be sent.
     Mahimahi,
@@ -39,11 +39,11 @@ pub enum PathRate {
     Unlimited,
     /// A capacity in bit/s.
     Capacity(Rate),
-    /// That of an 802.11 rate, by name.
+    /// Capacity of an 802.11 rate, by name.
     Named(String),
 }
 
-/// The state of a link from a time on.
+/// State of a link from a time on.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TraceStep {
     /// Time since the start of the trace.
@@ -84,7 +84,7 @@ impl fmt::Display for BadLine {
 
 impl std::error::Error for BadLine {}
 
-/// Reads a trace. Empty lines and lines that begin with `#` are ignored.
+/// Reads a trace. Ignores empty lines and lines starting with `#`.
 pub fn read(format: Format, text: &str) -> Result<Steps, BadLine> {
     let read = match format {
         Format::Rates => rates::read,
@@ -103,14 +103,14 @@ pub fn read(format: Format, text: &str) -> Result<Steps, BadLine> {
     Ok(steps)
 }
 
-/// The lines of a text that say something, and the number of its last.
+/// Returns the non-empty, non-comment lines of a text, and the number of its last line.
 fn lines(text: &str) -> (impl Iterator<Item = Line<'_>>, u32) {
     let lines = text.lines().zip(1..).map(|(text, number)| Line { text: text.trim(), number });
     let lines = lines.filter(|line| !line.text.is_empty() && !line.text.starts_with('#'));
     (lines, u32::try_from(text.lines().count()).unwrap_or(u32::MAX).max(1))
 }
 
-/// A line that says something.
+/// A line with content.
 #[derive(Clone, Copy)]
 struct Line<'a> {
     text: &'a str,
@@ -118,22 +118,22 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    /// What is wrong with `found` in this line.
+    /// Returns the error for `found` in this line.
     fn wrong(self, found: &str, expected: impl Into<String>) -> BadLine {
-        // A message stays on one line, however long that of the file is.
+        // Keeps the message on one line, however long the file's line is.
         let shown: String = found.chars().take(40).map(|c| if c.is_control() { '?' } else { c }).collect();
         let more = if found.chars().nth(40).is_some() { "..." } else { "" };
         BadLine { line: self.number, found: format!("\"{shown}{more}\""), expected: expected.into() }
     }
 
-    /// A whole number up to `most`.
+    /// Parses an integer up to `most`.
     fn whole(self, field: &str, most: u64, expected: &str) -> Result<u64, BadLine> {
         let digits = !field.is_empty() && field.bytes().all(|b| b.is_ascii_digit());
         let value = if digits { field.parse().ok().filter(|&n| n <= most) } else { None };
         value.ok_or_else(|| self.wrong(field, expected))
     }
 
-    /// The line is one more than a trace may have.
+    /// Returns the error for a line beyond the maximum number of steps.
     fn too_many(self) -> BadLine {
         self.wrong(self.text, format!("no more than {MOST_STEPS} steps"))
     }

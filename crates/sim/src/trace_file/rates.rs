@@ -1,13 +1,13 @@
-//! Lines with time in s, 802.11 rate, and share of broken frames.
+//! Lines with time in s, 802.11 rate, and frame error rate.
 
 use stillair_model::types::Duration;
 
 use super::{BadLine, Line, MOST_STEPS, PathRate, Steps, TraceStep};
 
-/// A line that names the columns, which may stand first.
+/// Optional header line.
 const HEADING: [&str; 3] = ["t_s", "rate", "error_rate"];
 
-/// A day.
+/// Maximum length of a trace: one day.
 const MOST_S: u64 = 86_400;
 
 pub(super) fn read(lines: &mut dyn Iterator<Item = Line<'_>>) -> Result<Steps, BadLine> {
@@ -43,7 +43,7 @@ pub(super) fn read(lines: &mut dyn Iterator<Item = Line<'_>>) -> Result<Steps, B
     Ok(Steps { steps, length: None })
 }
 
-/// A number of seconds with up to nine digits behind the point.
+/// Parses a number of seconds with up to nine decimals.
 pub(super) fn seconds(text: &str) -> Option<Duration> {
     let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -56,7 +56,7 @@ pub(super) fn seconds(text: &str) -> Option<Duration> {
     (at <= Duration::from_secs(MOST_S)).then_some(at)
 }
 
-/// A share from 0 to 1, in plain digits.
+/// Parses a share from 0 to 1, in plain digits.
 pub(super) fn share(text: &str) -> Option<f64> {
     let plain = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     text.parse().ok().filter(|share| plain && (0.0..=1.0).contains(share))

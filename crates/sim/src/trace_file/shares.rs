@@ -1,4 +1,4 @@
-//! Lines with a time in s and the state from then on: whether a source is on, or the share of time that a
+//! Lines with a time in s and the state from then on: a source that is on or off, or the share of time that a
 //! channel is busy.
 
 use stillair_model::types::Duration;
@@ -6,8 +6,8 @@ use stillair_model::types::Duration;
 use super::rates::{seconds, share};
 use super::{BadLine, Line, MOST_STEPS, lines};
 
-/// Times at which a source switches on or off, the first at 0. The file has lines with a time in s and 0 or
-/// 1.
+/// Reads the times at which a source switches on or off, the first at 0. The file has lines with a time in s
+/// and 0 or 1.
 pub fn read_switch(text: &str) -> Result<Vec<(Duration, bool)>, BadLine> {
     let on = |text: &str| match text {
         "0" => Some(false),
@@ -17,8 +17,8 @@ pub fn read_switch(text: &str) -> Result<Vec<(Duration, bool)>, BadLine> {
     steps(text, ["t_s", "on"], on, "0 for off or 1 for on")
 }
 
-/// Times with the share of time that a channel is busy from then on, the first at 0. The file has lines with
-/// a time in s and a share from 0 to 1.
+/// Reads times with the share of time that a channel is busy from then on, the first at 0. The file has lines
+/// with a time in s and a share from 0 to 1.
 pub fn read_shares(text: &str) -> Result<Vec<(Duration, f64)>, BadLine> {
     steps(text, ["t_s", "busy"], share, "a share from 0 to 1, such as 0.2")
 }
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_wrong() {
+    fn invalid_lines() {
         for (text, says) in [
             ("", "line 1: found the end, expected a line of the trace"),
             ("1,1", "line 1: found \"1\", expected 0: a trace begins at 0 s"),

@@ -1,21 +1,21 @@
-//! Concatenated output of `iw dev DEVICE survey dump`: how busy the channel in use was.
-// iw: survey.c print_survey_handler (5.19) - blocks that begin with "Survey data from"; the frequency has
-// "[in use]" behind it where the device is; times are in ms since the device has counted, and only those that
-// it knows are there.
+//! Concatenated output of `iw dev DEVICE survey dump`: utilisation of the channel in use.
+// iw: survey.c print_survey_handler (5.19) - blocks start with "Survey data from"; the frequency is followed
+// by "[in use]" for the current channel; times are in ms since counting started, and unknown ones are
+// omitted.
 
 use stillair_model::types::Duration;
 
 use super::{BadLine, Line, MOST_STEPS, lines};
 
-/// One dump of the channel in use, times in ms.
+/// One dump of the channel in use, with times in ms.
 #[derive(Clone, Copy)]
 struct Dump<'a> {
     active: (u64, Line<'a>),
-    /// Busy, but for what the device has sent itself.
+    /// Busy time, excluding the device's own transmissions.
     others: u64,
 }
 
-/// The block that is being read.
+/// The block being read.
 #[derive(Default)]
 struct Block<'a> {
     in_use: bool,
@@ -31,9 +31,9 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The share of time that others kept the channel busy between two dumps, with the time of the first of the
-/// two since the first dump.
-// deviation: the clock is that of the active time - while the device was on other channels it does not go on.
+/// Returns the share of time that others kept the channel busy between two dumps, with the time of the first
+/// of the two, relative to the first dump.
+// deviation: the clock is the active time, so it stops while the device is on other channels.
 pub fn read_survey(text: &str) -> Result<Vec<(Duration, f64)>, BadLine> {
     let (all, last) = lines(text);
     let (mut dumps, mut block) = (Vec::new(), Block::default());
@@ -94,7 +94,7 @@ pub fn read_survey(text: &str) -> Result<Vec<(Duration, f64)>, BadLine> {
 mod tests {
     use super::*;
 
-    /// A dump as `iw` prints it.
+    /// A dump as printed by `iw`.
     fn dump(active: u64, busy: u64, sent: u64) -> String {
         format!(
             "Survey data from wlan0\n\tfrequency:\t\t\t2412 MHz\n\tnoise:\t\t\t\t-92 dBm\n\tchannel active time:\t\t1 ms\n\
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn differences_of_dumps() {
-        // 400 of 1000 ms busy, 150 of them by what it sent itself; the same dump twice; then all of 500.
+        // 400 of 1000 ms busy, 150 of them with own transmissions; the same dump twice; then all of 500 ms.
         let text = [(5_000, 900, 100), (6_000, 1_300, 250), (6_000, 1_300, 250), (6_500, 1_800, 250)]
             .map(|(active, busy, sent)| dump(active, busy, sent))
             .concat();
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_series_of_dumps() {
+    fn invalid_survey_dumps() {
         let says = |text: &str| read_survey(text).unwrap_err().to_string();
         let two = "at least two dumps of the channel in use, with active and busy time, one after the other";
         assert_eq!(says(""), format!("line 1: found the end, expected {two}"));

@@ -2,19 +2,19 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// So many kbit/s.
+/// Capacity in kbit/s.
 fn kbps(n: u64) -> PathRate {
     PathRate::Capacity(Rate::from_bps(n * 1000))
 }
 
-/// Times in ms, what is carried, losses.
+/// Times in ms, capacities, losses.
 fn shown(steps: &Steps) -> Vec<(u64, PathRate, f64)> {
     steps.steps.iter().map(|s| (s.at.nanos() / 1_000_000, s.carries.clone(), s.loss)).collect()
 }
 
 #[test]
-fn opportunities_of_a_tenth_of_a_second_are_a_rate() {
-    // Ten packets in the first tenth, none in the second, one in the 50 ms that are left.
+fn opportunities_in_100_ms_give_a_rate() {
+    // Ten packets in the first 100 ms, none in the second, one in the remaining 50 ms.
     let mut text: String = (0..10).map(|n| format!("{}\n", n * 11)).collect();
     text += "# a pause\n\n250\n";
     let read = read(Format::Mahimahi, &text).unwrap();
@@ -25,7 +25,7 @@ fn opportunities_of_a_tenth_of_a_second_are_a_rate() {
         [PathRate::Capacity(Rate::from_bps(1_203_200)), kbps(0), PathRate::Capacity(Rate::from_bps(240_640))]
     );
     assert_eq!((read.length, read.steps[1].line), (Some(Duration::from_millis(250)), 13));
-    // A packet each ms throughout is one step of 12.032 Mbit/s, at whatever ms it begins.
+    // A packet per ms throughout is a single step of 12.032 Mbit/s, whatever the first ms.
     let even: String = (1..=1000).map(|n| format!("{n}\r\n")).collect();
     let read = super::read(Format::Mahimahi, &even).unwrap();
     assert_eq!(shown(&read), [(0, kbps(12_032), 0.0)]);
@@ -41,7 +41,7 @@ fn both_formats_of_theaterq() {
     assert_eq!((read.steps[0].loss, read.steps[0].carries.clone()), (0.2, kbps(26_000)));
     let ten = super::read(Format::Theaterq, "250000, 1, 2, 26000000, 858993459, 1000, 0, 0, 0, 1").unwrap();
     assert_eq!(ten, read);
-    // No limit, and bits of which there is no byte in a second.
+    // No limit, then rates of one byte per second and of less.
     let read = super::read(Format::Theaterq, "1000,0,-1,0,9\n1000,0,8,0,9\n1000,0,7,0,9\n").unwrap();
     let bps = |n| PathRate::Capacity(Rate::from_bps(n));
     assert_eq!(shown(&read), [(0, PathRate::Unlimited, 0.0), (1, bps(8), 0.0), (2, bps(7), 1.0)]);
@@ -115,14 +115,14 @@ fn wrong_lines_are_named() {
 }
 
 proptest! {
-    /// Whatever stands in a file: it is read in order of time from 0 on, with losses that are shares, or its
-    /// bad line is named.
+    /// Any text is either read as steps in order of time from 0 on, with losses between 0 and 1, or refused
+    /// with the bad line.
     #[test]
-    fn any_text_is_read_or_refused(text in "([0-9a-z,.#%-]{0,12}\n){0,12}|\\PC{0,200}", format in 0..3usize) {
+    fn any_text_is_read_or_rejected(text in "([0-9a-z,.#%-]{0,12}\n){0,12}|\\PC{0,200}", format in 0..3usize) {
         check(format, &text)?;
     }
     #[test]
-    fn lines_of_numbers_are_read_or_refused(
+    fn lines_of_numbers_are_read_or_rejected(
         lines in prop::collection::vec(prop::collection::vec(0..5000u64, 1..10), 0..40), format in 0..3usize,
     ) {
         let line = |fields: &Vec<u64>| fields.iter().map(u64::to_string).collect::<Vec<_>>().join(",");

@@ -1,13 +1,13 @@
-//! Traces of TheaterQ: lines with duration, latency, rate, loss and queue limit.
+//! TheaterQ traces: lines with duration, latency, rate, loss and queue limit.
 // theaterq: README.md, Trace File Format (cs7org/TheaterQ, 0e7da6d) - five fields, or ten in the extended
 // format, nine before 20a2056: us, ns, [ns,] bit/s, loss and limit, [probability and delay of duplicates,
-// route, queue]; losses are scaled to 32 bits. Lines that begin with no digit are ignored there.
+// route, queue]; losses are scaled to 32 bits. TheaterQ ignores lines that do not start with a digit.
 
 use stillair_model::types::{Duration, Rate};
 
 use super::{BadLine, Line, MOST_STEPS, PathRate, Steps, TraceStep};
 
-/// Names of the fields of the formats, each with the most it may be.
+/// Field names of the formats, with their maximum values.
 const SIMPLE: [(&str, u64); 5] =
     [("KEEP", MOST_KEEP), ("LATENCY", u64::MAX), ("RATE", MOST_RATE), ("LOSS", SCALE), ("LIMIT", SCALE)];
 const EXTENDED: [(&str, u64); 10] = [
@@ -23,13 +23,13 @@ const EXTENDED: [(&str, u64); 10] = [
     ("QUEUE_ID", SCALE),
 ];
 
-/// RATE where there is no limit.
+/// RATE without a limit.
 const UNLIMITED: &str = "-1";
-/// A loss of everything.
+/// A loss rate of 100 %.
 const SCALE: u64 = u32::MAX as u64;
-/// Microseconds of a day.
+/// One day in microseconds.
 const MOST_KEEP: u64 = 86_400_000_000;
-/// A Tbit/s.
+/// One Tbit/s.
 const MOST_RATE: u64 = 1_000_000_000_000;
 
 pub(super) fn read(lines: &mut dyn Iterator<Item = Line<'_>>) -> Result<Steps, BadLine> {
@@ -62,16 +62,16 @@ pub(super) fn read(lines: &mut dyn Iterator<Item = Line<'_>>) -> Result<Steps, B
                 "KEEP" => keep = value,
                 "RATE" => rate = Some(value),
                 "LOSS" => loss = value,
-                // What is no part of a rate or a loss: a station's path has its own.
+                // Fields other than rate and loss: a station's path has its own.
                 _ => {}
             }
         }
         if steps.len() == MOST_STEPS {
             return Err(line.too_many());
         }
-        // theaterq: sch_theaterq.c packet_time_ns, theaterq_dequeue (5b5d964) - kept in bytes per second;
-        // where there are none, nothing leaves until the next line.
-        // deviation: before 534c821 a rate of 0 was no limit.
+        // theaterq: sch_theaterq.c packet_time_ns, theaterq_dequeue (5b5d964) - keeps the rate in bytes per
+        // second; if that is zero, nothing leaves until the next line.
+        // deviation: before 534c821, a rate of 0 meant no limit.
         let outage = rate.is_some_and(|bps| bps < 8);
         let loss = if outage { 1.0 } else { loss as f64 / SCALE as f64 };
         let carries = rate.map_or(PathRate::Unlimited, |bps| PathRate::Capacity(Rate::from_bps(bps)));

@@ -1,70 +1,71 @@
-//! Packets of external hosts that enter and leave a world.
+//! Packets of external hosts entering and leaving a world.
 
 use core::fmt;
 
 use stillair_model::types::{Addr, IfId, Instant, LONGEST_PACKET};
 
-/// A packet that enters the model.
+/// A packet entering the model.
 #[derive(Clone, Copy, Debug)]
 pub struct Entering<'a> {
-    /// The interface through which the host sends the packet. If the host is modelled, its routes choose the
-    /// way; a driver can use this to answer for the host.
+    /// Interface through which the host sends the packet. If the host is modelled, its routing table chooses
+    /// the output interface; a driver can use this to reply on behalf of the host.
     pub at: IfId,
-    /// The packet from the IP header on, one segment of at most [`LONGEST_PACKET`] bytes; several only for
-    /// [`World::enter_segments`](super::World::enter_segments).
+    /// Packet from the IP header on: one segment of at most [`LONGEST_PACKET`] bytes. Only
+    /// [`World::enter_segments`](super::World::enter_segments) accepts several segments.
     pub bytes: &'a [u8],
-    /// Source: `Addr(n)` for interface n, otherwise [`World::elsewhere`](super::World::elsewhere).
+    /// Source: `Addr(n)` for interface n, [`World::elsewhere`](super::World::elsewhere) for any other
+    /// address.
     pub src: Addr,
-    /// Destination, by the same rule.
+    /// Destination, mapped like the source.
     pub dst: Addr,
-    /// Hash of the 5-tuple, which queues use to tell flows apart.
+    /// Hash of the 5-tuple, which fair queueing uses to classify flows.
     pub flow_hash: u32,
     /// TOS byte (IPv4) or traffic class (IPv6).
     pub tos: u8,
     /// Remaining TTL or hop limit.
     pub ttl: u8,
-    /// Memory of the packet in bytes, as `skb->truesize`.
+    /// Memory of the packet in bytes (`skb->truesize`).
     pub truesize: u32,
-    /// Number under which the driver is told of the end of the packet's charge. It is an index into the
-    /// driver's table, so small numbers save memory. After the driver has been told, it may be used again.
+    /// Token returned by [`World::ended`](super::World::ended) when the packet's charge ends. Tokens index a
+    /// table, so small numbers save memory. A returned token may be reused.
     pub token: Option<u32>,
 }
 
-/// A packet that has left the model.
+/// A packet leaving the model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Left {
-    /// The interface of the external host that received the packet; for a modelled host, the interface with
-    /// the destination address.
+    /// Interface of the external host that received the packet. For a modelled host, the interface with the
+    /// destination address.
     pub at: IfId,
     /// Time of reception.
     pub since: Instant,
-    /// Source: the number of the sending interface, if the packet was sent by an interface of the scenario.
+    /// Source: the number of the sending interface, if the packet came from an interface of the scenario.
     pub src: Addr,
-    /// Time at which the host sent the packet.
+    /// Time at which the sender sent the packet.
     pub sent: Instant,
-    /// Number of the packet among those of its host, from 1, modulo 2^32. A duplicate has the number of the
-    /// original, and all segments of a packet that was split have that of the whole.
+    /// Sequence number among the packets of the sending host, from 1, modulo 2^32. A duplicate has the number
+    /// of the original, and each segment of a split packet has the number of the whole packet.
     pub number: u32,
-    /// TOS byte or traffic class, with marks that queues have set (ECN).
+    /// TOS byte or traffic class, including ECN marks set by queues.
     pub tos: u8,
     /// Remaining TTL or hop limit.
     pub ttl: u8,
-    /// Whether the packet was received at the same interface and instant as the previous one. Such packets
-    /// form a batch, which a host processes at once and may merge (GRO).
+    /// True if the packet arrived at the same interface and instant as the previous one. Such packets form a
+    /// batch, which a host processes together and may merge (GRO).
     pub together: bool,
 }
 
-/// The reason why a packet was refused.
+/// Reason for refusing a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refused {
     /// The interface does not exist.
     Interface(IfId),
-    /// The packet, or a segment of it, is empty or longer than [`LONGEST_PACKET`]; or all its segments are
-    /// too long together.
+    /// The packet or one of its segments is empty or longer than [`LONGEST_PACKET`], or all segments together
+    /// are too long.
     Length(usize),
-    /// The address is neither that of an interface nor the one that stands for all others.
+    /// The address is neither an interface's address nor [`World::elsewhere`](super::World::elsewhere).
     Address(Addr),
-    /// The token is too large, or in use by a packet whose end the driver has not been told.
+    /// The token is too large, or still in use because the driver has not yet read its end.
     Token(u32),
 }
 

@@ -1,5 +1,5 @@
-//! Islands: parts of a network that share nothing. They may run one after the other, which keeps their data
-//! in the cache, or in parallel, each in its own world.
+//! Islands: parts of a network that share nothing. They run one after another, which keeps their data in the
+//! cache, or in parallel, each in its own world.
 
 use stillair_model::types::{Instant, Sink, Tee};
 
@@ -10,7 +10,7 @@ use crate::engine::Pending;
 use crate::recorder::{Log, Recorder};
 
 impl<S: Sink> World<S> {
-    /// Arms what begins by itself on an island of a world in which nothing has begun.
+    /// Arms the initial timers of an island in a world that has not started.
     pub fn start_island(&mut self, islands: &Islands, island: u16) -> Pending {
         let Self { core, hosts, network, air, .. } = self;
         hosts.start(&mut LowerLayers { core, network, air }, |app| islands.apps[app] == island);
@@ -21,14 +21,14 @@ impl<S: Sink> World<S> {
         pending
     }
 
-    /// The first slot of sockets that are opened in the run.
+    /// Returns the first timer slot of sockets opened during the run.
     pub fn slot_of_opened(&self) -> u32 {
         self.slots.hosts.sockets + self.hosts.at_first as u32
     }
 }
 
 impl<A: Sink> World<Tee<A, Log>> {
-    /// Handles what is due on an island from `from` until `end`.
+    /// Handles the events of an island from `from` until `end`.
     pub fn run_island(&mut self, pending: &mut Pending, from: Instant, end: Instant) {
         self.core.timers.swap(pending);
         self.core.trace.1.turns();
@@ -53,8 +53,8 @@ impl<A: Sink> World<Tee<A, Log>> {
 }
 
 impl World<Tee<Recorder, Log>> {
-    /// Takes over what another world of the same scenario has made of its islands; the accounts of both have
-    /// been checked. What is read of this world then is what one world alone would tell; it cannot go on.
+    /// Takes over the islands that another world of the same scenario has run, after the accounts of both
+    /// were checked. This world then reads as if it had run them all, but cannot be resumed.
     pub fn take_over(&mut self, other: Self, (islands, worlds): (&Islands, &[u16]), world: u16) {
         let owned = Owned { islands, worlds, world };
         self.events += other.events;

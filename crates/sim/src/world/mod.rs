@@ -1,10 +1,10 @@
-//! The world: air, network and hosts, which do not see each other's internals, and the effects of each event
-//! on them.
+//! The world: air, network and hosts, and the effects of each event on them. None of them accesses the
+//! internals of another.
 //!
-//! A packet's path through this folder: an application in `hosts` makes it; `network` routes it and queues it
-//! at an interface, whose device is a wire or a Wi-Fi device; `air` carries it over the channel and hands it
-//! up at the other end. The world does not depend on its driver: in virtual time the next event is handled at
-//! once, and a driver of external hosts advances from instant to instant (`driver.rs`).
+//! Path of a packet through this folder: an application in `hosts` creates it; `network` routes it and queues
+//! it at an interface, whose device is a wire or a Wi-Fi device; `air` carries it over the channel and passes
+//! it up at the receiver. The world does not depend on its driver: in virtual time, the next event is handled
+//! immediately; a driver of external hosts advances the world from instant to instant (`driver.rs`).
 
 mod accounting;
 mod air;
@@ -31,7 +31,7 @@ pub use external_io::{Entering, Left, Refused};
 pub use hosts::TcpSocket;
 pub use owned::Islands;
 
-/// Where the timers of each kind begin, in the order in which events at the same instant come.
+/// First timer slot of each kind. Timers due at the same instant fire in slot order.
 #[derive(Clone, Copy, Debug)]
 struct Slots {
     air: air::AirSlots,
@@ -39,7 +39,7 @@ struct Slots {
     hosts: hosts::HostSlots,
 }
 
-/// How many there are of what has timers.
+/// Number of objects of each kind that have timers.
 #[derive(Clone, Copy, Debug)]
 struct SlotCounts {
     channels: usize,
@@ -71,7 +71,7 @@ impl Slots {
     }
 }
 
-/// The state of a run.
+/// State of a run.
 #[derive(Debug)]
 pub struct World<S> {
     core: SimState<S>,
@@ -82,7 +82,7 @@ pub struct World<S> {
     events: u64,
 }
 
-/// What is above the air, while it acts.
+/// Layers above the air, borrowed while the air handles an event.
 struct Upstairs<'a, S> {
     core: &'a mut SimState<S>,
     network: &'a mut Network,
@@ -109,19 +109,19 @@ impl<S: Sink> UpperLayer for Upstairs<'_, S> {
 }
 
 impl<S: Sink> World<S> {
-    /// The latest time at which a run may end.
+    /// Returns the latest time at which a run may end.
     pub fn horizon(&self) -> Instant {
         self.core.timers.horizon()
     }
 
-    /// Runs until `end`, which must not be after the horizon. Events at `end` are not handled.
+    /// Runs until `end`, which must not be after the horizon. Does not handle events at `end`.
     pub fn run_until(&mut self, end: Instant) {
         assert!(end <= self.horizon(), "timers that late do not fire");
         self.run_before(end);
         self.core.wait_until(end);
     }
 
-    /// Handles what is due before `end`. The time is then that of the last event.
+    /// Handles the events before `end`. The current time becomes that of the last event.
     fn run_before(&mut self, end: Instant) {
         self.settle();
         while let Some((now, slot)) = self.core.timers.pop_before(end) {
@@ -134,7 +134,7 @@ impl<S: Sink> World<S> {
         }
     }
 
-    /// Number of events handled so far.
+    /// Returns the number of events handled so far.
     pub fn events(&self) -> u64 {
         self.events
     }
@@ -164,7 +164,7 @@ impl<S: Sink> World<S> {
         }
     }
 
-    /// Whether an event leaves something to [`World::settle`]: most leave nothing.
+    /// Reports whether an event left work for [`World::settle`]. Most events leave none.
     #[inline(always)]
     fn is_unsettled(&self) -> bool {
         self.network.has_softirq()
@@ -173,12 +173,12 @@ impl<S: Sink> World<S> {
             || self.air.has_changed()
     }
 
-    /// After every event: queues that wait for their turn, sockets whose memory was freed, processes that
-    /// were woken, timers that changed.
+    /// Completes an event: runs throttled queues, sockets whose memory was freed and woken processes, and
+    /// updates changed timers.
     #[inline(never)]
     fn settle(&mut self) {
         let Self { core, hosts, network, air, .. } = self;
-        // Mostly there is nothing of any kind, so that is seen here and not by a call.
+        // Usually there is no such work, so it is checked here, without a call.
         loop {
             if network.run_softirq(core, air) {
                 continue;
@@ -194,29 +194,29 @@ impl<S: Sink> World<S> {
         air.settle(core);
     }
 
-    /// Read-only access to the world.
+    /// Returns a read-only view of the world.
     pub fn books(&self) -> Accounts<'_, S> {
         let Self { core, hosts, network, air, .. } = self;
         Accounts { core, hosts, network, air }
     }
 
-    /// Closes the accounts at `end`. An error if they do not balance.
+    /// Closes the accounts at `end`. Returns an error if they do not balance.
     pub fn close(&mut self, end: Instant) -> Result<(), String> {
         self.air.close(end)?;
         self.books().check()
     }
 
-    /// The reader of the trace.
+    /// Returns the trace sink.
     pub fn trace(&self) -> &S {
         &self.core.trace
     }
 
-    /// Mutable access to the reader of the trace.
+    /// Returns the trace sink, mutable.
     pub fn trace_mut(&mut self) -> &mut S {
         &mut self.core.trace
     }
 
-    /// Drops the world and returns the reader of its trace.
+    /// Drops the world and returns its trace sink.
     pub fn into_trace(self) -> S {
         self.core.trace
     }

@@ -1,32 +1,28 @@
-//! The island of each object of a world, and the world that owns it if a scenario has several.
+//! Assigns each object of a world to an island, and each island to one of several worlds.
 
-/// The islands of a scenario, by the numbers of the world.
+/// Island of each object, indexed by the object's number.
 #[derive(Debug)]
 pub struct Islands {
     /// Number of islands.
     pub count: u16,
-    /// By interface, behind those of the scenario by ifb: its island.
+    /// Island of each interface of the scenario, followed by those of the ifbs.
     pub(super) interfaces: Vec<u16>,
-    /// By device.
     pub(super) devs: Vec<u16>,
-    /// By radio.
     pub(super) radios: Vec<u16>,
-    /// By channel.
     pub(super) channels: Vec<u16>,
-    /// By wire.
     pub(super) wires: Vec<u16>,
-    /// By application, which is one for each flow.
+    /// Island of each application. Each flow has one application.
     pub(super) apps: Vec<u16>,
-    /// By station.
     pub(super) stations: Vec<u16>,
 }
 
 impl Islands {
-    /// Distributes the islands over at most `most` worlds by their load. Returns the world of each island.
+    /// Distributes the islands over at most `most` worlds, balancing their load. Returns the world of each
+    /// island.
     pub fn worlds(&self, most: usize) -> Vec<u16> {
         let mut work: Vec<(usize, u16)> = (0..self.count).map(|island| (0, island)).collect();
         self.apps.iter().chain(&self.devs).for_each(|&island| work[usize::from(island)].0 += 1);
-        // The greatest first, each to who has least to do.
+        // Largest island first, each to the least loaded world.
         work.sort_unstable_by_key(|&(work, island)| (core::cmp::Reverse(work), island));
         let mut busy = vec![0; most.clamp(1, work.len())];
         let mut worlds = vec![0; work.len()];
@@ -38,13 +34,13 @@ impl Islands {
         worlds
     }
 
-    /// Number of interfaces of the scenario, ifb devices included.
+    /// Returns the number of interfaces of the scenario, including ifb devices.
     pub fn interfaces(&self) -> usize {
         self.interfaces.len()
     }
 }
 
-/// Which of several worlds of one scenario things belong to: by island its world.
+/// One of several worlds of a scenario and the world of each island.
 pub(super) struct Owned<'a> {
     pub(super) islands: &'a Islands,
     pub(super) worlds: &'a [u16],
@@ -52,7 +48,7 @@ pub(super) struct Owned<'a> {
 }
 
 impl Owned<'_> {
-    /// Takes from `theirs` what is of that world, by `whose` has its island.
+    /// Moves the objects of this world from `theirs` to `ours`; `whose` holds the island of each object.
     pub(super) fn take<T>(&self, ours: &mut [T], theirs: Vec<T>, whose: &[u16]) {
         debug_assert_eq!((ours.len(), whose.len()), (theirs.len(), whose.len()));
         for ((to, from), &island) in ours.iter_mut().zip(theirs).zip(whose) {

@@ -1,4 +1,4 @@
-//! An allocator that counts, and that knows where what it counted came from.
+//! Allocator that counts allocations and records where they come from.
 
 #![allow(dead_code, reason = "each test that includes this file uses a part of it")]
 
@@ -8,24 +8,24 @@ use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The system's allocator, counted by thread: what the harness of the tests takes meanwhile is not in it.
+/// System allocator with per-thread counters, which exclude the allocations of the test harness.
 pub struct Counting;
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-    /// Whether places are noted.
+    /// True while call sites are recorded.
     static LOOKS: Cell<bool> = const { Cell::new(false) };
-    /// Whether one is being noted, which takes memory too.
+    /// True while a call site is being recorded, which allocates as well.
     static NOTES: Cell<bool> = const { Cell::new(false) };
 }
 static LIVE: AtomicU64 = AtomicU64::new(0);
-/// Places of the first allocations that were noted.
+/// Call sites of the first recorded allocations.
 static PLACES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Places that a message shows.
+/// Maximum number of call sites in a message.
 const SHOWN: usize = 3;
 
-/// Counts one, and notes where it came from. A thread that ends has no counters any more.
+/// Counts an allocation and records its call site. A thread that is ending has no counters.
 fn count() {
     if NOTES.try_with(Cell::get) != Ok(false) {
         return;
@@ -38,7 +38,7 @@ fn count() {
     }
 }
 
-/// Notes where an allocation comes from, unless enough are known.
+/// Records the call site of an allocation, unless enough are known.
 fn note() {
     let mut places = PLACES.lock().expect("nobody panics with it");
     let trace = Backtrace::force_capture().to_string();
@@ -47,33 +47,34 @@ fn note() {
     LOOKS.set(places.len() < SHOWN);
 }
 
-// SAFETY: all is done by the system's allocator.
+// SAFETY: forwards to the system allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
         LIVE.fetch_add(layout.size() as u64, Ordering::Relaxed);
-        // SAFETY: as of the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
         LIVE.fetch_sub(layout.size() as u64, Ordering::Relaxed);
-        // SAFETY: as of the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.dealloc(ptr, layout) }
     }
     unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, new: usize) -> *mut u8 {
         count();
         LIVE.fetch_add((new as u64).wrapping_sub(layout.size() as u64), Ordering::Relaxed);
-        // SAFETY: as of the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.realloc(ptr, layout, new) }
     }
 }
 
-/// Bytes that are allocated now, by all threads.
+/// Returns the bytes currently allocated by all threads.
 pub fn live() -> u64 {
     LIVE.load(Ordering::Relaxed)
 }
 
-/// What `act` gives, the allocations of this thread meanwhile, and where the first of them came from.
+/// Returns the result of `act`, the number of allocations of this thread in it, and the call sites of the
+/// first ones.
 pub fn counted<T>(act: impl FnOnce() -> T) -> (T, u64, String) {
     PLACES.lock().expect("nobody panics with it").clear();
     let before = ALLOCATIONS.get();

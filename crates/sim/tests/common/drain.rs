@@ -1,4 +1,4 @@
-//! What must hold of any network: accounts close, charges end, order is kept, all drains.
+//! Properties that hold for any network: accounts balance, charges end, order is kept, and all packets drain.
 
 use stillair_model::types::{Duration, Instant};
 use stillair_sim::scenario::Flow;
@@ -6,32 +6,32 @@ use stillair_sim::scenario::Flow;
 use super::random::{Case, FLOWS};
 use super::{parse, run_to, watched};
 
-/// Runs a case and says what is wrong.
+/// Runs a case. Returns an error if a property does not hold.
 pub fn check(case: &Case, run: u64) -> Result<(), String> {
     attempt(case, run, FLOWS, case.keeps_order()).or_else(|why| {
-        // Two flows met in one of many queues, which is no mistake, if the same flows keep their order in
-        // another number of them.
+        // Disorder may be caused by two flows sharing one of the hashed queues. That is no error if the same
+        // flows are in order with a different number of queues.
         let met = || attempt(case, run, FLOWS, false).is_ok() && attempt(case, run, 65_521, true).is_ok();
         if case.keeps_order() && met() { Ok(()) } else { Err(why) }
     })
 }
 
-/// Runs a case in the midst of it, until its sources stop, and until all has drained.
+/// Checks a case in the middle of its run, when its sources stop, and after all packets have drained.
 fn attempt(case: &Case, run: u64, flows: u32, order: bool) -> Result<(), String> {
     let scenario = parse(&case.text(flows), &[]);
     let mut world = watched(&scenario, run).world;
     world.trace_mut().check_order = order;
     if case.may_sleep() {
-        // Frames to a group that follow a DTIM overtake those that were in the hardware's queue of their
-        // category when somebody fell asleep.
+        // Group-addressed frames sent after a DTIM overtake those that were in the hardware queue of their
+        // category when a station fell asleep.
         let to_group = |flow: &Flow| std::iter::repeat_n(flow.multicast, flow.to.len()).collect::<Vec<_>>();
         world.trace_mut().unordered = scenario.flows.iter().flat_map(to_group).collect();
     }
     for ms in [37, 300] {
         run_to(&mut world, Duration::from_millis(ms))?;
     }
-    // A dead path gives every frame up after a few tries, each of them slow where its rate is low: some
-    // hundred frames take minutes. What is stuck is known by that nothing ends any more.
+    // A dead path gives up every frame after a few slow tries, so hundreds of frames take minutes. The
+    // network is stuck if no more packets end.
     let (mut drained, mut ended, mut ended_at) = (0, 0, 0);
     loop {
         drained += 1;
@@ -51,7 +51,7 @@ fn attempt(case: &Case, run: u64, flows: u32, order: bool) -> Result<(), String>
         }
     }
     run_to(&mut world, Duration::from_millis(300 + drained * 500))?;
-    // Where every frame arrives in the end, so does all data: no connection stalls.
+    // If no frame is lost on the air, all data arrives: no connection stalls.
     if case.loses_nothing_on_air() {
         let until = (1..=240).find(|n| {
             run_to(&mut world, Duration::from_millis(300 + (drained + n) * 500)).is_err()
@@ -61,7 +61,7 @@ fn attempt(case: &Case, run: u64, flows: u32, order: bool) -> Result<(), String>
             return Err(format!("stalled: {:?}", world.books().tcp_senders().collect::<Vec<_>>()));
         }
     }
-    // The reader has what was acknowledged beside SYN and FIN, and may have what is not yet.
+    // The reader has everything acknowledged (excluding SYN and FIN), and possibly more.
     let senders: Vec<_> = world.books().tcp_senders().collect();
     for (flow, info) in senders {
         let read = world.trace().read[flow.index()];

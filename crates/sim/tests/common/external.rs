@@ -1,4 +1,5 @@
-//! What tests of external hosts share: a small network, packets with bytes, and what comes out.
+//! Helpers for tests of external hosts: a small network, packets with bytes, and reading of packets that
+//! leave.
 
 use stillair_model::types::{Addr, Duration, IfId, Instant, Seed, Sink, linear_truesize, write_back};
 use stillair_sim::recorder::Recorder;
@@ -15,8 +16,8 @@ pub fn at_ms(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
 }
 
-/// A server behind a wire and a station behind an access point; `host` is what both are, and `server` more of
-/// the server's interface.
+/// A server behind a wire and a station behind an access point. `host` is the host key of both; `server` adds
+/// keys to the server's interface.
 pub fn text(host: &str, scheme: &str, server: &str) -> String {
     format!(
         r#"
@@ -45,7 +46,7 @@ interface.wlan0 = {{ channel = "wifi", role = "station", ap = "ap.wlan0", addres
     )
 }
 
-/// An IPv4 packet with a header that is right, and bytes that tell which it is.
+/// An IPv4 packet with a valid header, and bytes that identify it.
 pub fn ip(len: u32, number: u32, tos: u8, [src, dst]: [[u8; 4]; 2]) -> Vec<u8> {
     let mut bytes: Vec<u8> = (0..len).map(|n| (n ^ number) as u8).collect();
     bytes[..12].copy_from_slice(&[0x45, 0, (len >> 8) as u8, len as u8, 0, 0, 0, 0, 0, 17, 0xff, 0xff]);
@@ -53,7 +54,7 @@ pub fn ip(len: u32, number: u32, tos: u8, [src, dst]: [[u8; 4]; 2]) -> Vec<u8> {
     bytes[16..20].copy_from_slice(&dst);
     bytes[24..28].copy_from_slice(&number.to_be_bytes());
     let sum: u32 = bytes[..20].chunks(2).map(|w| u32::from(w[0]) << 8 | u32::from(w[1])).sum();
-    // The sum has 0xffff in it, which is zero.
+    // The sum includes 0xffff, which counts as zero.
     let sum = (sum & 0xffff) + (sum >> 16);
     let sum = (sum & 0xffff) + (sum >> 16);
     bytes[10..12].copy_from_slice(&(!(sum as u16)).to_be_bytes());
@@ -80,7 +81,7 @@ pub fn entering(bytes: &[u8], at: IfId, dst: Addr, token: Option<u32>) -> Enteri
     }
 }
 
-/// All that has left, with its bytes.
+/// Returns all packets that have left, with their bytes.
 pub fn all_left<S: Sink>(world: &mut World<S>) -> Vec<(Left, Vec<u8>)> {
     let mut bytes = Vec::new();
     core::iter::from_fn(|| world.left(&mut bytes).map(|left| (left, bytes.clone()))).collect()
@@ -94,7 +95,7 @@ pub fn recorded(text: &str) -> World<Recorder> {
     wire(&parse(text, &[]), SEED, |recorder| recorder).world
 }
 
-/// Two flows of datagrams in both directions, the one to the station more than its path carries.
+/// Datagram flows in both directions; the one to the station exceeds the capacity of its path.
 pub const FLOWS: &str = r#"
 [[flow]]
 kind = "udp"

@@ -1,5 +1,4 @@
-//! What tests of the whole world share: small scenarios as text, and a reader of the trace that looks at
-//! order.
+//! Helpers for tests of the whole world: small scenarios as text, and a trace sink that checks order.
 
 #![allow(dead_code, reason = "each test that includes this file uses a part of it")]
 
@@ -15,22 +14,22 @@ use stillair_sim::scenario::{self, Scenario};
 use stillair_sim::world::{Wired, World, wire};
 use stillair_sim::{api, recorder};
 
-/// The scenario of Table 1 that is shipped.
+/// The shipped scenario of Table 1.
 pub const ANOMALY: &str = include_str!("../../../../scenarios/anomaly-udp.toml");
 
-/// Parses a scenario with overrides; a mistake in it is one of the test.
+/// Parses a scenario with overrides, which must be valid.
 pub fn parse(text: &str, overrides: &[(&str, &str)]) -> Scenario {
     let sets: Vec<(String, String)> = overrides.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
     scenario::parse(text, "test.toml", &sets).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
-/// One run whose accounts close.
+/// Runs one repetition and checks its accounts.
 pub fn run(scenario: &Scenario, run: u64) -> RunSummary {
     let seed = Seed { seed: scenario.seed, run };
     api::run_once(scenario, seed).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The head of a scenario with one channel, and an access point without a wire.
+/// Start of a scenario with one channel and an access point without a wire.
 pub fn cell(duration: &str, channel: &str, ap: &str) -> String {
     format!(
         r#"
@@ -48,7 +47,7 @@ interface.wlan0 = {{ channel = "wifi", role = "ap", address = "10.0.1.1", {ap} }
     )
 }
 
-/// A station of such a scenario; `path` has its rate.
+/// A station of such a scenario. `path` contains its rate.
 pub fn station(name: &str, number: usize, path: &str) -> String {
     format!(
         r#"
@@ -60,32 +59,32 @@ interface.wlan0 = {{ channel = "wifi", role = "station", ap = "ap.wlan0", addres
     )
 }
 
-/// A flow; `more` has its rate or interval.
+/// A flow. `more` contains its rate or interval.
 pub fn flow(kind: &str, from: &str, to: &str, more: &str) -> String {
     format!("\n[[flow]]\nkind = \"{kind}\"\nfrom = \"{from}\"\nto = \"{to}\"\n{more}\n")
 }
 
-/// Reads the trace beside the recorder: order within flows, tries, drops.
+/// Trace sink that contains the recorder, and checks order within flows, tries and drops.
 #[derive(Debug)]
 pub struct Watcher {
     pub recorder: Recorder,
-    /// By flow: the last sequence number delivered.
+    /// Last sequence number delivered, by flow.
     last: Vec<u32>,
-    /// By flow: packets delivered.
+    /// Packets delivered, by flow.
     pub delivered: Vec<u64>,
-    /// By flow and reason: packets dropped.
+    /// Packets dropped, by flow and reason.
     pub dropped: Vec<[u64; Reason::COUNT]>,
     pub check_order: bool,
-    /// By flow: its order is not looked at.
+    /// Flows whose order is not checked.
     pub unordered: Vec<bool>,
-    /// The first packet delivered out of order or twice.
+    /// First packet delivered out of order or twice.
     pub disorder: Option<String>,
-    /// Tries of data frames, and how many of them collided.
+    /// Tries of data frames, and those that collided.
     pub tries: u64,
     pub collided: u64,
     /// Beacons sent without a collision.
     pub beacons: u64,
-    /// By flow of TCP: bytes that the reader at its far end got.
+    /// Bytes read by the receiver, by TCP flow.
     pub read: Vec<u64>,
 }
 
@@ -107,7 +106,7 @@ impl Watcher {
         }
     }
 
-    /// Packets of a flow that were dropped for any reason but this one.
+    /// Returns the number of a flow's packets dropped for reasons other than `reason`.
     pub fn dropped_otherwise(&self, flow: usize, reason: Reason) -> u64 {
         self.dropped[flow].iter().sum::<u64>() - self.dropped[flow][reason as usize]
     }
@@ -117,8 +116,8 @@ impl Sink for Watcher {
     fn event(&mut self, now: Instant, what: &TraceEvent) {
         self.recorder.event(now, what);
         match *what {
-            // What TCP or QUIC delivers twice or out of order its reader never sees, and both ends of QUIC
-            // number their datagrams.
+            // TCP and QUIC hide duplicates and reordering from their readers, and both ends of a QUIC
+            // connection number their datagrams.
             TraceEvent::Delivered { kind: PacketKind::Tcp | PacketKind::Quic, .. } => {}
             TraceEvent::Delivered { flow, seq, kind, .. } => {
                 let last = &mut self.last[flow.index()];
@@ -152,13 +151,12 @@ impl Sink for Watcher {
     }
 }
 
-/// A world that is watched.
+/// Builds a world with a watcher.
 pub fn watched(scenario: &Scenario, run: u64) -> Wired<Watcher> {
     wire(scenario, Seed { seed: scenario.seed, run }, Watcher::new)
 }
 
-/// Runs a world to an instant, given as time since the start, and checks that order was kept and accounts
-/// close.
+/// Runs a world to a time since the start. Checks order and accounts.
 pub fn run_to(world: &mut World<Watcher>, until: Duration) -> Result<(), String> {
     let end = Instant::ZERO + until;
     world.run_until(end);
@@ -166,18 +164,19 @@ pub fn run_to(world: &mut World<Watcher>, until: Duration) -> Result<(), String>
     world.trace_mut().disorder.take().map_or(Ok(()), Err)
 }
 
-/// Use of the first channel's air in thousandths of all that is booked, in the order of [`AirUse::ALL`].
+/// Returns the use of the first channel's air in thousandths of the accounted time, in the order of
+/// [`AirUse::ALL`].
 pub fn air_permille(account: &AirAccount) -> [u64; AirUse::COUNT] {
     AirUse::ALL
         .map(|u| (account.used(u).nanos() * 1000 + account.total().nanos() / 2) / account.total().nanos())
 }
 
-/// The nearest integer of a measure that is not negative.
+/// Rounds a non-negative value.
 pub fn rounded(x: f64) -> u64 {
     (x + 0.5) as u64
 }
 
-/// The summary of a station.
+/// Returns the summary of a station.
 pub fn of<'a>(summary: &'a RunSummary, station: &str) -> &'a recorder::StationSummary {
     &summary.stations[station]
 }

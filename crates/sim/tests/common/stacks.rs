@@ -1,6 +1,6 @@
-//! Hosts at random: kernels, what devices are said to split, and disciplines above Wi-Fi.
+//! Random hosts: kernels, segmentation, and qdiscs on Wi-Fi.
 
-/// Kernels of hosts: before and after each change of what TCP's packets weigh and who splits them.
+/// Kernels of hosts: before and after each change of TCP truesize and segmentation.
 pub const KERNELS: [&str; 8] = [
     "linux-4.14",
     "linux-6.18",
@@ -12,11 +12,11 @@ pub const KERNELS: [&str; 8] = [
     "macos-10.11",
 ];
 
-/// What an interface says of segmentation.
+/// Segmentation settings of an interface.
 pub const TSO: [&str; 3] = ["", ", tso = true", ", tso = false"];
 
-/// Disciplines of a station below whose limits hardly anything fits, some of which split packets of several
-/// segments; all keep the order of a flow.
+/// Qdiscs of a station with very small limits, some of which split packets of several segments. All keep the
+/// order of a flow.
 pub const UPPER: [&str; 8] = [
     "",
     ", qdisc = { kind = \"tbf\", rate = \"20 Mbit/s\", burst = 2000, mq = false, child = { kind = \"fq_codel\", limit = 3 } }",
@@ -28,10 +28,9 @@ pub const UPPER: [&str; 8] = [
     ", qdisc = { kind = \"pie\", target = \"1 ms\", limit = 4, mq = false }",
 ];
 
-/// Congestion controls of TCP.
 const CONTROLS: [&str; 4] = ["reno", "cubic", "bbr", "westwood"];
 
-/// The `n`th congestion control; BBR came with 4.9.
+/// Returns the `n`th congestion control. BBR exists since 4.9.
 pub fn control(kernel: &str, n: usize) -> &'static str {
     match CONTROLS[n % CONTROLS.len()] {
         "bbr" if ["linux-3.13", "linux-4.4"].contains(&kernel) => "cubic",

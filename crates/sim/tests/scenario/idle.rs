@@ -1,4 +1,4 @@
-//! Keys that would have no effect: each is refused, and told with what it would have one.
+//! Keys without effect: each is rejected, with the setting that it would need.
 
 use super::*;
 use stillair_model::wifi::rate::table::Formats;
@@ -9,7 +9,7 @@ const AQL: &str = "while aql = false, expected none of the limits, or aql = true
 const UNCHARGED: &str = "while nothing is charged, expected no quantum, or charge_tx or charge_rx = true";
 const VIRTUAL: &str = "under the rules of 5.14 to 5.19, which serve by virtual time, expected no quantum, or `kernel` of another kernel";
 
-/// Kernel and scheme, a key of the scheme with a value, and what is said; nothing if the key has an effect.
+/// Kernel, scheme, a key of the scheme, its value, and the error; empty if the key has an effect.
 const SCHEMES: [(&str, &str, &str, &str, &str); 33] = [
     ("linux-5.10", "mac80211", "quantum", "\"1 ms\"", ""),
     ("linux-5.15", "mac80211", "quantum", "\"1 ms\"", VIRTUAL),
@@ -73,7 +73,7 @@ const SCHEMES: [(&str, &str, &str, &str, &str); 33] = [
 #[test]
 fn keys_of_schemes() {
     for (profile, kind, key, value, says) in SCHEMES {
-        // What stands behind the kind ends with text of its own, so that the quotes match.
+        // Keys after the kind end with an empty text, so that the quotes match.
         let table = format!("{{ kind = \"{kind}\", {key} = {value} }}").replace(", x = \"\"", "");
         let scheme = format!("{WLAN}.scheme");
         let found = with(&[("node.fast1.profile", profile), (&scheme, &table)]).map_err(|e| e.to_string());
@@ -145,7 +145,7 @@ fn other_keys() {
     assert_eq!(new.unwrap_err().to_string(), says);
 }
 
-/// The rates of a station on a channel of so many MHz, by its rate control.
+/// Returns the rates of a station on a channel of this width, by its rate control.
 fn rates_of(band: &str, megahertz: u32, rate: &str) -> Result<Rates, String> {
     let sets = [
         ("channel.wifi.band", band),
@@ -181,7 +181,7 @@ fn minstrel_ht_has_vht_to_80_mhz() {
 }
 
 #[test]
-fn what_minstrel_ht_has_no_rates_for_is_refused() {
+fn rates_missing_in_minstrel_ht_are_rejected() {
     for (band, channel, keys, says) in [
         ("5 GHz", 160, "", "minstrel_ht on a channel of 160 MHz, of which its rates fill 80"),
         (
@@ -208,7 +208,7 @@ fn what_minstrel_ht_has_no_rates_for_is_refused() {
 }
 
 #[test]
-fn groups_of_vht_that_a_kernel_may_not_have_are_noted() {
+fn missing_vht_groups_of_a_kernel_have_a_note() {
     let noted = |profile: &str, streams: u8| {
         let rate = format!("{{ kind = \"minstrel_ht\", streams = {streams} }}");
         let sets = [
@@ -219,7 +219,7 @@ fn groups_of_vht_that_a_kernel_may_not_have_are_noted() {
             ("node.fast1.profile", "linux-6.12"),
         ];
         let notes = with(&sets).unwrap_or_else(|e| panic!("{e}")).notes();
-        // Beside notes on the firmware that a device of 80 MHz is taken to have.
+        // Without the notes on the firmware assumed for an 80 MHz device.
         let of_groups = |note: &String| note.starts_with(WLAN) && note.contains(": minstrel_ht of ");
         notes.into_iter().filter(of_groups).collect::<Vec<_>>()
     };
@@ -235,7 +235,7 @@ fn groups_of_vht_that_a_kernel_may_not_have_are_noted() {
 }
 
 #[test]
-fn rate_control_that_a_driver_has_not_is_noted() {
+fn rate_control_missing_in_a_driver_has_a_note() {
     let noted = |rate: &str, scheme: &str| {
         let sets = [
             ("channel.wifi.band", "2.4 GHz"),
@@ -244,10 +244,10 @@ fn rate_control_that_a_driver_has_not_is_noted() {
             (&*format!("{WLAN}.scheme"), scheme),
         ];
         let notes = with(&sets).unwrap_or_else(|e| panic!("{e}")).notes();
-        // Its neighbour is like it, and noted as well.
+        // Its neighbour inherits from it and has a note as well.
         notes.into_iter().filter(|note| note.starts_with(WLAN)).collect::<Vec<_>>()
     };
-    // The access point's is not behind USB.
+    // The access point's device is not behind USB.
     let said = noted("ath9k_htc", "ath9k_htc");
     assert_eq!(
         said,
@@ -263,25 +263,25 @@ fn rate_control_that_a_driver_has_not_is_noted() {
 }
 
 #[test]
-fn a_rate_that_the_signal_cannot_carry_is_noted() {
+fn rate_above_the_snr_has_a_note() {
     let noted = |sets: &[(&str, &str)]| {
         let (chain, fixed) =
             (format!("{WLAN}.retry_chain"), sets.iter().find(|(key, _)| key.ends_with(".rate")));
         let alone = fixed.map_or("[]".to_owned(), |(_, rate)| format!("[\"{rate}\"]"));
         let alone = if alone.contains('{') { "[]" } else { &alone };
-        // With a driver of which all is known.
+        // With a driver that is fully documented.
         let scheme = format!("{WLAN}.scheme");
         let mut wide = vec![("channel.wifi.width", "80 MHz"), (&*scheme, "fifo")];
         wide.extend(fixed.map(|_| (chain.as_str(), alone)));
         let notes = with(&[&wide, sets].concat()).unwrap_or_else(|e| panic!("{e}")).notes();
-        // Its neighbour is like it, and noted as well.
+        // Its neighbour inherits from it and has a note as well.
         notes.into_iter().filter(|note| note.starts_with(WLAN)).collect::<Vec<_>>()
     };
     let (rate, distance, snr) =
         (&*format!("{WLAN}.rate"), &*format!("{WLAN}.distance"), &*format!("{WLAN}.snr"));
     assert_eq!(noted(&[]), Vec::<String>::new());
-    // 16 dBm less 46.7 and 30 dB for each tenfold metre, over -94 dBm: 21.4 dB at 25 m, 6 less in 80 MHz,
-    // where 16-QAM 1/2 still comes.
+    // 16 dBm less 46.7 dB and 30 dB per decade, over -94 dBm: 21.4 dB at 25 m, 6 dB less with 80 MHz, where
+    // 16-QAM 1/2 still works.
     let far = noted(&[(rate, "vht80-mcs9-nss1-sgi"), (distance, "25 m")]);
     assert_eq!(
         far,
@@ -329,7 +329,7 @@ fn the_device_of_a_node_is_at_its_end_of_a_link() {
     let both = (true, 50, 0, 50);
     assert_eq!(read(&[("link.lan.nic", "e1000e")]), (both, both));
     assert_eq!(read(&[server, ("node.ap.nic", "e1000e")]), (both, both));
-    // At other rates it has another limit, and a key of the link goes before both devices.
+    // Other rates have another limit, and a key of the link takes precedence over both devices.
     assert_eq!(read(&[server, ("link.lan.rate", "100 Mbit/s")]).1, (false, 125, 0, 250));
     assert_eq!(read(&[server, ap, ("link.lan.rx_usecs", "7")]), ((true, 50, 7, 0), (true, 72, 7, 50)));
 
@@ -387,9 +387,9 @@ fn jitter_of_a_node() {
 
 const QUIC: &str = "{ kind = \"quic\", from = \"server\", to = \"slow\", bytes = \"1 MB\"";
 
-/// Keys that a scenario may have for what it tries in place of this: each has one note.
+/// Keys that a scenario may keep for later experiments: each has one note.
 #[test]
-fn what_another_host_or_stack_would_look_at_is_noted() {
+fn keys_for_another_host_or_stack_have_a_note() {
     let tcp = |control: &str| {
         format!("{{ kind = \"tcp\", from = \"server\", to = \"slow\", congestion_control = \"{control}\" }}")
     };
@@ -487,7 +487,7 @@ fn what_another_host_or_stack_would_look_at_is_noted() {
 }
 
 #[test]
-fn places_and_hearing_that_say_nothing() {
+fn positions_and_audibility_without_effect() {
     let refused = |sets: &[(&str, &str)], says: &str| {
         let said = with(sets).expect_err("a mistake").to_string();
         assert!(said.contains(says), "{said}");
@@ -507,9 +507,9 @@ fn places_and_hearing_that_say_nothing() {
     );
 }
 
-/// What a node has of another by `inherits` is undone by an empty list, beside a fixed rate too.
+/// An empty list removes an inherited chain, also with a fixed rate.
 #[test]
-fn a_chain_that_was_inherited_is_undone() {
+fn inherited_chain_is_removed() {
     let fast2 = "node.fast2.interface.wlan0";
     let (rate, chain) = (format!("{fast2}.rate"), format!("{fast2}.retry_chain"));
     let beside = with(&[(&rate, "ht20-mcs7-sgi")]).expect_err("a mistake").to_string();

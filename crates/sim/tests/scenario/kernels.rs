@@ -1,11 +1,11 @@
-//! What a scenario leaves to a node's kernel.
+//! Settings that a scenario leaves to a node's kernel.
 
 use super::*;
 
-/// What sockets of a station's kernel weigh: a full segment in a buffer of its own and in page fragments, and
-/// whether they make packets of several segments over Wi-Fi too.
+/// Truesize of segments on a station's kernel: a full segment in its own buffer and in page fragments, and
+/// whether packets of several segments are built over Wi-Fi.
 #[test]
-fn what_packets_weigh_is_the_kernels() {
+fn truesize_depends_on_the_kernel() {
     let weighs = |sets: &[(&str, &str)]| {
         let found = with(sets).unwrap();
         let node = found.nodes.iter().find(|node| node.name == "fast1").unwrap();
@@ -24,14 +24,14 @@ fn what_packets_weigh_is_the_kernels() {
     ] {
         assert_eq!(weighs(&[("node.fast1.profile", profile)]), expected, "{profile}");
     }
-    // A kernel without Wi-Fi and tunnels, as those that were measured.
+    // A kernel without Wi-Fi and tunnels, like the measured ones.
     let small = [("node.fast1.profile", "linux-6.1"), ("node.fast1.tcp.max_header", "256")];
     assert_eq!(weighs(&small), (2304, 2728, true));
     let single = [("node.fast1.profile", "linux-6.1"), ("node.fast1.interface.wlan0.tso", "false")];
     assert_eq!(weighs(&single), (4352, 2728, false));
 }
 
-/// `sk_pacing_shift` elsewhere and over Wi-Fi, where the driver asks for it.
+/// `sk_pacing_shift` on other devices and over Wi-Fi, where the driver sets it.
 #[test]
 fn the_pacing_shift_over_wifi_is_the_drivers() {
     let shifts = |sets: &[(&str, &str)]| {
@@ -43,13 +43,13 @@ fn the_pacing_shift_over_wifi_is_the_drivers() {
         let profile = ("node.fast1.profile", profile);
         assert_eq!(shifts(&[profile]), (10, kernels), "{profile:?}");
         assert_eq!(shifts(&[profile, ("node.fast1.tcp.wifi_pacing_shift", "6")]), (10, 6), "{profile:?}");
-        // A patched kernel has the same for all devices.
+        // A patched kernel has the same value for all devices.
         assert_eq!(shifts(&[profile, ("node.fast1.tcp.tsq_period", "4 ms")]), (10, 10), "{profile:?}");
     }
 }
 
 #[test]
-fn a_scheme_is_the_kernels_unless_said() {
+fn scheme_defaults_to_the_kernels() {
     let said = |profile: &str, scheme: &[(&str, &str)]| {
         let sets = [&[("node.fast1.profile", profile)], scheme].concat();
         let found = with(&sets).unwrap_or_else(|e| panic!("{profile}: {e}"));
@@ -75,8 +75,8 @@ fn a_scheme_is_the_kernels_unless_said() {
     ] {
         assert_eq!(said(profile, &[]), expected, "{profile}");
     }
-    // Of ath9k the kernel's: no airtime queue limits, and CoDel relaxed by the number of stations or for
-    // nobody.
+    // ath9k follows the kernel: no airtime queue limits, and CoDel relaxed depending on the number of
+    // stations, or never.
     let ath9k = |profile: &str| {
         let found = with(&[("node.fast1.profile", profile)]).unwrap();
         let DriverConfig::Fq(queues, scheduler) = wifi(&found, "fast1").driver else { panic!("{profile}") };
@@ -85,13 +85,13 @@ fn a_scheme_is_the_kernels_unless_said() {
     for (profile, slow_below) in [
         ("linux-4.14", SlowBelow::EachStation(Rate::from_mbps(6))),
         ("linux-6.1", SlowBelow::EachStation(Rate::from_mbps(6))),
-        // Its stable kernels took over what 6.16 does.
+        // Its stable kernels backported the change from 6.16.
         ("linux-6.12", SlowBelow::Rate(Rate::from_bps(0))),
         ("linux-6.18", SlowBelow::Rate(Rate::from_bps(0))),
     ] {
         assert_eq!(ath9k(profile), (slow_below, false), "{profile}");
     }
-    // What is said goes before the kernel, and of its pieces those that are not said are the kernel's.
+    // Explicit settings take precedence over the kernel; parts not set are the kernel's.
     let scheme = |value| [("node.fast1.interface.wlan0.scheme", value)];
     assert_eq!(said("linux-6.1", &scheme("fifo")), (Scheme::Fifo, None));
     assert_eq!(said("linux-4.6", &scheme("mac80211")), rounds);
@@ -99,13 +99,13 @@ fn a_scheme_is_the_kernels_unless_said() {
     assert_eq!(said("linux-6.1", &scheme("{ kind = \"mac80211\", kernel = \"linux-5.1\" }")), rounds);
 }
 
-/// Each scheme by name under each kernel: what it leaves unsaid is the kernel's, and the paper's in what has
-/// no such queues.
+/// Each scheme by name under each kernel: settings not given are the kernel's, or the paper's if the kernel
+/// has no such queues.
 // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.10, 4.11), net/mac80211/sta_info.c
 // sta_update_codel_params (4.12, 6.16), include/net/fq_impl.h fq_flow_drop (5.12), net/mac80211/tx.c
 // ieee80211_next_txq (5.1, 5.14, 6.0).
 #[test]
-fn what_a_scheme_leaves_unsaid_is_the_kernels() {
+fn scheme_defaults_are_the_kernels() {
     let kind = |profile: &str, scheme: &str| {
         let sets = [("node.fast1.profile", profile), ("node.fast1.interface.wlan0.scheme", scheme)];
         let DriverConfig::Fq(queues, scheduler) = wifi(&with(&sets).unwrap(), "fast1").driver else {
@@ -149,13 +149,13 @@ fn what_a_scheme_leaves_unsaid_is_the_kernels() {
         for scheme in ["airtime", "airtime_as_printed"] {
             assert_eq!(kind(profile, scheme), format!("300, {queues}"), "{profile}");
         }
-        // A kernel that had no such scheduler has it with the queues of the first that did.
+        // On a kernel without this scheduler, it uses the queues of the first kernel that has it.
         let queues = queues.replace("12 2", "6 each");
         assert_eq!(kind(profile, "mac80211"), format!("256 {rules} aql, {queues}"), "{profile}");
     }
 }
 
-/// What is kept by the resolved text, as a sweep's runs are, is never another setting's.
+/// Results are keyed by the resolved text, for example those of sweeps, so every setting must appear in it.
 #[test]
 fn every_setting_of_tcp_shows_in_the_resolved_scenario() {
     let text = |sets: &[(&str, &str)]| with(sets).unwrap().resolved();
@@ -178,7 +178,7 @@ fn every_setting_of_tcp_shows_in_the_resolved_scenario() {
         let name = format!("node.fast1.tcp.{key}");
         assert!(text(&[(&name, value)]) != before, "{key}");
     }
-    // Sizes that make every packet as heavy, but not buffers grow alike.
+    // Sizes that make every packet equally heavy, but whose buffers grow differently.
     let of = |size| text(&[("node.fast1.tcp.max_header", size)]);
     assert!(of("257 B") != of("272 B"));
 }

@@ -1,10 +1,10 @@
-//! How much a scenario may ask for: more would break the world or fill memory.
+//! Limits of a scenario, beyond which the world would fail or memory would run out.
 
 use super::*;
 
-/// The world has ids for so many; beyond, it would break when it is wired.
+/// Ids of the world are limited; without the check, building it would panic.
 #[test]
-fn a_scenario_of_too_many_interfaces() {
+fn scenario_with_too_many_interfaces() {
     let one = |n: usize| {
         format!("interface.i{n} = {{ link = \"lan\", address = \"10.1.{}.{}\" }}\n", n / 250, n % 250 + 1)
     };
@@ -18,10 +18,9 @@ fn a_scenario_of_too_many_interfaces() {
     );
 }
 
-/// Sockets of pages have their places from the beginning; more of them than memory holds would end the
-/// program.
+/// Sockets of page loads are allocated at the start; too many would exceed memory.
 #[test]
-fn a_scenario_of_too_many_pages() {
+fn scenario_with_too_many_pages() {
     let flow =
         "[[flow]]\nkind = \"web\"\nfrom = \"fast1\"\nto = \"server\"\npage = \"small\"\ninterval = \"1 ms\"";
     let text = format!("{GOOD}\n{flow}\n");
@@ -30,9 +29,9 @@ fn a_scenario_of_too_many_pages() {
     assert!(said.to_string().ends_with(expected), "{said}");
 }
 
-/// Samples and answers stay in memory until the end of a run, as many as they are.
+/// Samples and replies stay in memory until the end of a run, whatever their number.
 #[test]
-fn a_scenario_of_too_many_samples() {
+fn scenario_with_too_many_samples() {
     let tcp = "[[flow]]\nkind = \"tcp\"\nfrom = \"server\"\nto = [\"fast1\", \"slow\"]";
     let said = |flows: &str, sets: &[(&str, &str)]| {
         let sets: Vec<_> = sets.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
@@ -52,7 +51,7 @@ fn a_scenario_of_too_many_samples() {
         said("", &[shorter, ("record.queues", "1 ns")]),
         "--set: record.queues: found 90000000000 samples of interfaces, expected at most 10000000 in a run"
     );
-    // Three receivers have a ping each 200 ms already.
+    // Three receivers already have a ping every 200 ms.
     let long = ("duration", "100000 s");
     let pings = |kind| format!("[[flow]]\nkind = \"{kind}\"\nfrom = \"fast1\"\nto = \"server\"\n");
     for (kind, key, set) in [("ping", "interval", "12 ms"), ("udp_ping", "interval", "12 ms")] {

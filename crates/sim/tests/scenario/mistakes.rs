@@ -1,4 +1,4 @@
-//! Several mistakes at once: each is told, at its line, and nothing else is.
+//! Several errors in one scenario: each is reported with its line, and nothing else is.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,8 @@ use stillair_sim::scenario;
 
 use super::GOOD;
 
-/// Mistakes that do not depend on each other, each on a line of its own, in all parts of the file: keys that
-/// are none, keys that are not there, values of another form, names of nothing.
+/// Independent errors, each on its own line, in all parts of the file: unknown keys, missing keys, values of
+/// the wrong type, undefined names.
 const EACH: [[&str; 2]; 16] = [
     ["duration = \"30 s\"", "duration = 30"],
     ["seed = 1", "seeds = 1"],
@@ -37,15 +37,15 @@ fn with<'a>(changes: impl IntoIterator<Item = &'a [&'a str; 2]>) -> String {
     })
 }
 
-/// Where each mistake is and what was found there; what is expected may be said in other words, as more or
-/// less is known of the rest.
+/// Returns the location of each error and what was found. The expectation may be worded differently,
+/// depending on what is known of the rest.
 fn told(text: &str) -> BTreeSet<String> {
     let said = scenario::parse(text, "f.toml", &[]).expect_err("a mistake").to_string();
     said.lines().map(|line| line.split(", expected").next().unwrap_or(line).to_owned()).collect()
 }
 
 #[test]
-fn each_is_told_whatever_else_is_wrong() {
+fn each_error_is_reported_whatever_else_is_wrong() {
     let alone: Vec<BTreeSet<String>> = EACH.iter().map(|change| told(&with([change]))).collect();
     for (change, said) in EACH.iter().zip(&alone) {
         assert_eq!(said.len(), 1, "{change:?}: {said:?}");
@@ -67,18 +67,18 @@ fn each_is_told_whatever_else_is_wrong() {
 }
 
 #[test]
-fn they_are_told_in_the_order_of_the_file() {
+fn errors_are_reported_in_the_order_of_the_file() {
     let e = scenario::parse(&with(&EACH), "f.toml", &[]).expect_err("mistakes");
     let lines: Vec<Option<u32>> =
         [e.line].into_iter().chain(e.others.iter().map(|other| other.line)).collect();
     assert!(lines.is_sorted() && lines[0] == Some(2), "{lines:?}");
 }
 
-/// Parts of which each needs what the others say: a mistake in one leaves the others to be read.
+/// Parts that depend on each other: an error in one does not stop the others from being read.
 #[test]
-fn what_parts_mean_together_is_looked_at_in_each() {
+fn dependent_parts_are_all_checked() {
     for (changes, lines) in [
-        // A flow that begins too late, and one to itself.
+        // A flow that starts too late, and a flow to its own sender.
         (
             &[
                 ["start = \"0 s\"", "start = \"40 s\""],
@@ -89,7 +89,7 @@ fn what_parts_mean_together_is_looked_at_in_each() {
             ][..],
             &[43, 48][..],
         ),
-        // A link of one end, and a flow that ends before it begins.
+        // A link with one end, and a flow that ends before it starts.
         (
             &[
                 ["[link.lan]", "[link.none]\nrate = \"1 Gbit/s\"\ndelay = \"0.1 ms\"\n[link.lan]"],
@@ -97,7 +97,7 @@ fn what_parts_mean_together_is_looked_at_in_each() {
             ],
             &[32, 46],
         ),
-        // Nobody forwards, which two flows say, and a list of one value that is none.
+        // Without forwarding, which two flows report, and a list of one value that is invalid.
         (
             &[["forward = true", "forward = false"], ["\"fq_mac\", \"airtime\"]", "\"fq_mac\"]\nx = 1"]],
             &[16, 53],
@@ -110,7 +110,7 @@ fn what_parts_mean_together_is_looked_at_in_each() {
 }
 
 #[test]
-fn all_missing_keys_of_a_table_are_told_at_once() {
+fn all_missing_keys_of_a_table_are_reported_together() {
     let said = |text: &str| scenario::parse(text, "f.toml", &[]).expect_err("mistakes").to_string();
     let bare = format!("{}\n[[flow]]\nkind = \"udp\"\n", GOOD.split("[sweep]").next().expect("a scenario"));
     let keys = |text: &str| {
@@ -120,7 +120,7 @@ fn all_missing_keys_of_a_table_are_told_at_once() {
     };
     assert_eq!(keys(&bare), ["flow.2.from", "flow.2.to", "flow.2.rate"].map(str::to_owned));
     assert_eq!(keys("x = 1\n"), ["name", "x", "node"].map(str::to_owned));
-    // Nodes that are like it miss them too.
+    // Nodes that inherit from it miss the keys as well.
     let station = keys(&with(&[["ap = \"ap.wlan0\", address = \"10.0.1.11\", rate", "uplink_rate"]]));
     let of_first: Vec<&str> =
         station.iter().filter_map(|key| key.strip_prefix("node.fast1.interface.wlan0.")).collect();
@@ -128,7 +128,7 @@ fn all_missing_keys_of_a_table_are_told_at_once() {
 }
 
 #[test]
-fn of_many_twenty_are_told() {
+fn twenty_of_many_errors_are_reported() {
     for (flows, told, last) in
         [(20, 20, None), (21, 21, Some("and 1 more mistake")), (300, 21, Some("and 280 more mistakes"))]
     {
@@ -143,7 +143,7 @@ fn of_many_twenty_are_told() {
 }
 
 #[test]
-fn several_overrides_that_are_none() {
+fn several_invalid_overrides() {
     let sets = [("node.app.forward", "true"), ("seed", "2"), ("link.wan.rate", "1 Mbit/s")];
     let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
     let said = scenario::parse(GOOD, "f.toml", &sets).expect_err("mistakes").to_string();

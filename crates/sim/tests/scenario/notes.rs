@@ -1,8 +1,8 @@
-//! What is told of a scenario that is no mistake.
+//! Notes on valid scenarios.
 
 use super::*;
 
-/// A shaper above what its line or link carries shapes nothing; one at that rate, or below, is not told of.
+/// A shaper above the rate of its line or link does not shape; at or below that rate, there is no note.
 #[test]
 fn a_shaper_faster_than_its_line() {
     let notes = |down: &str, up: &str| {
@@ -29,9 +29,9 @@ fn a_shaper_faster_than_its_line() {
     );
 }
 
-/// A line of which one direction is shaped waits in the other.
+/// A line with a shaper in only one direction queues in the other.
 #[test]
-fn a_line_that_is_shaped_one_way() {
+fn line_shaped_in_one_direction() {
     let told = |shaper: &str, qdisc: &str| -> Vec<String> {
         let line = "{ kind = \"access\", rate = { down = \"50 Mbit/s\", up = \"10 Mbit/s\" }, buffer = \"100 ms\", delay = \"5 ms\", cpe = \"ap\" }";
         let sets = [
@@ -59,10 +59,10 @@ fn a_line_that_is_shaped_one_way() {
     assert!(told("\"off\"", "\"fq_codel\"").is_empty());
 }
 
-/// A width that is set changes the driver of those who name none, which is told; the file's own width is what
-/// its author meant.
+/// An overridden width changes the driver of devices without an explicit one, with a note; the width in the
+/// file is considered intended.
 #[test]
-fn a_width_that_is_set_changes_drivers() {
+fn overridden_width_changes_drivers() {
     let of = |sets: &[(&str, &str)]| -> Vec<String> {
         let all = with(sets).unwrap_or_else(|e| panic!("{e}")).notes();
         all.into_iter().filter(|note| note.contains(".width")).collect()
@@ -81,7 +81,7 @@ fn a_width_that_is_set_changes_drivers() {
     );
 }
 
-/// Airtime that nobody is charged for is told of: what follows from it is not what it looks like.
+/// Airtime charged to no station has a note, because results are misleading.
 #[test]
 fn airtime_without_charges() {
     let of = |scheme: &str| -> usize {

@@ -1,7 +1,7 @@
-//! Where a packet's time went, the slow way: everything that was told is kept, and for each packet all of it
-//! is looked through.
+//! Packet delays by layer and cause, computed the slow way: keeps all steps, and scans all of them for each
+//! packet.
 //!
-//! Written from `docs/sojourn.md`; nothing of the recorder is used but the names of layers and causes.
+//! Written from `docs/sojourn.md`. Shares only the names of layers and causes with the recorder.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use stillair_model::types::{
 };
 use stillair_sim::recorder::{Cause, Cells, Layer, SojournWorld};
 
-/// Times in ns from which frames of a TID are withheld, and for which reason.
+/// Times in ns from which frames of a TID are withheld, with the reason.
 type Reasons = Vec<(u64, Option<TidWait>)>;
 
-/// What happened to a packet, and when it was told.
+/// An event of a packet.
 #[derive(Clone, Debug)]
 enum Event {
-    /// `due` is when a datagram was due, or the time of the event.
+    /// `due` is the due time of a datagram, or the time of the event.
     Made {
         socket: Vec<(Cause, u64)>,
         due: u64,
@@ -51,7 +51,7 @@ enum Event {
     Up,
 }
 
-/// A resource did something.
+/// A use of a resource.
 #[derive(Clone, Debug)]
 struct Did {
     from: u64,
@@ -61,29 +61,29 @@ struct Did {
     flows: Vec<u32>,
 }
 
-/// When something happened to a packet, in which order, and what.
+/// Events of a packet: time, order, event.
 type Steps = Vec<(u64, u32, Event)>;
-/// From when until when a peer's frames were held, and whether they still are.
+/// Holds of a peer's frames: start, end, and true if still active.
 type Held = Vec<(u64, u64, bool)>;
 
-/// All that was told.
+/// All steps reported.
 pub struct Follower {
     world: SojournWorld,
-    /// By slot: the packet, and what happened to it when as a packet of which flow.
+    /// Packet in each slot, and its events with time and flow.
     packets: BTreeMap<usize, (Pkt, Steps)>,
-    /// By channel, wire (1) or line (2) of an interface.
+    /// Uses by channel (0), wire (1) or line (2) of an interface.
     did: BTreeMap<(u8, usize), Vec<Did>>,
-    /// By interface and queue: told when, until when, and whether it paces.
+    /// Holds by interface and queue: time of the report, end of the hold, and pacing flag.
     held: BTreeMap<(usize, u8), Held>,
-    /// By device and peer: told when, and what.
+    /// Sleep reports by device and peer: time and state.
     sleeps: BTreeMap<(usize, usize), Vec<(u64, bool)>>,
-    /// By device, peer and TID: when a reason to withhold its frames was reported, and the reason.
+    /// Reports of withheld frames by device, peer and TID: time and reason.
     withheld: BTreeMap<(usize, usize, u8), Reasons>,
-    /// By socket: when it acted, up to which number data had been written then, and what kept it.
+    /// Actions of each socket: time, end of the data written by then, and reason for waiting.
     sockets: BTreeMap<usize, Vec<(u64, u32, Option<SocketWait>)>>,
-    /// By socket: with which of its actions the connection began, and up to which number data had been sent.
+    /// Current connection of each socket: index of its first action, and end of the data sent.
     sent: BTreeMap<usize, (usize, u32)>,
-    /// By radio and queue: when exchanges ended.
+    /// End times of exchanges by radio and queue.
     ended: BTreeMap<(usize, usize), Vec<u64>>,
 }
 
@@ -105,7 +105,7 @@ impl Follower {
     fn note(&mut self, at: u64, p: Pkt, all: &Packets, event: Event) {
         let of = self.packets.entry(p.slot()).or_insert((p, Vec::new()));
         if of.0 != p {
-            // Another packet had that slot, and is gone.
+            // The slot belonged to a packet that has ended.
             *of = (p, Vec::new());
         }
         of.1.push((at, all.get(p).flow.0, event));
@@ -115,7 +115,7 @@ impl Follower {
         self.world.links[dev].get(peer).map(|(station, _)| *station)
     }
 
-    /// Takes note of a step; the cells of a packet that is delivered.
+    /// Records a step. Returns the cells of a packet that is delivered.
     pub fn step(&mut self, now: Instant, all: &Packets, what: &Step<'_>) -> Option<Cells> {
         let at = now.nanos();
         match *what {
@@ -204,8 +204,7 @@ impl Follower {
         None
     }
 
-    /// How long data that is handed down now was in its socket: since the first time at which the socket had
-    /// all of it.
+    /// Returns the time that data handed to IP now spent in its socket: since the socket had all of it.
     fn in_socket(&mut self, now: u64, p: Pkt, all: &Packets) -> Vec<(Cause, u64)> {
         let (hot, sock) = (all.get(p), all.charge(p));
         if hot.kind != PacketKind::Tcp || !sock.is_socket() || all.tcp(p).payload == 0 {
@@ -213,7 +212,7 @@ impl Follower {
         }
         let end = hot.seq.wrapping_add(all.tcp(p).payload);
         let told = self.sockets.get(&sock.index()).map_or(&[][..], Vec::as_slice);
-        // Since the connection that is at this place began.
+        // Since the start of the current connection in this slot.
         let restart = told.windows(2).rposition(|w| (w[1].1.wrapping_sub(w[0].1) as i32) < 0);
         let own = &told[restart.map_or(0, |n| n + 1)..];
         let begun = restart.map_or(0, |n| n + 1);
@@ -319,7 +318,7 @@ impl Follower {
                     if whole {
                         cells.add(Layer::Air, Cause::SlowRate, slow.min(at - begun));
                         cells.add(Layer::Air, Cause::Own, (at - begun).saturating_sub(slow));
-                        // It is told more than once that it is in order.
+                        // The in-order event may be reported more than once.
                         cells.add(Layer::Reorder, Cause::Missing, next - at);
                     } else {
                         cells.add(Layer::Tries, Cause::Failed, at - begun);
@@ -333,7 +332,7 @@ impl Follower {
         cells
     }
 
-    /// What a packet waits for in a Wi-Fi device between two events.
+    /// Adds the causes of waiting in a Wi-Fi device between two events.
     fn in_device(&self, cells: &mut Cells, events: &[(u64, u32, Event)], n: usize) {
         let (at, flow) = (events[n].0, events[n].1);
         let (dev, peer, tid) = events[..=n]
@@ -393,8 +392,8 @@ impl Follower {
         self.waits_or(cells, layer, whole, resource, whose, edges, first, |_| Cause::Idle);
     }
 
-    /// Looks at all that a resource ever did. `first` gives the cause of an instant that comes before that,
-    /// `idle` that of idle time. Both change at `edges` alone.
+    /// Scans all uses of a resource. `first` gives the cause of an instant that takes precedence over them,
+    /// `idle` that of idle time. Both only change at `edges`.
     #[expect(clippy::too_many_arguments, reason = "all that a stretch of waiting is")]
     fn waits_or(
         &self,

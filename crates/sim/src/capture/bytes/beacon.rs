@@ -1,5 +1,5 @@
-//! The body of a beacon frame, with the elements whose lengths are listed in `wifi::phy::frame::BEACON_BODY`,
-//! or `BEACON_BODY_6GHZ` at 6 GHz.
+//! Body of a beacon frame. The lengths of its elements are listed in `wifi::phy::frame::BEACON_BODY`, or
+//! `BEACON_BODY_6GHZ` at 6 GHz.
 
 use stillair_model::types::{Ac, Duration, TimView};
 use stillair_model::wifi::air::edca::EdcaSet;
@@ -8,16 +8,15 @@ use stillair_model::wifi::phy::{Band, Width};
 use super::body::Body;
 use super::radiotap::Tuning;
 
-/// Name of every network.
+/// SSID of all networks.
 const SSID: &[u8; 8] = b"stillair";
-/// Time unit.
 // spec: ieee80211-2016 3.1 - 1024 us.
 const TIME_UNIT: Duration = Duration::from_micros(1_024);
 
-/// A traffic indication map where nobody sleeps.
-// spec: ieee80211-2016 9.4.2.6 - this is a DTIM, every beacon is one, no traffic for anybody.
+/// TIM element without buffered traffic.
+// spec: ieee80211-2016 9.4.2.6 - DTIM count 0 and period 1 (every beacon is a DTIM), empty bitmap.
 const NOBODY: [u8; 6] = [5, 4, 0, 1, 0, 0];
-/// Where it begins behind the time stamp: after interval, capabilities, name, rates and channel.
+/// Offset of the TIM after the timestamp: after interval, capabilities, SSID, rates and channel.
 const TIM_AT: usize = 2 + 2 + 10 + 10 + 3;
 
 /// Writes the part of a beacon after the timestamp, with this TIM element instead of an empty one.
@@ -29,9 +28,9 @@ pub fn with_tim(out: &mut Body<'_>, beacon: &[u8], tim: TimView<'_>) {
     out.extend(&rest[NOBODY.len()..]);
 }
 
-/// A traffic indication map.
-// spec: ieee80211-2016 9.4.2.6 - count, period, bitmap control with the bit of groups and the number of the
-// first byte in pairs, and that part of the bitmap.
+/// Returns a TIM element.
+// spec: ieee80211-2016 9.4.2.6 - DTIM count and period, bitmap control (group traffic bit and half the offset
+// of the first byte), and the partial virtual bitmap.
 fn map(tim: TimView<'_>) -> Vec<u8> {
     let (first, bytes) = tim.bitmap;
     let mut out = vec![5, 3 + bytes.len() as u8, tim.count as u8, tim.period as u8];
@@ -59,11 +58,11 @@ fn element(out: &mut Vec<u8>, id: u8, content: &[u8]) {
 }
 
 impl Beacon {
-    /// The beacon's body after the timestamp, which is the only part that differs between beacons.
+    /// Returns the beacon body after the timestamp, which is the only part that changes between beacons.
     pub fn after_timestamp(&self) -> Vec<u8> {
         let mut out = Vec::new();
-        // deviation: a channel of 80 or 160 MHz has no elements of VHT and HE - for a station with HT it is
-        // one of 40 MHz.
+        // deviation: a channel of 80 or 160 MHz has no VHT and HE elements; HT stations see a channel of 40
+        // MHz.
         let wide = self.width >= Width::Mhz40;
         let Tuning { number, band } = self.tuning;
         let hidden = band == Band::Ghz6;
@@ -71,8 +70,8 @@ impl Beacon {
         // spec: ieee80211-2016 9.4.1.4 - capabilities: an infrastructure network.
         out.extend(0x0001_u16.to_le_bytes());
         element(&mut out, 0, SSID);
-        // spec: ieee80211-2016 9.4.2.3 - units of 500 kbit/s; the basic rates 6, 12 and 24 have the upper
-        // bit.
+        // spec: ieee80211-2016 9.4.2.3 - units of 500 kbit/s; the most significant bit marks the basic rates
+        // 6, 12 and 24.
         element(&mut out, 1, &[0x8c, 0x12, 0x98, 0x24, 0xb0, 0x48, 0x60, 0x6c]);
         if !hidden {
             element(&mut out, 3, &[number]);
@@ -80,8 +79,8 @@ impl Beacon {
         out.extend(NOBODY);
         if !hidden {
             element(&mut out, 45, &ht_capabilities(wide));
-            // spec: ieee80211-2016 9.4.2.57 - primary channel, secondary above and any width, where 40 MHz
-            // are used.
+            // spec: ieee80211-2016 9.4.2.57 - primary channel; with 40 MHz, secondary channel above and any
+            // channel width.
             let mut operation = [0; 22];
             operation[..2].copy_from_slice(&[number, if wide { 0x05 } else { 0 }]);
             element(&mut out, 61, &operation);
@@ -96,13 +95,13 @@ impl Beacon {
         out
     }
 
-    /// Which channel it is, at 6 GHz.
-    // spec: ieee80211ax-2021 9.4.2.249 - there is a field about 6 GHz; colour 1; MCS 0 to 7 of one stream are
-    // for all. In that field the primary channel, the width, the centres of the 80 MHz around it or of the
-    // channel if that is narrower, and of 160 MHz, and 6 Mbit/s.
+    /// Returns the HE Operation element, which describes the channel at 6 GHz.
+    // spec: ieee80211ax-2021 9.4.2.249 - 6 GHz operation information present; BSS colour 1; basic MCS 0 to 7
+    // for one stream. The 6 GHz field holds the primary channel, the width, the centre of the 80 MHz around
+    // it (or of a narrower channel), the centre of 160 MHz, and a minimum rate of 6 Mbit/s.
     fn he_operation(&self) -> [u8; 12] {
         let number = self.tuning.number;
-        // Blocks of 20 MHz begin at number 1, 4 numbers apart.
+        // Blocks start at number 1; 20 MHz are 4 numbers.
         let centre = |width: u8| (number - 1) / (width / 5) * (width / 5) + width / 10 - 1;
         let (first, second) = match self.width {
             Width::Mhz20 => (number, 0),
@@ -113,9 +112,8 @@ impl Beacon {
         [36, 0, 0, 0x02, 1, 0xfc, 0xff, number, self.width as u8, first, second, 6]
     }
 
-    /// WMM parameters.
-    // spec: ieee80211-2016 9.4.2.29 - a record for each category: AIFSN and index, exponents of the windows,
-    // TXOP limit in units of 32 us; the Wi-Fi Alliance's element wraps the same records in a head of its own.
+    // spec: ieee80211-2016 9.4.2.29 - one record per category: AIFSN and index, exponents of CWmin and CWmax,
+    // TXOP limit in units of 32 us. The Wi-Fi Alliance's element wraps these records in its own header.
     fn wmm(&self) -> [u8; 24] {
         let mut out = [0; 24];
         out[..8].copy_from_slice(&[0x00, 0x50, 0xf2, 2, 1, 1, 0, 0]);
@@ -132,10 +130,9 @@ impl Beacon {
     }
 }
 
-/// Of all that HE may have: channels of 40, 80 and 160 MHz, and four streams at all MCS, to 80 MHz and at
-/// 160.
-// spec: ieee80211ax-2021 9.4.2.248 - 6 bytes about the MAC, 11 about the PHY whose second to fourth bit are
-// the widths, two bits of MCS for each stream, for what is received and what is sent.
+/// HE Capabilities: 40, 80 and 160 MHz, and four streams at all MCS, up to 80 MHz and at 160 MHz.
+// spec: ieee80211ax-2021 9.4.2.248 - 6 bytes of MAC capabilities, 11 bytes of PHY capabilities (channel
+// widths in the second to fourth bit), two MCS bits per stream for reception and transmission.
 const HE_CAPABILITIES: [u8; 26] = {
     let mut out = [0; 26];
     out[0] = 35;
@@ -149,12 +146,12 @@ const HE_CAPABILITIES: [u8; 26] = {
     out
 };
 
-/// Of HE at 6 GHz: aggregates and frames as long as there are, no power save by antennas.
-// spec: ieee80211ax-2021 9.4.2.263 - exponent of an aggregate's length in the fourth to sixth bit, 11,454
-// bytes of a frame are 2 in the next two, power save is off by 3 in the tenth and eleventh.
+/// HE 6 GHz Band Capabilities: maximum A-MPDU and MPDU lengths, no SM power save.
+// spec: ieee80211ax-2021 9.4.2.263 - A-MPDU length exponent in the fourth to sixth bit, maximum MPDU length
+// of 11,454 bytes (2) in the next two, SM power save disabled (3) in the tenth and eleventh.
 const BAND_CAPABILITIES: [u8; 3] = [59, 7 << 3 | 2 << 6, 0x06];
 
-// spec: ieee80211-2016 9.4.2.56 - power save of no kind, short guard interval in all widths; A-MPDUs up to
+// spec: ieee80211-2016 9.4.2.56 - SM power save disabled, short guard interval at all widths; A-MPDUs up to
 // 65535 bytes with 8 us between MPDUs; all MCS of four streams.
 fn ht_capabilities(wide: bool) -> [u8; 26] {
     let mut out = [0; 26];
@@ -175,10 +172,10 @@ mod tests {
     }
 
     #[test]
-    fn maps_of_who_sleeps() {
+    fn tim_elements() {
         let tim = |bitmap: (usize, &[u8])| map(TimView { count: 1, period: 2, group: true, bitmap });
         assert_eq!(tim((0, &[0x82])), [5, 4, 1, 2, 1, 0x82]);
-        // AIDs 24 and 60: from byte 2 on, which is pair 1.
+        // AIDs 24 and 60: the partial bitmap starts at byte 2, so the offset is 1.
         assert_eq!(tim((2, &[0, 1, 0, 0, 0, 0x10])), [5, 9, 1, 2, 3, 0, 1, 0, 0, 0, 0x10]);
         assert_eq!(map(TimView { count: 0, period: 1, group: false, bitmap: (0, &[0]) }), NOBODY);
     }
@@ -197,14 +194,15 @@ mod tests {
             }
             assert_eq!(lengths, counted.map(|(_, len)| len));
         }
-        // Best effort: AIFSN 3, 15 to 1023; voice: 2, 3 to 7, 47 units.
+        // Best effort: AIFSN 3, CW 15 to 1023. Voice: AIFSN 2, CW 3 to 7, TXOP limit 47.
         assert_eq!(beacon.wmm()[8..12], [0x03, 0xa4, 0, 0]);
         assert_eq!(beacon.wmm()[20..], [0x62, 0x32, 47, 0]);
     }
 
     #[test]
-    fn a_channel_at_6_ghz_is_told_by_its_centres() {
-        // Channel 5 is in those of 40 MHz around 3, of 80 around 7, of 160 around 15.
+    fn six_ghz_channel_is_described_by_its_centres() {
+        // Channel 5 belongs to the 40 MHz channel centred on 3, the 80 MHz channel on 7, and the 160 MHz
+        // channel on 15.
         let told = |width| told_by(Band::Ghz6, width).he_operation()[7..11].to_vec();
         assert_eq!(Width::ALL.map(told), [[5, 0, 5, 0], [5, 1, 3, 0], [5, 2, 7, 0], [5, 3, 7, 15]]);
     }

@@ -1,16 +1,17 @@
-//! The bytes of one captured frame under construction.
+//! Bytes of one captured frame under construction.
 
 use super::buffer::Buffer;
 use super::fcs::{PayloadRegister, update};
 use super::pattern::pattern;
 
-/// Payloads from this length on stay apart: what they save outweighs what a piece more costs.
+/// Minimum length of a payload that stays apart. For shorter payloads, the extra write costs more than the
+/// copy.
 const LEAST_APART: usize = 256;
 
-/// A payload that is part of a frame but is not copied into the buffer.
+/// A payload that is part of a frame but not copied into the buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Apart {
-    /// Position of the payload in the buffer, within the frame.
+    /// Offset of the payload within the frame's part of the buffer.
     pub at: usize,
     /// Length in bytes.
     pub len: usize,
@@ -18,23 +19,23 @@ pub struct Apart {
     pub phase: u8,
 }
 
-/// A frame under construction, at the end of a buffer that other frames share.
+/// A frame under construction, at the end of a buffer shared with other frames.
 #[derive(Debug)]
 pub struct Body<'a> {
     bytes: &'a mut Buffer,
     begin: usize,
-    /// Bytes that are kept at most.
+    /// Maximum number of bytes to keep.
     limit: usize,
-    /// Bytes that the frame has but the capture does not.
+    /// Bytes of the frame that are not captured.
     left_out: usize,
     apart: Apart,
     register: &'a mut PayloadRegister,
 }
 
-/// Lengths of a finished frame, and the payload that is not in the buffer.
+/// Lengths of a finished frame, and its payload that is not in the buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Finished {
-    /// Bytes kept, including the payload that is not in the buffer.
+    /// Captured bytes, including the payload that is not in the buffer.
     pub kept: usize,
     /// Bytes of the whole frame.
     pub original: usize,
@@ -43,7 +44,7 @@ pub struct Finished {
 }
 
 impl<'a> Body<'a> {
-    /// An empty frame, of which at most `limit` bytes are kept.
+    /// Starts an empty frame. Keeps at most `limit` bytes.
     pub fn new(bytes: &'a mut Buffer, limit: usize, register: &'a mut PayloadRegister) -> Self {
         let begin = bytes.len();
         Self { bytes, begin, limit, left_out: 0, apart: Apart { at: begin, len: 0, phase: 0 }, register }
@@ -54,17 +55,17 @@ impl<'a> Body<'a> {
         self.bytes.len() - self.begin + self.apart.len
     }
 
-    /// Length so far in bytes, kept or not.
+    /// Returns the length so far in bytes, captured or not.
     pub fn len(&self) -> usize {
         self.kept() + self.left_out
     }
 
-    /// Whether the frame is empty.
+    /// Returns true if the frame is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Appends a part of a header with a fixed, short length.
+    /// Appends a short, fixed-length part of a header.
     #[inline(always)]
     pub fn push<const N: usize>(&mut self, bytes: &[u8; N]) {
         self.bytes.part(bytes, N);
@@ -76,7 +77,7 @@ impl<'a> Body<'a> {
         self.bytes.part(bytes, len);
     }
 
-    /// Appends words of 32 bits in network byte order.
+    /// Appends 32-bit words in network byte order.
     #[inline(always)]
     pub fn words<const N: usize>(&mut self, words: &[u32; N]) {
         self.bytes.words(words);
@@ -88,8 +89,8 @@ impl<'a> Body<'a> {
         self.bytes.extend(bytes);
     }
 
-    /// Appends `len` bytes of payload whose first byte is `phase`, up to the limit. One payload of a frame is
-    /// not copied.
+    /// Appends `len` bytes of payload starting with the value `phase`, up to the limit. One payload per frame
+    /// is not copied.
     pub fn payload(&mut self, phase: u8, len: usize) {
         let kept = len.min(self.limit.saturating_sub(self.kept()));
         if kept < LEAST_APART || self.apart.len > 0 {
@@ -100,7 +101,7 @@ impl<'a> Body<'a> {
         self.left_out += len - kept;
     }
 
-    /// Whether a payload was truncated.
+    /// Returns true if a payload was truncated.
     pub fn is_cut(&self) -> bool {
         self.left_out > 0
     }
@@ -110,7 +111,7 @@ impl<'a> Body<'a> {
         self.left_out += len;
     }
 
-    /// Appends bytes after the payload, or only counts them if the payload was truncated.
+    /// Appends bytes after the payload. Only counts them if the payload was truncated.
     pub fn tail(&mut self, bytes: &[u8]) {
         if self.left_out > 0 {
             self.left_out += bytes.len();
@@ -119,8 +120,8 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Appends the frame check sequence of the bytes from position `from`, which is before the payload. It is
-    /// wrong if the frame is `broken`. It is left out if bytes before it are missing.
+    /// Appends the FCS of the bytes from position `from`, which is before the payload. The FCS is wrong if
+    /// the frame is `broken`, and omitted if bytes before it are missing.
     pub fn check(&mut self, from: usize, broken: bool) {
         if self.left_out > 0 {
             self.left_out += 4;
@@ -140,7 +141,7 @@ impl<'a> Body<'a> {
     /// Truncates the frame to the limit.
     pub fn finish(self) -> Finished {
         let original = self.len();
-        // A payload is cut to the limit when it comes, so what is too much lies behind it.
+        // Payloads are truncated when appended, so the excess is after the payload.
         let excess = self.kept().saturating_sub(self.limit);
         self.bytes.truncate(self.bytes.len() - excess);
         Finished { kept: self.kept(), original, apart: self.apart }
@@ -154,7 +155,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_frame_is_what_its_parts_are(
+        fn frame_equals_its_parts(
             head in 0_usize..120, phase: u8, payload in 0_usize..2_000, pad in 0_usize..50,
             limit in prop_oneof![128_usize..2_200, Just(usize::MAX)], broken: bool,
         ) {
@@ -178,7 +179,8 @@ mod tests {
                 whole.splice(apart.at - 3..apart.at - 3, pattern(apart.phase, apart.len).iter().copied());
             }
             prop_assert_eq!(kept, whole.len());
-            // Padding after a payload that was cut does not occur: it is for packets shorter than any limit.
+            // Padding never follows a truncated payload, because packets with padding are shorter than any
+            // limit.
             if original == kept || pad == 0 {
                 prop_assert_eq!(whole, right);
             }

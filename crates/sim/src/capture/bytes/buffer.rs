@@ -1,30 +1,31 @@
-//! A growing byte buffer with spare room at the end, so that data of a fixed size is stored without a call.
+//! Growing byte buffer with spare space at the end, so that fixed-size data is stored without a call.
 
-/// Room that is made at least when there is none.
+/// Minimum growth in bytes.
 const MORE: usize = 1 << 12;
 
 /// The buffer.
 #[derive(Debug, Default)]
 pub struct Buffer {
-    /// What is there, and zeros or what was there before behind it.
+    /// Used bytes, followed by zeros or stale bytes.
     bytes: Vec<u8>,
     used: usize,
 }
 
 impl Buffer {
-    /// Length in bytes.
+    /// Returns the length in bytes.
     #[inline]
     pub fn len(&self) -> usize {
         self.used
     }
 
-    /// All of them.
+    /// Returns all bytes.
     #[inline]
     pub fn all(&self) -> &[u8] {
         &self.bytes[..self.used]
     }
 
-    /// Room for `N` bytes behind them. No copy here is of a length that is found out only when it is made.
+    /// Extends the buffer by `N` bytes and returns them. `N` is a constant, so copies have a length known at
+    /// compile time.
     #[inline(always)]
     fn next<const N: usize>(&mut self) -> &mut [u8; N] {
         if self.bytes.len() - self.used < N {
@@ -48,7 +49,7 @@ impl Buffer {
         self.used += len;
     }
 
-    /// Appends words of 32 bits in network byte order.
+    /// Appends 32-bit words in network byte order.
     #[inline(always)]
     pub fn words<const N: usize>(&mut self, words: &[u32; N]) {
         let (fours, rest) = words.as_chunks::<4>();
@@ -82,7 +83,7 @@ impl Buffer {
         self.used = self.used.min(len);
     }
 
-    /// Copies the bytes in `from` to `to`, which is at or before them.
+    /// Copies the range `from` to `to`, which must be at or before it.
     pub fn move_back(&mut self, from: core::ops::Range<usize>, to: usize) {
         self.bytes.copy_within(from, to);
     }
@@ -95,7 +96,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn all_that_is_appended_is_there(pieces in proptest::collection::vec((0_u8..4, 0_usize..5_000), 0..40)) {
+        fn appended_bytes_are_stored(pieces in proptest::collection::vec((0_u8..4, 0_usize..5_000), 0..40)) {
             let (mut room, mut right) = (Buffer::default(), Vec::new());
             for (kind, len) in pieces {
                 match kind {

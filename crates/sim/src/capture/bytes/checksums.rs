@@ -1,9 +1,8 @@
-//! The contribution of a payload to the Internet checksum.
+//! Contribution of a payload to the Internet checksum.
 
 use super::pattern::PERIOD;
 
-/// Of so many bytes of the pattern from its beginning on: the sum of those at even places, and of those at
-/// odd ones.
+/// Sums of the first `n` bytes of the pattern, by `n`: even offsets and odd offsets.
 static FROM_ZERO: [[u32; 2]; 2 * PERIOD] = {
     let mut sums = [[0; 2]; 2 * PERIOD];
     let mut n = 1;
@@ -16,8 +15,8 @@ static FROM_ZERO: [[u32; 2]; 2 * PERIOD] = {
     sums
 };
 
-/// Sum of the 16-bit words of a payload of `len` bytes whose first byte is `phase`; that byte is the upper
-/// half of a word.
+/// Returns the sum of the 16-bit words of a payload of `len` bytes starting with the value `phase`. The first
+/// byte is the upper half of a word.
 #[inline]
 pub fn payload_sum(phase: u8, len: usize) -> u64 {
     let [whole_even, whole_odd] = FROM_ZERO[PERIOD];

@@ -1,5 +1,4 @@
-//! IEEE 802.11 frames as bytes. All end with a frame check sequence; their lengths are those of
-//! `wifi::phy::frame`.
+//! IEEE 802.11 frames as bytes. All frames end with an FCS; their lengths are those of `wifi::phy::frame`.
 
 use stillair_model::types::{Duration, PowerView};
 
@@ -7,7 +6,7 @@ use super::body::Body;
 use super::ip::ETHERTYPE_IPV4;
 use super::mac::Mac;
 
-/// First byte of frame control: type and subtype, version 0.
+/// First byte of Frame Control: version 0, type and subtype.
 // spec: ieee80211-2016 table 9-1.
 mod kind {
     pub const BEACON: u8 = 0x80;
@@ -23,22 +22,22 @@ mod kind {
     pub const PS_POLL: u8 = 0xa4;
 }
 
-// spec: ieee80211-2016 9.2.4.1 - second byte of frame control.
+// spec: ieee80211-2016 9.2.4.1 - second byte of Frame Control.
 const TO_DS: u8 = 0x01;
 const FROM_DS: u8 = 0x02;
 const RETRY: u8 = 0x08;
 const PROTECTED: u8 = 0x40;
 const POWER: u8 = 0x10;
 const MORE: u8 = 0x20;
-/// End of service period, in QoS control.
+/// End of service period (EOSP) bit of QoS Control.
 const EOSP: u8 = 0x10;
 
-/// Sequence control without fragments.
+/// Returns Sequence Control without fragmentation.
 fn sequence_control(seq: u16) -> [u8; 2] {
     (seq << 4).to_le_bytes()
 }
 
-/// Duration field: whole microseconds, rounded up.
+/// Returns the Duration field: whole microseconds, rounded up.
 // spec: ieee80211-2016 9.2.5.1.
 fn duration(nav: Duration) -> [u8; 2] {
     (nav.nanos().div_ceil(1_000) as u16).to_le_bytes()
@@ -53,7 +52,7 @@ pub struct Dot11Header {
     pub from: Mac,
     /// BSSID.
     pub bssid: Mac,
-    /// Duration field: the time that the response takes after the frame.
+    /// Duration of the response after the frame, for the Duration field.
     pub nav: Duration,
     /// Sequence number.
     pub seq: u16,
@@ -63,34 +62,34 @@ pub struct Dot11Header {
 
 /// Bytes of a header with three addresses.
 const HEADER: usize = 24;
-/// Bytes of the QoS control field, LLC and SNAP.
+/// Bytes of the QoS Control field, LLC and SNAP.
 const QOS_AND_LLC: usize = QOS + 8;
-/// Bytes of the QoS control field.
+/// Bytes of the QoS Control field.
 const QOS: usize = 2;
-/// Bit of that: the frame holds an A-MSDU.
+/// A-MSDU Present bit of QoS Control.
 const AMSDU_PRESENT: u8 = 0x80;
 
-/// A QoS data frame up to and including the LLC and SNAP headers.
+/// Header of a QoS data frame, including LLC and SNAP.
 #[derive(Clone, Copy, Debug)]
 pub struct QosData(pub [u8; HEADER + QOS_AND_LLC]);
 
 impl QosData {
-    /// Sets the sequence number and the retry bit, in which the frames of a PPDU differ.
+    /// Sets the sequence number and the Retry bit, which differ between the frames of a PPDU.
     pub fn mark(&mut self, seq: u16, retry: bool) {
         self.0[1] = self.0[1] & !RETRY | if retry { RETRY } else { 0 };
         self.0[22..HEADER].copy_from_slice(&sequence_control(seq));
     }
 
     /// Sets the ack policy to No Ack.
-    // spec: ieee80211-2016 9.2.4.5.4 - ack policy 1: no ACK.
-    // deviation: mac80211 sends frames to groups without a QoS control field, which is 2 bytes.
+    // spec: ieee80211-2016 9.2.4.5.4 - ack policy 1: No Ack.
+    // deviation: mac80211 sends group-addressed frames without a QoS Control field, which saves 2 bytes.
     pub fn is_not_answered(&mut self) {
         self.0[HEADER] |= 0x20;
     }
 
-    /// Sets the fields of power save.
-    // spec: ieee80211-2016 9.2.4.1.7, 9.2.4.1.8, 9.2.4.5.3 - power management and more data; end of service
-    // period, from an access point.
+    /// Sets the power save fields.
+    // spec: ieee80211-2016 9.2.4.1.7, 9.2.4.1.8, 9.2.4.5.3 - Power Management and More Data; from an access
+    // point, EOSP.
     pub fn saves(&mut self, power: PowerView) {
         self.0[1] |= power_bits(power);
         self.0[HEADER] |= if power.eosp { EOSP } else { 0 };
@@ -102,23 +101,22 @@ impl QosData {
     }
 
     /// Sets whether an A-MSDU follows, in which each packet has its own subframe header.
-    // spec: ieee80211-2016 9.2.4.5.9 - A-MSDU Present, bit 7 of QoS control.
+    // spec: ieee80211-2016 9.2.4.5.9 - A-MSDU Present, bit 7 of QoS Control.
     pub fn holds_amsdu(&mut self, yes: bool) {
         self.0[HEADER] = self.0[HEADER] & !AMSDU_PRESENT | if yes { AMSDU_PRESENT } else { 0 };
     }
 
-    /// Writes the beginning of the frame, up to the SNAP header, or in an A-MSDU up to the first subframe
-    /// header.
+    /// Writes the start of the frame, up to the SNAP header, or up to the first subframe header of an A-MSDU.
     #[inline]
     pub fn write(&self, out: &mut Body<'_>) {
         out.part(&self.0, self.len());
     }
 
-    /// Writes the beginning of an A-MSDU subframe: the subframe header, LLC and SNAP. `packet` is the length
-    /// of the packet in bytes.
-    // spec: ieee80211-2016 9.3.2.2.2 - destination, source, and the length of what follows.
-    // deviation: the two are the stations at both ends of the link - behind the access point is itself, as it
-    // routes.
+    /// Writes the start of an A-MSDU subframe: subframe header, LLC and SNAP. `packet` is the length of the
+    /// packet in bytes.
+    // spec: ieee80211-2016 9.3.2.2.2 - destination, source, and length of the rest.
+    // deviation: source and destination are the stations at both ends of the link; the access point routes,
+    // so its own address stands for all hosts behind it.
     pub fn write_msdu(&self, out: &mut Body<'_>, packet: u32) {
         out.extend(&self.0[4..16]);
         let llc = &self.0[HEADER + QOS..];
@@ -130,11 +128,11 @@ impl QosData {
         if self.0[HEADER] & AMSDU_PRESENT == 0 { self.0.len() } else { HEADER + QOS }
     }
 
-    /// Writes the beginning of an encrypted frame, with the CCMP header after the QoS Control field.
-    // spec: ieee80211-2016 9.2.4.1.9, 12.5.3.2 - the Protected bit; packet number, low bytes first, around a
-    // reserved byte and the key identifier 0 with its bit of an extended IV.
-    // deviation: what follows is not encrypted and the integrity code is zero, so that the packet can be
-    // read; the packet number is the sequence number, which begins anew after 4,096 frames.
+    /// Writes the start of an encrypted frame, with the CCMP header after QoS Control.
+    // spec: ieee80211-2016 9.2.4.1.9, 12.5.3.2 - Protected Frame bit; packet number, least significant bytes
+    // first, around a reserved byte and the key ID byte (key 0, Ext IV bit set).
+    // deviation: the payload is not encrypted and the MIC is zero, so that the packet is readable; the packet
+    // number is the sequence number, which wraps after 4,096 frames.
     pub fn write_ccmp(&self, out: &mut Body<'_>) {
         let mut head = self.0;
         head[1] |= PROTECTED;
@@ -147,7 +145,7 @@ impl QosData {
     }
 }
 
-/// Bits of frame control that have to do with power save.
+/// Returns the power save bits of Frame Control.
 fn power_bits(power: PowerView) -> u8 {
     (if power.pm { POWER } else { 0 }) | if power.more { MORE } else { 0 }
 }
@@ -168,23 +166,23 @@ impl Dot11Header {
         out.push(&self.bytes(kind, direction, third));
     }
 
-    /// The beginning of a QoS data frame that carries an IPv4 packet.
-    // spec: ieee80211-2016 table 9-26 - addresses by direction. Behind the access point is itself: it routes.
+    /// Returns the header of a QoS data frame that carries an IPv4 packet.
+    // spec: ieee80211-2016 table 9-26 - addresses by direction. The access point routes, so source and
+    // destination behind it are its own address.
     // spec: ieee80211-2016 9.2.4.5.4 - ack policy 0: normal ACK, or implicit Block Ack request in an A-MPDU.
     pub fn qos_data(&self, tid: u8) -> QosData {
         let direction = if self.to == self.bssid { TO_DS } else { FROM_DS };
         let mut head = QosData([0; HEADER + QOS_AND_LLC]);
         let (three_addresses, rest) = head.0.split_at_mut(HEADER);
         three_addresses.copy_from_slice(&self.bytes(kind::QOS_DATA, direction, self.bssid));
-        // spec: ieee80211-2016 annex P (rfc1042) - LLC with unnumbered information, SNAP with Ethernet's
-        // type.
+        // spec: ieee80211-2016 annex P (rfc1042) - LLC with unnumbered information, SNAP with the EtherType.
         let [high, low] = ETHERTYPE_IPV4.to_be_bytes();
         rest.copy_from_slice(&[tid, 0, 0xaa, 0xaa, 0x03, 0, 0, 0, high, low]);
         head
     }
 
     /// Writes a Null frame.
-    // spec: ieee80211-2016 table 9-26 - addresses as of data.
+    // spec: ieee80211-2016 table 9-26 - same addresses as in data frames.
     pub fn null(&self, out: &mut Body<'_>, power: PowerView) {
         let direction = if self.to == self.bssid { TO_DS } else { FROM_DS };
         self.write(out, kind::NULL, direction | power_bits(power), self.bssid);
@@ -197,8 +195,8 @@ impl Dot11Header {
         out.push(&[tid | if power.eosp { EOSP } else { 0 }, 0]);
     }
 
-    /// Writes a PS-Poll frame, which has the association identifier in place of the duration.
-    // spec: ieee80211-2016 9.3.1.5, 9.2.5.1 - its two upper bits are set.
+    /// Writes a PS-Poll frame, which has the AID instead of a duration.
+    // spec: ieee80211-2016 9.3.1.5, 9.2.5.1 - the two most significant bits are set.
     pub fn ps_poll(&self, out: &mut Body<'_>, aid: u16) {
         out.push(&[kind::PS_POLL, POWER | if self.retry { RETRY } else { 0 }]);
         out.push(&(aid | 0xc000).to_le_bytes());
@@ -206,15 +204,14 @@ impl Dot11Header {
         out.push(&self.from.0);
     }
 
-    /// Writes the header of a beacon; the body follows.
+    /// Writes the header of a beacon. The body follows.
     pub fn beacon(&self, out: &mut Body<'_>) {
         self.write(out, kind::BEACON, 0, self.bssid);
     }
 
-    /// Writes an ADDBA Request for a session of `tid`, with a window of `frames` frames that begins at
-    /// `start`.
-    // spec: ieee80211-2016 9.6.5.2 - Block Ack category, request, token, parameters, timeout, starting
-    // sequence.
+    /// Writes an ADDBA Request for a session of `tid`, with a window of `frames` frames starting at `start`.
+    // spec: ieee80211-2016 9.6.5.2 - Block Ack category, request, dialog token, parameters, timeout, starting
+    // sequence control.
     pub fn addba_request(&self, out: &mut Body<'_>, token: u8, tid: u8, frames: u16, start: u16) {
         self.write(out, kind::ACTION, 0, self.bssid);
         out.push(&[3, 0, token]);
@@ -224,7 +221,7 @@ impl Dot11Header {
     }
 
     /// Writes an ADDBA Response that accepts a session with a window of `frames` frames.
-    // spec: ieee80211-2016 9.6.5.3 - Block Ack category, response, token, status, parameters, timeout.
+    // spec: ieee80211-2016 9.6.5.3 - Block Ack category, response, dialog token, status, parameters, timeout.
     pub fn addba_response(&self, out: &mut Body<'_>, token: u8, tid: u8, frames: u16) {
         self.write(out, kind::ACTION, 0, self.bssid);
         out.push(&[3, 1, token, 0, 0]);
@@ -233,12 +230,12 @@ impl Dot11Header {
     }
 }
 
-// spec: ieee80211-2016 9.4.1.14 - no A-MSDU, immediate policy, TID, buffer size in ten bits.
+// spec: ieee80211-2016 9.4.1.14 - no A-MSDU, immediate Block Ack, TID, 10-bit buffer size.
 fn addba_parameters(tid: u8, frames: u16) -> [u8; 2] {
     (0x0002 | u16::from(tid) << 2 | frames << 6).to_le_bytes()
 }
 
-/// Control field of a Block Ack and of its request.
+/// Returns the control field of a BlockAck and a BlockAckReq frame.
 // spec: ieee80211-2016 9.3.1.8.1 and 9.3.1.9.1 - compressed bitmap, TID in the upper four bits.
 fn block_ack_control(tid: u8) -> [u8; 2] {
     (0x0004 | u16::from(tid) << 12).to_le_bytes()
@@ -276,7 +273,7 @@ pub fn block_ack_request(out: &mut Body<'_>, [from, to]: [Mac; 2], nav: Duration
 // linux: drivers/net/wireless/realtek/rtw89/fw.c rtw89_fw_h2c_ba_cam (6.12) - 4 for a bitmap of 256 frames.
 const BITMAP_OF_32_BYTES: u8 = 2 << 1;
 
-/// Writes a BlockAck frame whose bitmap, of one or four words, begins at `start`.
+/// Writes a BlockAck frame whose bitmap, of one or four words, starts at `start`.
 pub fn block_ack(out: &mut Body<'_>, [from, to]: [Mac; 2], tid: u8, start: u16, bitmap: &[u64]) {
     out.push(&[kind::BLOCK_ACK, 0, 0, 0]);
     out.push(&to.0);

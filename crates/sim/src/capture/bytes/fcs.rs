@@ -1,13 +1,13 @@
-//! The frame check sequence (CRC-32), eight bytes at a time, and for payloads in one step.
+//! Frame check sequence (CRC-32), computed eight bytes at a time, and for payloads in one step.
 
 use super::pattern::{PERIOD, pattern};
 
 /// Bit-reversed generator polynomial.
-// spec: ieee80211-2016 9.2.4.8 - the CRC of 32 bits that Ethernet has too: preset to ones, complemented at
-// the end.
+// spec: ieee80211-2016 9.2.4.8 - the same CRC-32 as in Ethernet: initialised with ones, complemented at the
+// end.
 const POLYNOMIAL: u32 = 0xedb8_8320;
 
-/// `TABLES[n][b]`: the remainder of byte `b` followed by `n` zero bytes.
+/// `TABLES[n][b]`: remainder of byte `b` followed by `n` zero bytes.
 static TABLES: [[u32; 256]; 8] = tables();
 
 const fn tables() -> [[u32; 256]; 8] {
@@ -36,8 +36,8 @@ const fn tables() -> [[u32; 256]; 8] {
     tables
 }
 
-/// The CRC register after more bytes. The initial value is all ones. The complement of the final value is the
-/// check sequence, whose least significant byte is sent first.
+/// Returns the CRC register after more bytes. The initial value is all ones. The complement of the final
+/// value is the FCS, which is sent least significant byte first.
 pub fn update(mut crc: u32, bytes: &[u8]) -> u32 {
     let (chunks, rest) = bytes.as_chunks::<8>();
     for chunk in chunks {
@@ -64,12 +64,12 @@ pub fn update(mut crc: u32, bytes: &[u8]) -> u32 {
     crc
 }
 
-/// Lengths that are remembered; a scenario has few.
+/// Maximum number of cached payload lengths; a scenario has few.
 const REMEMBERED: usize = 32;
 
-/// Effects of payloads on the CRC register. Payloads of equal length and first byte have equal bytes, and
-/// their effect on the register is linear. It is computed once for each and then costs four table look-ups.
-/// Segments of a TCP stream have at most 256 first bytes.
+/// Cached effects of payloads on the CRC register. Payloads with equal length and first byte are equal, and
+/// their effect on the register is linear. It is computed once per payload and then costs four table
+/// look-ups. Segments of a TCP stream have at most 256 different first bytes.
 #[derive(Debug, Default)]
 pub struct PayloadRegister {
     known: Vec<Known>,
@@ -78,14 +78,14 @@ pub struct PayloadRegister {
 #[derive(Debug)]
 struct Known {
     len: usize,
-    /// By first byte: what the payload makes of an empty register, once it is known.
+    /// Register after the payload, starting from zero, by first byte; `None` until computed.
     from_zero: Box<[Option<u32>; PERIOD]>,
-    /// What as many zero bytes make of each byte of the register.
+    /// Effect of `len` zero bytes on each byte of the register.
     zeros: Box<[[u32; 256]; 4]>,
 }
 
 impl PayloadRegister {
-    /// The CRC register after a payload of `len` bytes whose first byte is `phase`.
+    /// Returns the CRC register after a payload of `len` bytes starting with the value `phase`.
     pub fn update(&mut self, crc: u32, phase: u8, len: usize) -> u32 {
         let known = match self.known.iter().position(|k| k.len == len) {
             Some(n) => n,
@@ -106,7 +106,7 @@ impl Known {
     fn of(len: usize) -> Self {
         let mut zeros = Box::new([[0; 256]; 4]);
         for bit in 0..32 {
-            // One bit alone, then all sums with those before it.
+            // A single bit, then its sums with all combinations of lower bits.
             let after = (0..len).fold(1_u32 << bit, |crc, _| crc >> 8 ^ TABLES[0][(crc & 0xff) as usize]);
             let table = &mut zeros[bit / 8];
             let first = 1 << (bit % 8);
@@ -129,13 +129,13 @@ mod tests {
 
     #[test]
     fn check_value() {
-        // The catalogue of parametrised CRC algorithms, entry CRC-32/ISO-HDLC.
+        // Catalogue of parametrised CRC algorithms, entry CRC-32/ISO-HDLC.
         assert_eq!(fcs(b"123456789"), 0xcbf4_3926);
         assert_eq!(fcs(b""), 0);
     }
 
     #[test]
-    fn lengths_beyond_those_remembered_are_right_too() {
+    fn uncached_lengths_are_correct() {
         let mut register = PayloadRegister::default();
         for len in (0..2 * REMEMBERED).chain(0..2 * REMEMBERED) {
             let right = update(0x1234_5678, pattern(7, len));
@@ -146,7 +146,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_remembered_payload_does_what_its_bytes_do(
+        fn cached_payload_equals_its_bytes(
             len in 0_usize..3_000, payloads in any::<[(u32, u8); 8]>()
         ) {
             let mut register = PayloadRegister::default();

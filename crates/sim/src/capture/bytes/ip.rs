@@ -11,12 +11,10 @@ use super::mac::Mac;
 use super::tcp::{CapturedSegment, Connections, segment_headers};
 use crate::capture::ports::ports;
 
-/// Bytes of an IPv4 header.
 const IPV4: usize = Ip::V4.header() as usize;
-/// Bytes of an IPv6 header.
 const IPV6: usize = Ip::V6.header() as usize;
 
-/// Numbers of protocols in an IP header.
+/// Protocol numbers in IP headers.
 // spec: rfc790, rfc8200 4.1.
 const ICMP: u8 = 1;
 const TCP: u8 = 6;
@@ -25,24 +23,23 @@ const ICMPV6: u8 = 58;
 
 /// EtherType of IPv4.
 pub const ETHERTYPE_IPV4: u16 = 0x0800;
-/// And for IPv6.
 const ETHERTYPE_IPV6: u16 = 0x86dd;
 
-/// EtherType of a packet.
+/// Returns the EtherType of a packet.
 pub fn ethertype(p: &Headers) -> u16 {
-    // What the bytes of an external host are they say themselves.
+    // Bytes of an external host's packet include the version.
     let version = p.bytes.and_then(|bytes| bytes.first()).map_or(p.dst.ip().version(), |first| first >> 4);
     if version == 6 { ETHERTYPE_IPV6 } else { ETHERTYPE_IPV4 }
 }
-/// Shortest payload of an Ethernet frame; shorter ones are padded with zeros.
+/// Minimum payload of an Ethernet frame; shorter payloads are padded with zeros.
 const ETHERNET_MIN_PAYLOAD: usize = 46;
 
-/// Don't fragment.
-// linux: net/ipv4/ip_output.c (4.4) - set on UDP and echo requests, as path MTU discovery is on by default.
+// linux: net/ipv4/ip_output.c (4.4) - set on UDP and echo requests, because path MTU discovery is on by
+// default.
 const DONT_FRAGMENT: u32 = 0x4000;
 
-/// Bytes of a packet from the IP header on as it is written: with one header for all its segments, as hosts
-/// see it.
+/// Returns the length of a captured packet from the IP header on: one header for all segments, as hosts see
+/// it.
 fn total_length(p: &Headers) -> usize {
     p.tcp.map_or(p.len as usize, |header| segment_headers(p) + header.payload as usize)
 }
@@ -76,8 +73,8 @@ pub fn packet(out: &mut Body<'_>, p: &Headers, addresses: [IpAddr; 2], connectio
     }
 }
 
-/// Appends the bytes of an external host, with the mark and the hops that they have by now. What a batch does
-/// not have of them is behind all that a frame keeps.
+/// Appends an external host's packet with its current TOS and TTL. Bytes missing in a batch are beyond the
+/// captured length.
 fn external(out: &mut Body<'_>, p: &Headers) {
     let bytes = p.bytes.expect("a packet of an external host has its bytes");
     let (head, rest) = bytes.split_at(bytes.len().min(IPV6));
@@ -94,17 +91,16 @@ fn external(out: &mut Body<'_>, p: &Headers) {
     out.leave_out(total.saturating_sub(bytes.len()));
 }
 
-/// Length of an external host's packet as it is written: with one header for all its segments, as hosts see
-/// it.
-// deviation: of several segments only the first is kept, as by a snap length - its flags and checksum are its
-// own.
+/// Returns the captured length of an external host's packet: one header for all segments, as hosts see it.
+// deviation: of several segments, only the first is kept, as with a snap length; flags and checksum are those
+// of the first segment.
 fn external_length(p: &Headers, bytes: &[u8]) -> usize {
     let further = usize::from(p.segs).saturating_sub(1);
     (p.len as usize).saturating_sub(further * tcp_headers(bytes).unwrap_or(0))
 }
 
-/// Bytes of the IP and the TCP header of a packet that is split on its way; none if TCP is not right behind
-/// the IP header.
+/// Returns the length of the IP and TCP headers of a packet to be split. `None` if TCP does not follow the IP
+/// header directly.
 fn tcp_headers(bytes: &[u8]) -> Option<usize> {
     let is_v4 = bytes.first()? >> 4 == 4;
     let ip = if is_v4 { usize::from(bytes[0] & 0xf) * 4 } else { IPV6 };
@@ -112,15 +108,15 @@ fn tcp_headers(bytes: &[u8]) -> Option<usize> {
     (bytes[if is_v4 { 9 } else { 6 }] == TCP).then_some(headers)
 }
 
-/// Writes the length of a packet into its IP header, and mends the checksum.
+/// Writes the length of a packet into its IP header and updates the checksum.
 // spec: rfc791 3.1 - bytes 2 and 3; rfc8200 3 - bytes 4 and 5, without the header. linux: include/net/ipv6.h
-// (6.12) - 0 where it does not fit.
+// (6.12) - 0 if it does not fit.
 fn write_length(header: &mut [u8], total: usize) {
     match header.first().map(|first| first >> 4) {
         Some(4) if header.len() >= IPV4 => {
             let old = u16::from_be_bytes([header[2], header[3]]);
             header[2..4].copy_from_slice(&u16::try_from(total).unwrap_or(0).to_be_bytes());
-            // Options behind the 40 bytes at hand are as they were: the sum is mended by what changed.
+            // Options may extend beyond the 40 available bytes, so the checksum is updated incrementally.
             let new = u16::from_be_bytes([header[2], header[3]]);
             let kept = !u16::from_be_bytes([header[10], header[11]]);
             let mended = u64::from(kept) + u64::from(!old) + u64::from(new);
@@ -134,9 +130,9 @@ fn write_length(header: &mut [u8], total: usize) {
     }
 }
 
-/// Appends the IP header of a packet of `total` bytes; gives the sum of the pseudo header.
-// spec: rfc9293 3.1, rfc768 - addresses, protocol and length, over IPv4; rfc8200 8.1 - over IPv6, where the
-// last two have 32 bits.
+/// Appends the IP header of a packet of `total` bytes. Returns the sum of the pseudo header.
+// spec: rfc9293 3.1, rfc768 - addresses, protocol and length over IPv4; rfc8200 8.1 - over IPv6, with 32 bits
+// each for length and next header.
 #[inline]
 fn header(out: &mut Body<'_>, p: &Headers, addresses: [IpAddr; 2], total: usize, protocol: u8) -> u64 {
     let (of_addresses, header) = match addresses {
@@ -149,9 +145,9 @@ fn header(out: &mut Body<'_>, p: &Headers, addresses: [IpAddr; 2], total: usize,
     of_addresses + u64::from(protocol) + (total - header) as u64
 }
 
-/// Gives the sum of the addresses.
-// spec: rfc791 3.1; rfc6864 4.1 - a packet that is not to be fragmented may have any identification.
-// deviation: Linux counts the segments of a TCP socket in it; here they have none.
+/// Appends an IPv4 header. Returns the sum of the addresses.
+// spec: rfc791 3.1; rfc6864 4.1 - a packet with DF set may have any identification.
+// deviation: Linux counts the segments of a TCP socket in the identification; here it is zero.
 #[inline]
 fn v4_header(out: &mut Body<'_>, p: &Headers, [src, dst]: [Ipv4Addr; 2], total: usize, protocol: u8) -> u64 {
     let identification = if p.kind == PacketKind::Tcp { 0 } else { p.seq & 0xffff };
@@ -169,10 +165,10 @@ fn v4_header(out: &mut Body<'_>, p: &Headers, [src, dst]: [Ipv4Addr; 2], total: 
     of_addresses
 }
 
-/// Gives the sum of the addresses.
+/// Appends an IPv6 header. Returns the sum of the addresses.
 // spec: rfc8200 3 - version, traffic class and flow label in the first word.
-// linux: include/net/ipv6.h ip6_make_flowlabel (6.1), sysctl net.ipv6.auto_flowlabels = 1 - the label is made
-// of the flow's hash.
+// linux: include/net/ipv6.h ip6_make_flowlabel (6.1), sysctl net.ipv6.auto_flowlabels = 1 - derives the label
+// from the flow hash.
 fn v6_header(
     out: &mut Body<'_>,
     p: &Headers,
@@ -191,12 +187,12 @@ fn v6_header(
     sum(&src) + sum(&dst)
 }
 
-/// Bytes of a packet's IP header.
+/// Returns the length of a packet's IP header in bytes.
 fn ip_header(p: &Headers) -> usize {
     p.dst.ip().header() as usize
 }
 
-/// `pseudo` is the sum of the pseudo header, as below.
+/// Appends a UDP datagram. `pseudo` is the sum of the pseudo header.
 #[inline]
 fn udp(out: &mut Body<'_>, p: &Headers, pseudo: u64, mut ports: [u16; 2]) {
     if matches!(p.kind, PacketKind::UdpReply | PacketKind::Answer) {
@@ -212,8 +208,8 @@ fn udp(out: &mut Body<'_>, p: &Headers, pseudo: u64, mut ports: [u16; 2]) {
     out.payload(0, payload);
 }
 
-// spec: rfc792 - echo request is type 8, reply 0; rfc4443 4.1, 4.2 - 128 and 129, and the checksum has a
-// pseudo header (2.3). The flow is the identifier.
+// spec: rfc792 - echo request is type 8, reply 0; rfc4443 4.1, 4.2 - types 128 and 129, with a pseudo header
+// in the checksum (2.3). The flow number is the identifier.
 fn echo(out: &mut Body<'_>, p: &Headers, pseudo: u64) {
     let payload = p.len as usize - ip_header(p) - UDP_HEADER as usize;
     let (request, reply, more) = match p.dst.ip() {
@@ -228,7 +224,7 @@ fn echo(out: &mut Body<'_>, p: &Headers, pseudo: u64) {
     out.payload(0, payload);
 }
 
-/// Appends a segment whose data begins with the byte `phase`.
+/// Appends a segment whose payload starts with the value `phase`.
 #[inline]
 fn tcp(out: &mut Body<'_>, segment: CapturedSegment, pseudo: u64, phase: u8) {
     let payload = segment.payload;
@@ -236,8 +232,8 @@ fn tcp(out: &mut Body<'_>, segment: CapturedSegment, pseudo: u64, phase: u8) {
     out.payload(phase, payload);
 }
 
-/// Appends the packet in an Ethernet frame without a frame check sequence, as captures on hosts show it.
-// spec: ieee8023 3.2 - destination, source, type; the payload is at least 46 bytes.
+/// Appends the packet in an Ethernet frame without FCS, as in captures on hosts.
+// spec: ieee8023 3.2 - destination, source, type; the payload has at least 46 bytes.
 pub fn ethernet(
     out: &mut Body<'_>,
     p: &Headers,
@@ -282,7 +278,7 @@ mod tests {
         assert_eq!(ports(PacketKind::UdpReply), [57_347, 49_155]);
     }
 
-    /// A packet over IPv6 of one kind and length.
+    /// An IPv6 packet of one kind and length.
     fn over_v6(kind: PacketKind, len: u32) -> Vec<u8> {
         let addresses = [1, 2].map(|n| IpAddr::V6(Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, n)));
         let [src, dst] = [0, 1].map(|n| Addr(n).of(Ip::V6));
@@ -303,11 +299,11 @@ mod tests {
     #[test]
     fn an_echo_over_ipv6() {
         let bytes = over_v6(PacketKind::EchoRequest, 40 + 8 + 56);
-        // Traffic class 0xb9 and the lower 20 bits of the hash; 64 bytes of ICMPv6; 64 hops.
+        // Traffic class 0xb9 and the lower 20 bits of the hash; 64 bytes of ICMPv6; hop limit 64.
         assert_eq!(bytes[..8], [0x6b, 0x91, 0x23, 0x45, 0, 64, 58, 64]);
         assert_eq!((bytes.len(), bytes[8], bytes[23], bytes[39]), (104, 0xfd, 1, 2));
         assert_eq!((bytes[40], bytes[41], &bytes[46..48]), (128, 0, &[0, 7][..]));
-        // The sum over pseudo header and message, its checksum among them, is all ones.
+        // The sum over pseudo header and message, including its checksum, is all ones.
         let end = |n| IpAddr::V6(Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, n));
         let whole = stillair_ip::checksum::fold(
             stillair_ip::checksum::pseudo(end(1), end(2), ICMPV6, 64) + sum(&bytes[40..]),
@@ -328,7 +324,7 @@ mod tests {
 
     // spec: rfc791 3.1, rfc9293 3.1 - headers of 20 and 32 bytes.
     #[test]
-    fn a_packet_of_several_segments_is_shown_with_one_header_and_the_payload_of_its_first() {
+    fn captured_packet_of_several_segments_has_one_header_and_the_first_payload() {
         let mut segment = vec![7; 152];
         segment[0] = 0x45;
         segment[9] = TCP;
@@ -353,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_an_external_host_are_shown_as_they_are_by_now() {
+    fn external_bytes_are_captured_in_their_current_state() {
         let mut sent: Vec<u8> = (0..100).collect();
         sent[0] = 0x60;
         let new = NewPacket { len: 100, tos: 3, kind: PacketKind::External, ..NewPacket::PLAIN };

@@ -1,4 +1,4 @@
-//! The bytes of frames: radiotap, 802.11, Ethernet, IP and TCP headers, payload, and check sequences.
+//! Bytes of frames: radiotap, 802.11, Ethernet, IP and TCP headers, payload, and FCS.
 
 pub mod beacon;
 pub mod body;

@@ -1,4 +1,4 @@
-//! The radiotap header: properties of a received or sent frame that are not in the frame's bytes.
+//! The radiotap header: properties of a frame that are not in its bytes.
 // spec: radiotap.org - fields in the order of their bits, each aligned to its size, all little-endian.
 
 use stillair_model::types::{Duration, Instant};
@@ -8,12 +8,12 @@ use stillair_model::wifi::phy::{
 
 use super::body::Body;
 
-/// Level of every frame, in dBm: the model has error rates, not levels.
+/// Signal level of all frames, in dBm. The model has error rates, not levels.
 const SIGNAL: i8 = -50;
-/// Level of noise, in dBm.
+/// Noise level, in dBm.
 const NOISE: i8 = -95;
 
-/// Bits of the header's present word.
+/// Bits of the present word.
 mod present {
     pub const TSFT: u32 = 1 << 0;
     pub const FLAGS: u32 = 1 << 1;
@@ -33,28 +33,27 @@ const FCS_AT_END: u8 = 0x10;
 const BAD_FCS: u8 = 0x40;
 const SHORT_GI: u8 = 0x80;
 
-/// Of the MCS field: width, index, guard interval, format, coding, space-time and extension streams are
-/// known.
+/// Known bits of the MCS field: bandwidth, MCS index, guard interval, format, FEC, STBC and extension
+/// streams.
 const MCS_KNOWN: u8 = 0x7f;
 
-/// Of the VHT field: space-time block coding (there is none), guard interval and width are known.
+/// Known bits of the VHT field: STBC (unused), guard interval and bandwidth.
 // spec: radiotap.org/fields/VHT.
 const VHT_KNOWN: u16 = 0x0001 | 0x0004 | 0x0040;
 const VHT_SHORT_GI: u8 = 0x04;
-/// Codes of the four widths.
+/// Codes of the four channel widths.
 const VHT_WIDTHS: [u8; 4] = [0, 1, 4, 11];
 
-/// Of the HE field: a single user's PPDU of which MCS, coding (LDPC) and width are known; guard interval and
-/// training fields.
+/// HE field: single-user PPDU with known MCS, coding (LDPC), bandwidth, guard interval and HE-LTF symbols.
 // spec: radiotap.org/fields/HE.
 const HE_KNOWN: [u16; 2] = [0x0020 | 0x0080 | 0x4000, 0x0002 | 0x0004];
 const HE_LDPC: u16 = 0x2000;
 
-/// Of the A-MPDU field: whether a frame is the last one is known; it is.
+/// A-MPDU status flags: last subframe known, and last subframe.
 const LAST_KNOWN: u16 = 0x0004;
 const IS_LAST: u16 = 0x0008;
 
-/// A channel, as the radiotap header describes it.
+/// A channel as described by the radiotap header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tuning {
     /// Band.
@@ -64,22 +63,22 @@ pub struct Tuning {
 }
 
 impl Tuning {
-    /// The band, with a channel number for the scenario's channel `index`, which has none. The usual numbers
-    /// of the band are taken in turn.
+    /// Returns the tuning of the scenario's channel `index`, which has no channel number. Usual numbers of
+    /// the band are assigned in turn.
     pub fn of(band: Band, index: usize) -> Self {
         let numbers: &[u8] = match band {
             Band::Ghz2 => &[1, 6, 11],
             Band::Ghz5 => &[36, 44, 149, 157],
-            // spec: ieee80211ax-2021 26.17.2.3.3 - preferred scanning channels; each in a channel of 160 MHz
-            // of its own.
+            // spec: ieee80211ax-2021 26.17.2.3.3 - preferred scanning channels, each in a different 160 MHz
+            // channel.
             Band::Ghz6 => &[5, 37, 69, 101],
         };
         Self { band, number: numbers[index % numbers.len()] }
     }
 
-    /// Centre frequency of the primary channel in MHz.
-    // spec: ieee80211-2016 17.3.8.4.2 and 19.3.15.2 - 5 MHz a number, from 5000 and 2407.
-    // spec: ieee80211ax-2021 27.3.23.2 and annex E (operating classes 131 to 135) - at 6 GHz from 5950.
+    /// Returns the centre frequency of the primary channel in MHz.
+    // spec: ieee80211-2016 17.3.8.4.2 and 19.3.15.2 - 5 MHz per number, from 5000 and 2407.
+    // spec: ieee80211ax-2021 27.3.23.2 and annex E (operating classes 131 to 135) - from 5950 at 6 GHz.
     pub fn megahertz(self) -> u16 {
         let base = match self.band {
             Band::Ghz2 => 2_407,
@@ -91,8 +90,8 @@ impl Tuning {
 
     fn flags(self, rate: PhyRate) -> u16 {
         // CCK or OFDM, at 2.4 or 5 GHz.
-        // linux: net/mac80211/rx.c ieee80211_add_rx_radiotap_header (6.12) - 6 GHz has the flag of 5 GHz:
-        // radiotap has none for it.
+        // linux: net/mac80211/rx.c ieee80211_add_rx_radiotap_header (6.12) - sets the 5 GHz flag at 6 GHz;
+        // radiotap has no flag for 6 GHz.
         (if matches!(rate, PhyRate::Dsss(..)) { 0x0020 } else { 0x0040 })
             | match self.band {
                 Band::Ghz2 => 0x0080,
@@ -101,24 +100,24 @@ impl Tuning {
     }
 }
 
-/// Most bytes of a header: all fields that any frame has.
+/// Maximum header length in bytes: the fields of any frame.
 const MOST: usize = 48;
-/// Where the flags are.
+/// Offset of the flags.
 const FLAGS_AT: usize = 16;
 
-/// The header, ready to be written. The headers of one PPDU's frames differ in the fields that [`Self::mark`]
-/// sets.
+/// A header ready to be written. The headers of one PPDU's frames differ only in the fields set by
+/// [`Self::mark`].
 #[derive(Clone, Copy, Debug)]
 pub struct Radiotap {
     bytes: [u8; MOST],
     len: usize,
-    /// Where the A-MPDU's flags are, if the frame is in one.
+    /// Offset of the A-MPDU flags, if the frame is in an A-MPDU.
     ampdu: Option<usize>,
 }
 
-/// Time from the start of a PPDU to the first bit of its first MPDU.
-// spec: ieee80211-2016 17.3.2 and 19.3.2 - legacy preamble and SIGNAL 20 us; HT-SIG, HT-STF and an HT-LTF for
-// each stream (four for three) after them. The 16 bits of SERVICE that come before the MPDU are not counted.
+/// Returns the time from the start of a PPDU to the first bit of its first MPDU.
+// spec: ieee80211-2016 17.3.2 and 19.3.2 - legacy preamble and SIGNAL 20 us, then HT-SIG, HT-STF and one
+// HT-LTF per stream (four for three streams). Excludes the 16 SERVICE bits before the MPDU.
 pub fn preamble(rate: PhyRate) -> Duration {
     Duration::from_micros(match rate {
         PhyRate::Ofdm(_) => 20,
@@ -129,7 +128,7 @@ pub fn preamble(rate: PhyRate) -> Duration {
     })
 }
 
-/// The field that only VHT or HE frames have.
+/// Returns the VHT or HE field.
 fn wide_field(rate: PhyRate) -> Option<(u32, [u8; 12])> {
     let mut field = [0; 12];
     match rate {
@@ -141,7 +140,7 @@ fn wide_field(rate: PhyRate) -> Option<(u32, [u8; 12])> {
             Some((present::VHT, field))
         }
         PhyRate::He(HeRate { mcs, streams, width, gi }) => {
-            // Training fields of twice or four times the shortest length; one, two or four of them.
+            // HE-LTFs of twice or four times the shortest length; one, two or four of them.
             let size = if gi == HeGi::Ns3200 { 3 } else { 2 };
             let count = [0, 1, 2, 2][usize::from(streams - 1)];
             let words = [
@@ -161,17 +160,17 @@ fn wide_field(rate: PhyRate) -> Option<(u32, [u8; 12])> {
     }
 }
 
-/// The TSFT field: when the first bit of the PPDU's first MPDU arrived at the MAC, in us.
+/// Returns the TSFT field: arrival of the first bit of the PPDU's first MPDU at the MAC, in us.
 // spec: radiotap.org/fields/TSFT - the first bit of the MPDU.
-// deviation: all frames of an A-MPDU have the time of the first one, as drivers report it that get it once a
-// PPDU.
+// deviation: all frames of an A-MPDU have the time of the first, as reported by drivers that get one
+// timestamp per PPDU.
 pub fn tsft(start: Instant, rate: PhyRate) -> u64 {
     (start + preamble(rate)).nanos() / 1_000
 }
 
 impl Radiotap {
-    /// The header of a frame whose PPDU started at `start`. `ampdu` is the reference number of the A-MPDU,
-    /// which all of its frames share.
+    /// Returns the header of a frame whose PPDU started at `start`. `ampdu` is the A-MPDU reference number,
+    /// which all frames of the A-MPDU share.
     pub fn new(start: Instant, speed: PhyRate, tuning: Tuning, ampdu: Option<u32>) -> Self {
         use present as p;
         let mut bits = p::TSFT | p::FLAGS | p::CHANNEL | p::SIGNAL | p::NOISE | p::RX_FLAGS;
@@ -215,19 +214,19 @@ impl Radiotap {
         head[4..8].copy_from_slice(&bits.to_le_bytes());
         head[8..16].copy_from_slice(&tsft(start, speed).to_le_bytes());
         head[FLAGS_AT] = flags;
-        // Without a rate the byte is padding before the channel.
+        // Without a rate, the byte is padding before the channel.
         head[17] = rate;
         head[18..20].copy_from_slice(&tuning.megahertz().to_le_bytes());
         head[20..22].copy_from_slice(&tuning.flags(speed).to_le_bytes());
         head[22..24].copy_from_slice(&[SIGNAL as u8, NOISE as u8]);
-        // 24 and 25: RX flags, none of them set.
+        // Bytes 24 and 25: RX flags, all clear.
         if bits & p::MCS != 0 {
             head[26..29].copy_from_slice(&mcs);
         }
         Self { bytes: head, len, ampdu: status_at }
     }
 
-    /// Sets whether the frame check sequence is wrong, and whether the frame is the last of its A-MPDU.
+    /// Sets the bad FCS flag, and the flag of the last frame of an A-MPDU.
     pub fn mark(&mut self, bad_fcs: bool, last: bool) {
         self.bytes[FLAGS_AT] = self.bytes[FLAGS_AT] & !BAD_FCS | if bad_fcs { BAD_FCS } else { 0 };
         if let Some(at) = self.ampdu {
@@ -236,7 +235,7 @@ impl Radiotap {
         }
     }
 
-    /// Whether the header flags a wrong frame check sequence.
+    /// Returns true if the bad FCS flag is set.
     pub fn bad_fcs(&self) -> bool {
         self.bytes[FLAGS_AT] & BAD_FCS != 0
     }

@@ -1,4 +1,4 @@
-//! The TCP header as bytes, and the state of a connection that a capture needs to write the header.
+//! TCP headers as bytes, and the connection state needed to write them.
 
 use stillair_model::types::{Headers, TcpFlags, TcpHeader};
 
@@ -7,45 +7,45 @@ use crate::capture::ports::later_port;
 
 /// Bytes of a header without options.
 const HEADER: usize = 20;
-/// Most bytes of a header.
+/// Maximum length of a header in bytes.
 const MOST: usize = HEADER + 40;
-/// No operation: fills options up to whole words.
+/// No-operation option, which pads options to whole words.
 const NOP: u8 = 1;
-/// The option of a time stamp and its echo, in its ten bytes.
+/// Kind and length of the timestamps option.
 const STAMPS: [u8; 2] = [8, 10];
-/// Bytes of that option with its padding.
+/// Bytes of the timestamps option with padding.
 const STAMPS_PADDED: usize = 12;
 
-/// Length in bytes of the headers of each segment in a packet.
+/// Returns the length in bytes of each segment's headers in a packet.
 pub fn segment_headers(p: &Headers) -> usize {
     let payload = p.tcp.map_or(0, |header| header.payload);
     ((p.len - payload) / u32::from(p.segs)) as usize
 }
 
-/// One socket as the frames for it show it.
+/// Properties of a socket that affect the segments sent to it.
 #[derive(Clone, Copy, Debug)]
 struct TcpEnd {
-    /// It waited for the connection.
+    /// True for the listening end.
     listens: bool,
-    /// Shift of the windows that it is offered.
+    /// Scale of the windows offered to this socket.
     scale: u8,
-    /// Zero for the first connection of its flow; others have a number that tells their ports apart.
+    /// Zero for the first connection of its flow; a number that distinguishes the ports of later connections.
     number: u32,
 }
 
-/// The connections whose beginning was seen. As every frame of a world is shown, these are all connections.
+/// Connections whose SYN was seen. The capture sees every frame of a world, so these are all connections.
 #[derive(Debug, Default)]
 pub struct Connections {
-    /// By socket.
+    /// Ends by socket.
     ends: Vec<Option<TcpEnd>>,
-    /// By flow: the socket that connected first.
+    /// First connecting socket of each flow.
     first: Vec<Option<usize>>,
 }
 
 impl Connections {
     /// Records a packet.
-    // spec: rfc7323 2.2 - an end scales its windows as it said in its SYN, if both did. An end of ours
-    // answers an offer with one of its own, and always makes the first.
+    // spec: rfc7323 2.2 - an end scales its windows by the factor in its SYN, if both ends sent one. Modelled
+    // ends always offer a factor, and always accept an offer.
     #[inline]
     pub fn note(&mut self, p: &Headers) {
         if let Some(header) = p.tcp
@@ -63,8 +63,7 @@ impl Connections {
         }
         let scale = header.syn.window_scale.unwrap_or(0);
         let listens = !header.flags.has(TcpFlags::ACK);
-        // The sockets of a connection are neighbours in number, the one that connects before the one that
-        // listens.
+        // The sockets of a connection have adjacent numbers, the connecting socket first.
         let opens = to - usize::from(listens);
         let flow = p.flow.index();
         if self.first.len() <= flow {
@@ -74,29 +73,28 @@ impl Connections {
         self.ends[to] = Some(TcpEnd { listens, scale, number });
     }
 
-    /// How the segments for a socket are written.
+    /// Returns the properties of the destination socket.
     ///
-    /// Panics on a socket that no SYN was seen for: there is no connection then.
+    /// Panics if no SYN was seen for the socket.
     fn end(&self, header: &TcpHeader) -> TcpEnd {
         self.ends[header.to.index()].expect("a connection begins with a SYN")
     }
 }
 
-/// A TCP header ready to be written, in words of 32 bits. Options are padded to whole words.
+/// A TCP header ready to be written, in 32-bit words. Options are padded to whole words.
 #[derive(Clone, Copy, Debug)]
 pub struct CapturedSegment {
     words: [u32; MOST / 4],
-    /// How many of them there are.
+    /// Number of used words.
     len: usize,
-    /// Their sum.
     sum: u64,
     /// Length of the payload in bytes.
     pub payload: usize,
 }
 
 impl CapturedSegment {
-    /// The header of a packet without the checksum, the same for all segments in the packet. `ports` are the
-    /// ports of the connecting and of the listening end.
+    /// Builds the header of a packet, without the checksum. All segments of the packet share it. `ports` are
+    /// the ports of the connecting and of the listening end.
     // spec: rfc9293 3.1.
     #[inline]
     pub fn new(p: &Headers, header: &TcpHeader, connections: &Connections, ports: [u16; 2]) -> Self {
@@ -120,7 +118,7 @@ impl CapturedSegment {
         it
     }
 
-    /// The sum of the header's words, for the checksum.
+    /// Returns the sum of the header's words, for the checksum.
     pub fn sum(&self) -> u64 {
         self.sum
     }
@@ -149,7 +147,7 @@ impl CapturedSegment {
         self.push(u32::from_be_bytes(bytes));
     }
 
-    /// The option of a time stamp and its echo, with two bytes before it.
+    /// Appends the timestamps option, preceded by two bytes.
     #[inline]
     fn stamps(&mut self, [a, b]: [u8; 2], header: &TcpHeader) {
         self.push_bytes([a, b, STAMPS[0], STAMPS[1]]);
@@ -157,9 +155,9 @@ impl CapturedSegment {
         self.push(header.ts_ecr);
     }
 
-    // linux: net/ipv4/tcp_output.c tcp_options_write (6.1) - this order, "SACK permitted" as padding of the
-    // time stamps.
-    // spec: rfc9293 3.2 (segment size), rfc2018 2 (SACK permitted), rfc7323 2.2 and 3.2 (scale, time stamps).
+    // linux: net/ipv4/tcp_output.c tcp_options_write (6.1) - this order; "SACK permitted" pads the
+    // timestamps.
+    // spec: rfc9293 3.2 (MSS), rfc2018 2 (SACK permitted), rfc7323 2.2 and 3.2 (window scale, timestamps).
     #[cold]
     fn syn_options(&mut self, header: &TcpHeader) {
         let syn = &header.syn;
@@ -175,7 +173,7 @@ impl CapturedSegment {
         }
     }
 
-    /// Options of any other segment, in `len` bytes: SACK blocks, and time stamps if there is room for them.
+    /// Appends the options of a non-SYN segment in `len` bytes: SACK blocks, and timestamps if they fit.
     // linux: net/ipv4/tcp_output.c tcp_options_write (6.1) - this order and padding.
     // spec: rfc7323 3.2, rfc2018 3.
     #[inline]

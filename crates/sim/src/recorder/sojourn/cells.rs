@@ -1,18 +1,19 @@
-//! Layers and causes of a packet's delay, their names in reports, and a time for each pair of both.
+//! Layers and causes of a packet's delay, their names in reports, and the time for each pair of layer and
+//! cause.
 
-/// The layer that a packet is in.
+/// Layer that a packet is in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Layer {
-    /// Written to a socket, or due, and not yet handed to IP.
+    /// Written to a socket, or due, but not yet handed to IP.
     Socket,
-    /// In the queueing discipline of a transmit queue.
+    /// In the qdisc of a transmit queue.
     Qdisc,
-    /// In a Wi-Fi device, and not yet in a PPDU.
+    /// In a Wi-Fi device, not yet in a PPDU.
     Driver,
-    /// In a PPDU that does not contend yet, in a transmit ring, or in a modem's buffer.
+    /// In a PPDU that does not contend yet, in a transmit ring, or in a modem buffer.
     Hardware,
-    /// In the first PPDU of a hardware queue, which contends for the channel.
+    /// In the first PPDU of a hardware queue, contending for the channel.
     Contention,
     /// On the air, in a try that fails.
     Tries,
@@ -22,7 +23,7 @@ pub enum Layer {
     Reorder,
     /// On a wire or an access line.
     Wire,
-    /// Received, and not yet passed to the host's stack or process.
+    /// Received, not yet passed to the host's stack or process.
     Receiver,
 }
 
@@ -44,7 +45,7 @@ impl Layer {
     ];
 }
 
-/// The cause of a packet's delay in a layer.
+/// Cause of a packet's delay in a layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Cause {
@@ -54,33 +55,33 @@ pub enum Cause {
     Station,
     /// The resource serves another station.
     Others,
-    /// A neighbouring network uses the channel.
+    /// A neighbouring network is using the channel.
     Neighbour,
-    /// Interference that is not Wi-Fi.
+    /// Non-Wi-Fi interference.
     Noise,
     /// Beacons and management frames.
     Management,
     /// A frame exchange that fails or collides.
     Failed,
-    /// Airtime beyond that of the first rate of the retry chain.
+    /// Airtime beyond that at the first rate of the retry chain.
     SlowRate,
-    /// The channel is idle, and a device wants to send.
+    /// The channel is idle, and a device has frames to send.
     Backoff,
-    /// The resource is idle, and nobody wants to send.
+    /// The resource is idle, and nothing is waiting to be sent.
     Idle,
-    /// The peer sleeps, or a device is on another channel or about to leave for one.
+    /// The peer is asleep, or a device is on another channel or about to switch.
     PowerSave,
-    /// The queueing discipline holds its packets back.
+    /// The qdisc delays its packets.
     Shaper,
-    /// The packet's departure time has not come.
+    /// The packet's departure time has not been reached.
     Pacing,
-    /// Bits of the packet are being sent.
+    /// The packet's bits are being transmitted.
     Serialise,
-    /// Propagation: all bits have left, and the last is on its way.
+    /// Propagation: all bits have been sent, and the last one has not arrived.
     Propagate,
-    /// The device withholds the TID's frames while a Block Ack session is negotiated.
+    /// The device withholds the TID's frames during Block Ack session setup.
     BlockAckSession,
-    /// The channel is idle, and the Block Ack window is full: the frame at its start is not acknowledged yet.
+    /// The channel is idle, and the Block Ack window is full: its first frame is not acknowledged yet.
     BlockAckWindow,
     /// An earlier frame is missing.
     Missing,
@@ -90,11 +91,12 @@ pub enum Cause {
     SmallQueues,
     /// The congestion window is full.
     Window,
-    /// The receiver's window is full.
+    /// The receive window of the peer is full.
     PeerWindow,
-    /// Anything else that keeps data in a socket: handshake, Nagle, TSO deferral, a process that has not run.
+    /// Other reasons for keeping data in a socket: handshake, Nagle, TSO deferral, a process that has not
+    /// run.
     Deferral,
-    /// The send buffer is full: a datagram is due, and its source waits for room.
+    /// The send buffer is full: a datagram is due, and its source waits for space.
     SendBuffer,
 }
 
@@ -130,7 +132,7 @@ impl Cause {
     ];
 }
 
-/// Cells: causes of each layer.
+/// Number of cells: one per layer and cause.
 pub(super) const CELLS: usize = Layer::COUNT * Cause::COUNT;
 
 /// Times in ns by layer and cause.
@@ -150,12 +152,12 @@ impl Cells {
         self.0[layer as usize * Cause::COUNT + cause as usize] += ns;
     }
 
-    /// Time in ns of a layer and a cause, by their numbers.
+    /// Returns the time in ns of a layer and a cause, by number.
     pub fn of(&self, layer: usize, cause: usize) -> u64 {
         self.0[layer * Cause::COUNT + cause]
     }
 
-    /// The times in ns that are not zero, with the names of layer and cause.
+    /// Returns the non-zero times in ns, with the names of layer and cause.
     pub fn show(&self) -> Vec<(&'static str, &'static str, u64)> {
         let name = |n: usize| (Layer::NAMES[n / Cause::COUNT], Cause::NAMES[n % Cause::COUNT]);
         let used = self.0.iter().enumerate().filter(|(_, ns)| **ns > 0);
@@ -163,7 +165,7 @@ impl Cells {
     }
 }
 
-/// The cells of one packet: few, and some of them more than once.
+/// Cells of one packet: a short list, possibly with repeated cells.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Few(Vec<(u16, u64)>);
 
@@ -179,13 +181,13 @@ impl Few {
         self.0.clear();
     }
 
-    /// The sum of all.
+    /// Returns the sum of all times.
     #[inline]
     pub(super) fn total(&self) -> u64 {
         self.0.iter().map(|(_, ns)| ns).sum()
     }
 
-    /// Adds them to others.
+    /// Adds these times to `cells`.
     #[inline]
     pub(super) fn add_to(&self, cells: &mut Cells) {
         self.0.iter().for_each(|&(cell, ns)| cells.0[usize::from(cell)] += ns);

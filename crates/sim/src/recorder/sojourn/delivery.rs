@@ -1,5 +1,5 @@
-//! Packets sent, received and dropped by flow, and the last arrival: how much of a flow is lost, where, and
-//! since when nothing arrives.
+//! Packets sent, received and dropped by flow, and the last arrival. Shows how much of a flow is lost and
+//! where, and since when nothing has arrived.
 
 use serde::Serialize;
 use stillair_model::types::{Instant, PacketKind, PlaceId, Reason};
@@ -7,14 +7,14 @@ use stillair_model::types::{Instant, PacketKind, PlaceId, Reason};
 /// Counters of one flow.
 #[derive(Clone, Debug, Default)]
 struct Delivery {
-    /// Packets sent and received in the measured time. A ping counts requests and replies.
+    /// Packets sent and received in the measurement interval. A ping counts requests and replies.
     sent: u64,
     received: u64,
     last_sent: Option<Instant>,
     last_received: Option<Instant>,
     /// Packets sent since the last arrival.
     since: u64,
-    /// Packets dropped in the measured time.
+    /// Packets dropped in the measurement interval.
     drops: Vec<(PlaceId, Reason, u64)>,
 }
 
@@ -22,21 +22,22 @@ struct Delivery {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Deliveries(Vec<Delivery>);
 
-/// Packets of a flow that were sent, received and dropped.
+/// Packets of a flow sent, received and dropped.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct DeliveryReport {
-    /// Datagrams due, or ping requests sent, in the measured time that entered the network. Zero for TCP and
-    /// QUIC.
+    /// Datagrams due, or ping requests sent, in the measurement interval that entered the network. Zero for
+    /// TCP and QUIC.
     sent: u64,
-    /// Packets, or ping replies, received in the measured time; of datagrams those that were due in it.
+    /// Packets, or ping replies, received in the measurement interval; for datagrams, those that were due in
+    /// it.
     received: u64,
-    /// Time at which the last packet was sent or skipped, over the whole run.
+    /// Time of the last packet sent or skipped, over the whole run.
     last_sent_ns: Option<u64>,
     /// Time of the last arrival, over the whole run.
     last_received_ns: Option<u64>,
-    /// Datagrams or requests sent or skipped after the last arrival.
+    /// Datagrams or requests sent or skipped since the last arrival.
     sent_since: u64,
-    /// Packets dropped that were sent, or due, in the measured time, by place and reason.
+    /// Dropped packets that were sent, or due, in the measurement interval, by place and reason.
     drops: Vec<DropReport>,
 }
 
@@ -53,7 +54,7 @@ impl Deliveries {
         Self(vec![Delivery::default(); flows])
     }
 
-    /// A packet entered the network.
+    /// Records a packet entering the network.
     #[inline]
     pub(super) fn sent(&mut self, now: Instant, flow: usize, kind: PacketKind, measured: bool) {
         if matches!(
@@ -67,7 +68,7 @@ impl Deliveries {
         }
     }
 
-    /// A source skipped datagrams, because its socket was full.
+    /// Records datagrams that a source skipped because its socket was full.
     pub(super) fn skipped(&mut self, now: Instant, flow: usize, datagrams: u32) {
         if let Some(of) = self.0.get_mut(flow) {
             of.last_sent = Some(now);
@@ -75,7 +76,7 @@ impl Deliveries {
         }
     }
 
-    /// A packet reached its application.
+    /// Records a packet delivered to its application.
     #[inline]
     pub(super) fn received(&mut self, now: Instant, flow: usize, kind: PacketKind, measured: bool) {
         if !matches!(kind, PacketKind::EchoRequest | PacketKind::UdpRequest)
@@ -87,7 +88,7 @@ impl Deliveries {
         }
     }
 
-    /// A packet was dropped in the measured time.
+    /// Records a packet dropped in the measurement interval.
     pub(super) fn dropped(&mut self, flow: usize, place: PlaceId, reason: Reason) {
         let Some(of) = self.0.get_mut(flow) else { return };
         match of.drops.iter_mut().find(|(at, why, _)| (*at, *why) == (place, reason)) {
@@ -96,7 +97,7 @@ impl Deliveries {
         }
     }
 
-    /// The report by flow, in the order of the flows. `None` for flows without packets.
+    /// Returns the report of each flow, in flow order. `None` for flows without packets.
     pub(super) fn report(&self, places: &[String]) -> impl Iterator<Item = Option<DeliveryReport>> {
         self.0.iter().map(move |of| {
             let met = of.last_sent.is_some() || of.last_received.is_some() || !of.drops.is_empty();

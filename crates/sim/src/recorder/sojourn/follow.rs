@@ -1,4 +1,4 @@
-//! Effects of each step on the packets under way and on the state of resources.
+//! Effects of each step on the packets in flight and on the state of resources.
 
 use stillair_model::types::{Instant, PacketKind, Packets, Pkt, Step, TidWait, TryStep, WireTimes};
 
@@ -9,7 +9,7 @@ use super::track::Holds;
 use super::walk::{State, Stay, Waits, Walk};
 use super::{QUEUES, RADIO_QUEUES, Sojourn, TIDS, Withheld};
 
-/// The socket whose data a packet carries, and the number behind the last byte.
+/// Returns the socket whose data a packet carries, and the sequence number after its last byte.
 fn carries(packets: &Packets, p: Pkt) -> Option<(usize, u32)> {
     let (hot, charge) = (packets.get(p), packets.charge(p));
     let of = hot.kind == PacketKind::Tcp && charge.is_socket() && packets.tcp(p).payload > 0;
@@ -17,7 +17,7 @@ fn carries(packets: &Packets, p: Pkt) -> Option<(usize, u32)> {
 }
 
 impl Sojourn {
-    /// The way of a packet that is followed.
+    /// Returns the path of a followed packet.
     #[inline]
     fn walk(&mut self, p: Pkt) -> Option<&mut Walk> {
         self.walks.get_mut(p.slot())?.as_mut().filter(|w| w.pkt == p)
@@ -32,7 +32,7 @@ impl Sojourn {
         &mut self.walks[slot]
     }
 
-    /// A packet that is new, if it is not known.
+    /// Starts following a packet, unless it is known.
     fn meet(&mut self, now: Instant, packets: &Packets, p: Pkt) {
         if self.is_skipped(p) || self.place(p).as_ref().is_some_and(|w| w.pkt == p) {
             return;
@@ -61,19 +61,19 @@ impl Sojourn {
         let mut walk =
             Walk { pkt: p, state: State::Up, began, since: began, whose, waits, hop: None, stays, socket };
         if held_up {
-            // A full send buffer held up the datagram since it was due.
+            // A full send buffer delayed the datagram from its due time on.
             walk.left(Layer::Socket, now.nanos(), State::Up);
         }
         *self.place(p) = Some(walk);
     }
 
-    /// How long what a packet carries was in its socket.
+    /// Returns the time that a packet's data spent in its socket.
     fn in_socket(&mut self, now: Instant, packets: &Packets, p: Pkt) -> InSocket {
         let Some((socket, end)) = carries(packets, p) else { return InSocket::default() };
         self.writers.get_mut(socket).map_or(InSocket::default(), |w| w.sends(now.nanos(), end))
     }
 
-    /// Whether a packet is known and not followed.
+    /// Returns true if a packet is known but not followed.
     #[inline]
     fn is_skipped(&self, p: Pkt) -> bool {
         self.every > 1 && self.skipped.get(p.slot()) == Some(&Some(p))
@@ -87,7 +87,7 @@ impl Sojourn {
         self.skipped[slot] = Some(p);
     }
 
-    /// The number of the station of a link.
+    /// Returns the station and the direction of a link.
     fn station_of(&self, dev: usize, peer: usize) -> Option<(u32, u8)> {
         let (station, direction) = *self.world.links.get(dev)?.get(peer)?;
         Some((station as u32, direction as u8))
@@ -145,8 +145,8 @@ impl Sojourn {
                     self.walk(from).into_iter().for_each(|walk| walk.pkt = to);
                     return;
                 }
-                // A segment of a split packet ends as a packet of its own, so its list comes from the pool
-                // too.
+                // Segments of a split packet end as packets of their own, so their lists come from the pool
+                // as well.
                 let mut stays =
                     self.place(to).take().map_or_else(|| self.spare.take(), |old| emptied(old.stays));
                 let walk =
@@ -259,7 +259,7 @@ impl Sojourn {
             let resource = &mut self.resources[resource];
             resource.track.push(begins.nanos(), IDLE);
             resource.track.push(sent.nanos(), SERVES);
-            // What was before a change of the wire is known.
+            // The time before a change of the wire was already recorded.
             let begins = begins.max(now).nanos();
             if begins < sent.nanos() {
                 resource.serves_station(station, begins, sent.nanos());
@@ -326,8 +326,8 @@ fn emptied(mut stays: Vec<Stay>) -> Vec<Stay> {
     stays
 }
 
-/// Whether packet `n` is one of the one in `every` that are followed. Multiples of the golden ratio spread
-/// evenly and share no period with packets, which come in patterns of segments and acknowledgements.
+/// Returns true if packet `n` is among the one in `every` that are followed. Multiples of the golden ratio
+/// are evenly spread and share no period with the patterns of segments and acknowledgements.
 fn is_chosen(n: u64, every: u64) -> bool {
     n.wrapping_mul(0x9e37_79b9_7f4a_7c15) <= u64::MAX / every
 }

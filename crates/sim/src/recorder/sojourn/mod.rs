@@ -1,7 +1,8 @@
-//! Delays of packets by layer and cause, from their steps. `docs/sojourn.md` defines both.
+//! Packet delays by layer and cause, computed from the steps of packets. `docs/sojourn.md` defines layers and
+//! causes.
 //!
-//! Uses of resources are kept as cumulative sums ([`track`]), so a packet's causes are differences of two
-//! sums.
+//! Resource use is kept as cumulative sums ([`track`]), so the causes of a packet's delay are differences of
+//! two sums.
 
 mod cells;
 mod delivery;
@@ -33,89 +34,88 @@ use socket::Writer;
 use track::Holds;
 use walk::{Stay, Waits, Walk};
 
-/// What the recorder needs to know of a world.
+/// Description of a world for the recorder.
 #[derive(Clone, Debug)]
 pub struct SojournWorld {
-    /// The measured time.
+    /// Measurement interval.
     pub measured: Range<Instant>,
-    /// By flow: the station at which the flow begins or ends.
+    /// Station at one end of each flow.
     pub stations: Vec<Option<usize>>,
-    /// By flow: for QUIC, the address of the end that sends the data. Only datagrams from there count.
+    /// Data sender's address of each QUIC flow. Only datagrams from this address count.
     pub senders: Vec<Option<Addr>>,
-    /// By flow: its packets count by the instant at which they were due. All others count by their arrival or
-    /// drop.
+    /// Flows whose packets count by due time. All others count by arrival or drop.
     pub by_due: Vec<bool>,
-    /// By interface: the Wi-Fi device.
+    /// Wi-Fi device of each interface.
     pub devs: Vec<Option<DevId>>,
-    /// By device: the channel.
+    /// Channel of each device.
     pub channels: Vec<ChannelId>,
-    /// By device and peer: the station of the link, and the direction.
+    /// Station and direction of each link, by device and peer.
     pub links: Vec<Vec<(usize, Direction)>>,
 }
 
 impl SojournWorld {
-    /// The instant that decides whether a packet is of the measured time: `due`, or `now`, its arrival or
-    /// drop.
+    /// Returns the instant that decides whether a packet is in the measurement interval: `due`, or `now` for
+    /// its arrival or drop.
     fn counts_at(&self, flow: FlowId, due: Instant, now: Instant) -> Instant {
         if self.by_due.get(flow.index()).is_some_and(|by_due| *by_due) { due } else { now }
     }
 }
 
-/// Packets between two looks at what may be forgotten.
+/// Number of packets between clean-ups.
 const FORGET: u32 = 4096;
 
-/// Follows packets through a run, and measures their delays by layer and cause.
+/// Follows packets through a run and measures their delays by layer and cause.
 #[derive(Debug)]
 pub struct Sojourn {
     world: SojournWorld,
-    /// One packet of so many is followed.
+    /// One in `every` packets is followed.
     every: u64,
-    /// Packets made so far.
+    /// Packets created so far.
     made: u64,
-    /// By slot of the packet.
+    /// Followed packets, by packet slot.
     walks: Vec<Option<Walk>>,
-    /// The same of those that are not followed.
+    /// Packets not followed, by packet slot.
     skipped: Vec<Option<Pkt>>,
-    /// Channels, behind them by interface a wire and a line.
+    /// Channels, followed by a wire and an access line per interface.
     resources: Vec<Resource>,
     n_channels: usize,
-    /// By interface and queue.
+    /// Times at which the qdisc delays packets, by interface and queue.
     holds: Vec<Holds>,
-    /// Whether the discipline of a queue paces each flow.
+    /// True for queues whose qdisc paces each flow.
     paces: Vec<bool>,
-    /// By device and peer.
+    /// Times at which a peer is not reachable, by device and peer.
     sleeps: Vec<Vec<Holds>>,
-    /// By device, then by peer and TID.
+    /// Times at which frames are withheld, by device, then by peer and TID.
     withheld: Vec<Vec<Withheld>>,
-    /// By radio and queue: when its last exchange ended.
+    /// End of the last exchange, by radio and queue.
     ended: Vec<u64>,
-    /// By socket.
+    /// TCP send state, by socket.
     writers: Vec<Writer>,
-    /// Lists of stays of packets that have ended.
+    /// Spare lists of stays.
     spare: Pool<Stay>,
     until_forget: u32,
     parts: Parts,
     delivery: Deliveries,
-    /// The cells of the packet at hand.
+    /// Cells of the current packet.
     few: Few,
-    /// Where it was: interface and layer as one number, and how long.
+    /// Time of the current packet in each place, a number that combines interface and layer.
     places: Vec<(u32, u64)>,
-    /// By device: its interface.
+    /// Interface of each device.
     interfaces: Vec<usize>,
-    /// Those of the last packet that was delivered.
+    /// Cells of the last delivered packet.
     last: Option<Cells>,
     keeps_last: bool,
     problem: Option<String>,
 }
 
-/// Queues of a radio, and most of an interface.
+/// Queues per radio, and maximum queues per interface.
 const RADIO_QUEUES: usize = 5;
 const QUEUES: usize = 4;
-/// TIDs of a peer.
+/// TIDs per peer.
 const TIDS: usize = stillair_model::wifi::tx::transmitter::TIDS;
 
 impl Sojourn {
-    /// A recorder that follows one in `every` packets.
+    /// Creates a recorder that follows one in `every` packets.
     pub fn new(world: SojournWorld, every: u64) -> Self {
         let n_channels = world.channels.iter().map(|c| c.index() + 1).max().unwrap_or(0);
         let interfaces = world.devs.len();
@@ -152,24 +152,24 @@ impl Sojourn {
         }
     }
 
-    /// The description of the world.
+    /// Returns the description of the world.
     pub fn world(&self) -> &SojournWorld {
         &self.world
     }
 
-    /// Keeps the cells of the packet that was delivered last, for [`Sojourn::take_last`].
+    /// Keeps the cells of the last delivered packet for [`Sojourn::take_last`].
     #[must_use]
     pub fn keeping_last(mut self) -> Self {
         self.keeps_last = true;
         self
     }
 
-    /// The times of the last delivered packet, if a packet was delivered since the previous call.
+    /// Returns the times of the last delivered packet, if any was delivered since the previous call.
     pub fn take_last(&mut self) -> Option<Cells> {
         self.last.take()
     }
 
-    /// The first inconsistency found in a packet's path, as a message; `None` if there is none.
+    /// Returns the first inconsistency found in a packet's path, as a message.
     pub fn problem(&self) -> Option<&str> {
         self.problem.as_deref()
     }
@@ -183,7 +183,7 @@ impl Sojourn {
         }
     }
 
-    /// A packet has come or gone: now and then what is past is forgotten.
+    /// Counts a packet that appeared or ended, and cleans up periodically.
     fn passes(&mut self, now: Instant, packets: &Packets) {
         self.until_forget -= 1;
         if self.until_forget == 0 {
@@ -191,10 +191,10 @@ impl Sojourn {
         }
     }
 
-    /// Forgets what no packet under way can ask for.
+    /// Discards records that no packet in flight can need.
     fn forget(&mut self, now: Instant, packets: &Packets) {
         self.until_forget = FORGET;
-        // Of packets that were dropped, consumed or merged nobody tells.
+        // Dropped, consumed and merged packets are not reported.
         for walk in &mut self.walks {
             if let Some(gone) = walk.take_if(|w| !packets.is_alive(w.pkt)) {
                 self.spare.put(gone.stays);
@@ -225,7 +225,7 @@ impl Sojourn {
             let what = format!("had {} ns in all layers, and took {delay} ns", cells.total());
             self.trouble(now, &what, p);
         }
-        // Before it was handed down, which the delay does not count.
+        // Time in the socket, before the packet was handed over; not part of the delay.
         socket::add(&walk.socket, &mut cells);
         let at = self.world.counts_at(hot.flow, hot.t_sent, now);
         if self.world.measured.contains(&at) && self.counts(hot.flow.index(), hot.kind, hot.src) {
@@ -249,11 +249,11 @@ impl Sojourn {
         }
         self.few = cells;
         self.spare.put(walk.stays);
-        // Not before this packet's stays have been asked for.
+        // Only after this packet's stays have been resolved.
         self.passes(now, packets);
     }
 
-    /// Keeps the way of the slowest packet of its flow so far.
+    /// Keeps the path of the flow's slowest packet so far.
     #[cold]
     fn keep_slowest(&mut self, flow: usize, delay: u64, walk: &Walk) {
         let mut stays = Vec::with_capacity(walk.stays.len());
@@ -267,7 +267,7 @@ impl Sojourn {
         self.parts.slowest[flow] = Some(Slowest { delay, began: walk.began, stays });
     }
 
-    /// The interface at which a packet was in a layer, if at one.
+    /// Returns the interface of a stay, if it is at one.
     fn interface(&self, stay: &Stay) -> Option<usize> {
         match stay.waits {
             Waits::Queue { queue, .. } => Some(queue as usize / QUEUES),
@@ -279,12 +279,12 @@ impl Sojourn {
         }
     }
 
-    /// Whether a packet is one of those whose delays a flow counts.
+    /// Returns true if a packet counts towards its flow's delays.
     fn counts(&self, flow: usize, kind: PacketKind, src: Addr) -> bool {
         kind != PacketKind::Quic || self.world.senders.get(flow).is_some_and(|sender| *sender == Some(src))
     }
 
-    /// Adds the causes of a stretch to the cells.
+    /// Adds the causes of a stay to the cells.
     fn resolve(&mut self, stay: &Stay, cells: &mut Few) {
         let &Stay { layer, leaves, from, until, whose, waits } = stay;
         let whole = until - from;
@@ -321,8 +321,8 @@ impl Sojourn {
                 let own = usize::from(peer) * TIDS + usize::from(tid);
                 let withheld = self.withheld[usize::from(dev)].get(own).unwrap_or(&none);
                 let at = &mut self.resources[resource as usize];
-                // In this order: the peer sleeps, the session is negotiated, the channel is used, the window
-                // is full.
+                // Order of precedence: the peer sleeps, the session is negotiated, the channel is in use, the
+                // window is full.
                 let awake = |at: &mut Resource, from, until, cells: &mut Few| {
                     let in_session = |at: &mut Resource, from, until, cells: &mut Few| {
                         full(&withheld.window, at, whose, (from, until), layer, cells);
@@ -336,7 +336,7 @@ impl Sojourn {
     }
 }
 
-/// Of a stretch what is held has one cause, and the rest those of what the resource did.
+/// Splits an interval: time within `holds` has the given cause, and `rest` handles the remainder.
 #[inline]
 fn between(
     holds: &Holds,
@@ -359,8 +359,8 @@ fn between(
     }
 }
 
-/// Adds the uses of a channel to the cells of a layer. Idle time counts as a full Block Ack window where
-/// `windows` says so.
+/// Adds the uses of a channel to the cells of a layer. Idle time within `windows` counts as a full Block Ack
+/// window.
 fn full(
     windows: &Holds,
     at: &mut Resource,
@@ -381,7 +381,7 @@ fn full(
     }
 }
 
-/// Stretches in which a device withholds the frames of a TID, by reason.
+/// Times at which a device withholds the frames of a TID, by reason.
 #[derive(Clone, Debug, Default)]
 struct Withheld {
     session: Holds,

@@ -1,12 +1,12 @@
-//! Delays with their parts: a histogram for each flow and for each station's direction. Each bucket holds the
-//! sum of its packets' times by layer and cause.
+//! Delay histograms with their parts, for each flow and for each station and direction. Each bucket holds the
+//! sums of its packets' times by layer and cause.
 
 use super::cells::{Cause, Cells, Few, Layer};
 
-/// Buckets of an octave, as a power of two.
+/// Log2 of the number of buckets per octave.
 const FINE: u32 = 5;
 
-/// The cause of a layer in which nothing but time is waited for.
+/// Returns the cause of time in a layer where packets do not wait for a resource.
 pub(super) const fn by_itself(layer: Layer, leaves: bool) -> Cause {
     match layer {
         Layer::Wire if leaves => Cause::Serialise,
@@ -17,7 +17,7 @@ pub(super) const fn by_itself(layer: Layer, leaves: bool) -> Cause {
     }
 }
 
-/// Packets of about the same delay.
+/// Packets of similar delay.
 #[derive(Clone, Debug)]
 pub(super) struct Bucket {
     pub(super) packets: u64,
@@ -25,18 +25,18 @@ pub(super) struct Bucket {
     pub(super) delay: u64,
     /// Sums of their cells.
     pub(super) cells: Cells,
-    /// Sums of their time at an interface in a layer: both as one number.
+    /// Sums of their time in each place, a number that combines interface and layer.
     pub(super) places: Vec<(u32, u64)>,
 }
 
-/// A histogram of delays with their parts.
+/// Histogram of delays with their parts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Histogram {
-    /// By number, as far as there were any.
+    /// Buckets by number, up to the highest used.
     buckets: Vec<Option<Box<Bucket>>>,
 }
 
-/// The bucket of a delay: as it is below two octaves, then 32 buckets for each doubling.
+/// Returns the bucket of a delay: one per ns in the first two octaves, then 32 per octave.
 const fn bucket(ns: u64) -> u32 {
     let octave = 63 - FINE - (ns | 1 << FINE).leading_zeros();
     (octave << FINE) + (ns >> octave) as u32
@@ -61,23 +61,23 @@ impl Histogram {
         }
     }
 
-    /// Those that there are, from the shortest delays on.
+    /// Returns the used buckets, shortest delays first.
     pub(super) fn all(&self) -> impl Iterator<Item = &Bucket> {
         self.buckets.iter().flatten().map(|bucket| &**bucket)
     }
 }
 
-/// Which way a packet went, as seen from the access point.
+/// Directions, as seen from the access point.
 pub(super) const WAYS: [&str; 3] = ["down", "up", "round_trip"];
 
 /// All histograms.
 #[derive(Clone, Debug)]
 pub(super) struct Parts {
-    /// By flow.
+    /// Histograms by flow.
     pub(super) flows: Vec<Histogram>,
-    /// By station and way.
+    /// Histograms by station and direction.
     pub(super) stations: Vec<[Histogram; WAYS.len()]>,
-    /// By flow.
+    /// Slowest packet of each flow.
     pub(super) slowest: Vec<Option<Slowest>>,
 }
 
@@ -89,7 +89,7 @@ pub(super) struct Slowest {
     pub(super) stays: Vec<SlowStay>,
 }
 
-/// Where it was from when until when, and why.
+/// A stay of the slowest packet: layer, start, end, and causes.
 #[derive(Clone, Debug)]
 pub(super) struct SlowStay {
     pub(super) layer: Layer,
@@ -104,7 +104,7 @@ impl Parts {
         Self { flows: vec![Histogram::default(); flows], stations: Vec::new(), slowest: vec![None; flows] }
     }
 
-    /// Whether a packet of a flow is slower than all before.
+    /// Returns true if a packet is slower than all before in its flow.
     pub(super) fn is_slowest(&self, flow: usize, delay: u64) -> bool {
         self.slowest.get(flow).is_some_and(|known| known.as_ref().is_none_or(|known| delay > known.delay))
     }

@@ -1,11 +1,11 @@
-//! A pool of lists for packets to come.
+//! Pool of lists for later packets.
 
-/// Lists kept at most; further ones are freed.
+/// Maximum number of pooled lists; further ones are freed.
 const MOST: usize = 4096;
-/// Elements of a list that is kept; a packet that waited in more places frees its list.
+/// Maximum capacity of a pooled list; longer lists are freed.
 const LONGEST: usize = 64;
 
-/// Empty lists that are used again. Bounded: packets may return more lists than new packets take.
+/// Pool of empty lists. Bounded, because packets may return more lists than new packets take.
 #[derive(Debug)]
 pub(super) struct Pool<T> {
     spare: Vec<Vec<T>>,
@@ -18,13 +18,13 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T> Pool<T> {
-    /// An empty list.
+    /// Returns an empty list.
     #[inline]
     pub(super) fn take(&mut self) -> Vec<T> {
         self.spare.pop().unwrap_or_default()
     }
 
-    /// Takes a list back.
+    /// Returns a list to the pool.
     #[inline]
     pub(super) fn put(&mut self, mut list: Vec<T>) {
         if self.spare.len() < MOST && list.capacity() <= LONGEST {

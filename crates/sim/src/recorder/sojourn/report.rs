@@ -1,4 +1,4 @@
-//! Reports of packets' delays by layer and cause.
+//! Reports of packet delays by layer and cause.
 
 use std::collections::BTreeMap;
 
@@ -9,59 +9,59 @@ use super::cells::{Cause, Layer};
 use super::delivery::DeliveryReport;
 use super::parts::{Bucket, Histogram, SlowStay, Slowest, WAYS};
 
-/// Delays of a run's packets by layer and cause, in the form that front ends read.
+/// Delays of a run's packets by layer and cause, as reported to front ends.
 #[derive(Clone, Debug, Serialize)]
 pub struct SojournReport {
-    /// One packet of so many was followed.
+    /// One in `sample` packets was followed.
     sample: u64,
-    /// Layers and causes by the names that `cells` count.
+    /// Names of layers and causes, indexed by `cells`.
     layers: [&'static str; Layer::COUNT],
     causes: [&'static str; Cause::COUNT],
-    /// By name of the flow.
+    /// Delays by flow name.
     flows: BTreeMap<String, HistogramReport>,
-    /// By name of the flow: its slowest packet.
+    /// Slowest packet by flow name.
     slowest: BTreeMap<String, SlowestReport>,
-    /// By name of the flow: packets sent, received and dropped.
+    /// Packets sent, received and dropped by flow name.
     delivery: BTreeMap<String, DeliveryReport>,
-    /// By name of the station, and which way.
+    /// Delays by station name and direction.
     stations: BTreeMap<String, BTreeMap<&'static str, HistogramReport>>,
 }
 
-/// Packets by their delay, each bucket with where their time went; from the shortest on.
+/// Packets by delay, shortest first, with the parts of each bucket's delay.
 #[derive(Clone, Debug, Serialize)]
 struct HistogramReport {
-    /// Cells that were used: number of the layer and of the cause.
+    /// Used cells: layer number and cause number.
     cells: Vec<(usize, usize)>,
-    /// Packets of each bucket.
+    /// Packets per bucket.
     packets: Vec<u64>,
-    /// The sum of their delays.
+    /// Sum of the delays per bucket.
     delay_ns: Vec<u64>,
-    /// By bucket and cell: the sum of their time there.
+    /// Sum of the times by bucket and cell.
     parts_ns: Vec<Vec<u64>>,
-    /// Places that were used: an interface and the number of a layer there.
+    /// Used places: interface and layer number.
     places: Vec<(String, usize)>,
-    /// By bucket and place: the sum of their time there.
+    /// Sum of the times by bucket and place.
     places_ns: Vec<Vec<u64>>,
 }
 
-/// The slowest packet of a flow.
+/// Slowest packet of a flow.
 #[derive(Clone, Debug, Serialize)]
 struct SlowestReport {
     sent_ns: u64,
     delay_ns: u64,
-    /// Where it was, one after the other.
+    /// Consecutive stays of the packet.
     steps: Vec<StepReport>,
 }
 
-/// A packet was in a layer.
+/// A stay of the packet in a layer.
 #[derive(Clone, Debug, Serialize)]
 struct StepReport {
     layer: &'static str,
-    /// At which interface, if at one.
+    /// Interface of the stay, if it is at one.
     interface: Option<String>,
     from_ns: u64,
     until_ns: u64,
-    /// Causes and their time.
+    /// Time by cause.
     causes_ns: BTreeMap<&'static str, u64>,
 }
 
@@ -70,21 +70,21 @@ struct StepReport {
 pub struct SojournTimes {
     /// Number of packets followed.
     pub packets: u64,
-    /// The sum of their delays in ns.
+    /// Sum of their delays in ns.
     pub delay_ns: u64,
-    /// Layer, cause, and the sum of the times in ns. Time in `socket` precedes the delay; all other times add
-    /// up to `delay_ns`.
+    /// Layer, cause, and sum of the times in ns. Time in `socket` precedes the delay; all other times add up
+    /// to `delay_ns`.
     pub cells: Vec<(&'static str, &'static str, u64)>,
 }
 
 impl SojournReport {
-    /// The packets of a station in one direction: `down`, `up` or `round_trip`. `None` if there were no
-    /// packets.
+    /// Returns the times of a station's packets in one direction: `down`, `up` or `round_trip`. `None`
+    /// without packets.
     pub fn station(&self, name: &str, way: &str) -> Option<SojournTimes> {
         Some(self.stations.get(name)?.get(way)?.times())
     }
 
-    /// The packets of a flow; `None` if there were no packets.
+    /// Returns the times of a flow's packets. `None` without packets.
     pub fn flow(&self, name: &str) -> Option<SojournTimes> {
         self.flows.get(name).map(HistogramReport::times)
     }
@@ -146,7 +146,7 @@ impl HistogramReport {
 }
 
 impl Sojourn {
-    /// The report, with the names of flows, stations, interfaces, and places of drops.
+    /// Returns the report, with the names of flows, stations, interfaces, and places of drops.
     pub fn report(
         &self,
         flows: &[String],

@@ -1,14 +1,15 @@
-//! Resources that packets wait for: a channel, a wire or a line, and which packets each resource served when.
+//! Resources that packets wait for (channels, wires and access lines), and the packets that each served over
+//! time.
 
 use stillair_model::types::ChannelUse;
 
 use super::cells::{Cause, Few, Layer};
 use super::track::{KINDS, Share, Sums, Track};
 
-/// No station.
+/// Station number of packets without a station.
 pub(super) const NOBODY: u32 = u32::MAX;
 
-/// Kinds of a [`Track`] that are causes by themselves.
+/// Kinds of a [`Track`] that correspond to one cause.
 const CAUSES: [(usize, Cause); KINDS - 2] = [
     (1, Cause::Backoff),
     (3, Cause::SlowRate),
@@ -17,12 +18,12 @@ const CAUSES: [(usize, Cause); KINDS - 2] = [
     (6, Cause::Neighbour),
     (7, Cause::Noise),
 ];
-/// It did nothing.
+/// The resource was idle.
 pub(super) const IDLE: u8 = 0;
-/// It served packets.
+/// The resource served packets.
 pub(super) const SERVES: u8 = 2;
 
-/// The kind of a channel's use.
+/// Returns the track kind of a channel use.
 pub(super) const fn kind(what: ChannelUse) -> u8 {
     match what {
         ChannelUse::Idle => IDLE,
@@ -36,25 +37,25 @@ pub(super) const fn kind(what: ChannelUse) -> u8 {
     }
 }
 
-/// Whom a packet belongs to, as causes tell it from others.
+/// Owner of a packet, which distinguishes the causes `Own`, `Station` and `Others`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Whose {
     pub(super) flow: u32,
-    /// Or [`NOBODY`].
+    /// Station number, or [`NOBODY`].
     pub(super) station: u32,
 }
 
-/// Something that packets wait for.
+/// A resource that packets wait for.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Resource {
     pub(super) track: Track,
-    /// By flow: the time in which it was served, by station; mostly one.
+    /// Time in which each flow was served, by station; usually only one.
     flows: Vec<Vec<(u32, Share)>>,
     stations: Vec<Share>,
 }
 
 impl Resource {
-    /// It served a station from then until then.
+    /// Records that the resource served a station in this interval.
     pub(super) fn serves_station(&mut self, station: u32, from: u64, until: u64) {
         if station != NOBODY {
             let at = station as usize;
@@ -65,7 +66,7 @@ impl Resource {
         }
     }
 
-    /// It served a flow of a station from then until then.
+    /// Records that the resource served a flow of a station in this interval.
     pub(super) fn serves(&mut self, whose: Whose, from: u64, until: u64) {
         let at = whose.flow as usize;
         if self.flows.len() <= at {
@@ -93,8 +94,8 @@ impl Resource {
         }
     }
 
-    /// Adds what it did from then until then to the cells of a layer, as the causes of a packet. Idle time
-    /// counts as `idle`.
+    /// Adds the uses of the resource in an interval to the cells of a layer, as causes of a packet's delay.
+    /// Idle time counts as `idle`.
     pub(super) fn causes(
         &mut self,
         whose: Whose,
@@ -103,7 +104,7 @@ impl Resource {
         idle: Cause,
         cells: &mut Few,
     ) {
-        // Of qdisc, driver, hardware and contention.
+        // One pair of cursors per layer: qdisc, driver, hardware and contention.
         let asker = 2 * (layer as usize - Layer::Qdisc as usize);
         let (before, after): (Sums, Sums) =
             (self.track.at(from, IDLE, asker), self.track.at(until, IDLE, asker + 1));
@@ -120,14 +121,14 @@ impl Resource {
         }
     }
 
-    /// Drops what was expected to happen after an instant.
+    /// Discards the planned use after an instant.
     pub(super) fn cut(&mut self, at: u64) {
         self.track.cut(at);
         self.flows.iter_mut().flatten().for_each(|(_, share)| share.cut(at));
         self.stations.iter_mut().for_each(|share| share.cut(at));
     }
 
-    /// Forgets what was over before an instant.
+    /// Discards records that ended before an instant.
     pub(super) fn forget(&mut self, before: u64) {
         self.track.forget(before);
         self.flows.iter_mut().flatten().for_each(|(_, share)| share.forget(before));

@@ -1,4 +1,4 @@
-//! Time that data spent in a TCP socket before its packet was handed to IP, and the cause.
+//! Time that data spends in a TCP socket before its packet is handed to IP, by cause.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use stillair_model::types::SocketWait;
 use super::cells::{Cause, Few, Layer};
 use super::track::Track;
 
-/// Kinds of a socket's [`Track`]; 0 is that nothing waits.
+/// Kinds of a socket's [`Track`]. Kind 0 means that no data is waiting.
 const CAUSES: [(usize, Cause); 5] = [
     (1, Cause::Pacing),
     (2, Cause::Window),
@@ -27,7 +27,7 @@ const fn kind(waits: Option<SocketWait>) -> u8 {
     }
 }
 
-/// Whether sequence number `b` is before `a`.
+/// Returns true if sequence number `b` is before `a`.
 const fn behind(a: u32, b: u32) -> bool {
     (b.wrapping_sub(a) as i32) < 0
 }
@@ -35,33 +35,33 @@ const fn behind(a: u32, b: u32) -> bool {
 /// Time in a socket by cause, in the order of [`CAUSES`].
 pub(super) type InSocket = [u64; CAUSES.len()];
 
-/// Adds such times to a packet's cells.
+/// Adds these times to a packet's cells.
 pub(super) fn add(times: &InSocket, cells: &mut Few) {
     for ((_, cause), ns) in CAUSES.into_iter().zip(times) {
         cells.add(Layer::Socket, cause, *ns);
     }
 }
 
-/// A socket's data on its way in and out.
+/// Data of a socket that was written and not yet sent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Writer {
     track: Track,
-    /// What it waits for since the end of the track.
+    /// Kind of the wait since the end of the track.
     waits: u8,
-    /// Writes of which something was not sent: the number behind the last byte, and when.
+    /// Writes not completely sent yet: sequence number after the last byte, and time.
     writes: VecDeque<(u32, u64)>,
     written: Option<u32>,
-    /// The number behind the last byte that was sent for the first time.
+    /// Sequence number after the last byte sent for the first time.
     sent: Option<u32>,
 }
 
 impl Writer {
-    /// It has acted.
+    /// Updates the state after the socket has acted.
     pub(super) fn acted(&mut self, now: u64, written: u32, waits: Option<SocketWait>) {
         self.track.push(now, self.waits);
         self.waits = kind(waits);
         if self.written.is_some_and(|before| behind(before, written)) {
-            // Another connection has its place.
+            // The slot has been reused by another connection.
             self.writes.clear();
             self.sent = None;
         }
@@ -71,14 +71,14 @@ impl Writer {
         }
     }
 
-    /// A packet with data up to `end` is handed down: the causes of its time in the socket. Of what is sent
-    /// again there are none.
+    /// Records that a packet with data up to `end` was handed to IP. Returns its time in the socket by cause,
+    /// zero for retransmissions.
     pub(super) fn sends(&mut self, now: u64, end: u32) -> InSocket {
         let mut times = InSocket::default();
         if !self.skips(end) {
             return times;
         }
-        // What is not known yet is being written now.
+        // Data not known yet is being written right now.
         let Some(&(_, since)) = self.writes.front() else { return times };
         self.track.push(now, self.waits);
         let (before, after) = (self.track.at(since, 0, 0), self.track.at(now, 0, 1));
@@ -88,7 +88,7 @@ impl Writer {
         times
     }
 
-    /// A packet is handed down, for the first time or not.
+    /// Returns true if a packet with data up to `end` is a first transmission, and records it.
     pub(super) fn skips(&mut self, end: u32) -> bool {
         if self.sent.is_some_and(|sent| !behind(end, sent)) {
             return false;
@@ -102,7 +102,7 @@ impl Writer {
         true
     }
 
-    /// Forgets what nothing that waits can ask for.
+    /// Discards records that no waiting data can need.
     pub(super) fn forget(&mut self, before: u64) {
         let oldest = self.writes.front().map_or(before, |&(_, at)| at.min(before));
         self.track.forget(oldest);

@@ -1,44 +1,44 @@
-//! Use of a resource as cumulative sums: the time of each cause up to any instant that is still needed.
+//! Resource use as cumulative sums: the time of each kind up to any instant that is still needed.
 
 use std::collections::VecDeque;
 
-/// What a resource may do, in the order of [`Sums`].
+/// Number of kinds of use, in the order of [`Sums`].
 pub(super) const KINDS: usize = 8;
 /// Time by kind.
 pub(super) type Sums = [u64; KINDS];
 
-/// Where the last question of each asker was answered, as its next is mostly near: packets leave a layer in
-/// the order in which they came.
+/// Position of each asker's last lookup. The next lookup is usually close, because packets leave a layer in
+/// order of arrival.
 type Cursors = [usize; ASKERS];
-/// Beginnings and ends of stays in each layer in which a resource is waited for.
+/// Number of askers: start and end of stays in each layer that waits for a resource.
 pub(super) const ASKERS: usize = 8;
 
-/// A stretch in which a resource did one thing.
+/// Interval with a single kind of use.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
     from: u64,
     kind: u8,
-    /// Time of each kind before it.
+    /// Time of each kind before the interval.
     before: Sums,
 }
 
-/// All that a resource did, one thing after the other.
+/// Uses of a resource over time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Track {
     stretches: VecDeque<Stretch>,
-    /// End of the last one.
+    /// End of the last interval.
     until: u64,
     sums: Sums,
     cursors: Cursors,
 }
 
 impl Track {
-    /// Up to when it is known what it did.
+    /// Returns the end of the recorded use.
     pub(super) fn until(&self) -> u64 {
         self.until
     }
 
-    /// It did this from the end of what is known until then.
+    /// Records use of this kind from the end of the track until `until`.
     #[inline]
     pub(super) fn push(&mut self, until: u64, kind: u8) {
         if until <= self.until {
@@ -51,8 +51,8 @@ impl Track {
         self.until = until;
     }
 
-    /// Time of each kind before an instant; what comes after the end of what is known counts as `rest`.
-    /// `asker` is below [`ASKERS`].
+    /// Returns the time of each kind before `t`. Time after the end of the track counts as `rest`. `asker` is
+    /// below [`ASKERS`].
     #[inline]
     pub(super) fn at(&mut self, t: u64, rest: u8, asker: usize) -> Sums {
         if t >= self.until {
@@ -68,7 +68,7 @@ impl Track {
         sums
     }
 
-    /// Drops what was expected to happen after an instant.
+    /// Discards planned use after an instant.
     pub(super) fn cut(&mut self, at: u64) {
         if at >= self.until {
             return;
@@ -84,7 +84,7 @@ impl Track {
         self.until = at;
     }
 
-    /// Forgets what was over before an instant.
+    /// Discards use that ended before an instant.
     pub(super) fn forget(&mut self, before: u64) {
         let gone = self.stretches.partition_point(|s| s.from <= before).saturating_sub(1);
         self.stretches.drain(..gone);
@@ -92,16 +92,16 @@ impl Track {
     }
 }
 
-/// The time of one kind alone, such as that of one flow.
+/// Time of a single kind, such as the service of one flow.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Share {
-    /// From when, until when, and how much before.
+    /// Spans: start, end, and total time of earlier spans.
     spans: VecDeque<(u64, u64, u64)>,
     cursors: Cursors,
 }
 
 impl Share {
-    /// Adds a span; one that has been added adds nothing.
+    /// Adds a span. Time that was already added does not count again.
     #[inline]
     pub(super) fn push(&mut self, from: u64, until: u64) {
         match self.spans.back_mut() {
@@ -113,7 +113,7 @@ impl Share {
         }
     }
 
-    /// How much there was before an instant.
+    /// Returns the time before an instant.
     #[inline]
     pub(super) fn at(&mut self, t: u64, asker: usize) -> u64 {
         match (self.spans.front(), self.spans.back()) {
@@ -128,7 +128,7 @@ impl Share {
         before + t.min(until) - from
     }
 
-    /// Drops what was expected to happen after an instant.
+    /// Discards planned time after an instant.
     pub(super) fn cut(&mut self, at: u64) {
         while self.spans.back().is_some_and(|span| span.0 >= at) {
             self.spans.pop_back();
@@ -136,7 +136,7 @@ impl Share {
         self.spans.back_mut().into_iter().for_each(|last| last.1 = last.1.min(at));
     }
 
-    /// Forgets what was over before an instant, but for its sum.
+    /// Discards spans that ended before an instant, but keeps their sum.
     pub(super) fn forget(&mut self, before: u64) {
         let gone = self.spans.partition_point(|&(_, until, _)| until <= before).saturating_sub(1);
         self.spans.drain(..gone);
@@ -144,8 +144,8 @@ impl Share {
     }
 }
 
-/// The last of these for which `holds`, which it does for the first ones and for one at least; looked for
-/// from `hint` on, in steps that double.
+/// Returns the index of the last element for which `holds` is true. `holds` must be true for the first
+/// element and change to false at most once. Searches from `hint` in doubling steps.
 #[inline]
 fn near<T>(all: &VecDeque<T>, hint: usize, holds: impl Fn(&T) -> bool) -> usize {
     let hint = hint.min(all.len() - 1);
@@ -167,7 +167,7 @@ fn near<T>(all: &VecDeque<T>, hint: usize, holds: impl Fn(&T) -> bool) -> usize 
             (high, step) = (low, 2 * step);
         }
     }
-    // It holds at `low` and not at `high`, or that is the end.
+    // `holds` is true at `low`, and false at `high` unless `high` is the end.
     let mut high = high.min(all.len());
     while high - low > 1 {
         let middle = low.midpoint(high);
@@ -176,14 +176,14 @@ fn near<T>(all: &VecDeque<T>, hint: usize, holds: impl Fn(&T) -> bool) -> usize 
     low
 }
 
-/// When something was held back.
+/// Times at which something was held.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Holds {
     spans: VecDeque<(u64, u64)>,
 }
 
 impl Holds {
-    /// Held from now until then, as far as is known; none: not held.
+    /// Sets the hold from now until `until`, as currently planned; `None` ends the hold.
     pub(super) fn set(&mut self, now: u64, until: Option<u64>) {
         if let Some(last) = self.spans.back_mut()
             && last.1 > now
@@ -197,17 +197,17 @@ impl Holds {
         }
     }
 
-    /// The spans that meet a stretch, cut to it.
+    /// Returns the spans that overlap an interval, clipped to it.
     pub(super) fn within(&self, from: u64, until: u64) -> impl Iterator<Item = (u64, u64)> {
         let first = self.spans.partition_point(|&(_, end)| end <= from);
         let met = self.spans.range(first..).take_while(move |&&(begin, _)| begin < until);
         met.map(move |&(begin, end)| (begin.max(from), end.min(until))).filter(|(begin, end)| begin < end)
     }
 
-    /// Forgets what was over before an instant.
+    /// Discards spans that ended before an instant.
     pub(super) fn forget(&mut self, before: u64) {
         let gone = self.spans.partition_point(|&(_, end)| end <= before);
-        // The last one may go on.
+        // The last span may still be extended.
         self.spans.drain(..gone.min(self.spans.len().saturating_sub(1)));
     }
 }
@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_are_differences_wherever_the_ends_are() {
+    fn sums_are_differences_for_any_interval() {
         let mut track = Track::default();
         for (until, kind) in [(10, 0), (15, 1), (15, 2), (40, 0), (50, 0), (60, 3)] {
             track.push(until, kind);
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_leaves_what_was_before_it() {
+    fn cut_keeps_earlier_use() {
         let mut track = Track::default();
         for (until, kind) in [(10, 0), (20, 2), (30, 0), (50, 2)] {
             track.push(until, kind);
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_what_was_added_once() {
+    fn share_counts_each_span_once() {
         let mut share = Share::default();
         for (from, until) in [(10, 20), (10, 20), (20, 25), (40, 50)] {
             share.push(from, until);
@@ -266,12 +266,12 @@ mod tests {
         let asked = [0, 10, 12, 25, 39, 41, 99];
         assert_eq!(asked.map(|t| share.at(t, 3)), [0, 0, 2, 15, 15, 16, 25]);
         share.forget(45);
-        // The one before stays, for what had been added up by then.
+        // The previous span stays, because it holds the sum up to it.
         assert_eq!((share.spans.len(), share.at(60, 0) - share.at(45, 1)), (2, 5));
     }
 
     #[test]
-    fn what_is_near_is_what_is_found_from_anywhere() {
+    fn near_finds_the_same_from_any_hint() {
         let all: VecDeque<u64> = (0..40).map(|n| 3 * n).collect();
         for hint in 0..45 {
             for t in 0..130 {
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn holds_end_when_they_are_told_to() {
+    fn holds_end_when_set() {
         let mut holds = Holds::default();
         holds.set(10, Some(20));
         holds.set(15, Some(30));

@@ -1,6 +1,6 @@
 //! Keys that have no effect in this scenario without being errors: for example, the keys of another scheme
-//! are left in the file while one scheme is tried. They give a note, not an error. Keys that `inherits` copied
-//! from another node give no note.
+//! are left in the file while one scheme is tried. They give a note, not an error. Keys that `inherits`
+//! copied from another node give no note.
 
 use std::borrow::Cow;
 

@@ -103,7 +103,9 @@ impl Look<'_> {
         let [first, others @ ..] = likely else { return };
         let needed = first.keys().filter(|key| matches!(key.absent, DefaultValue::Required));
         for key in needed.filter(|key| others.iter().all(|shape| needs(shape, key.name))) {
-            let misspelt = strangers.iter().any(|(stranger, _)| nearest(stranger, &[key.name]).is_some());
+            let likely: Vec<&str> =
+                [key.name, "inherits"].into_iter().filter(|key| known.contains(key)).collect();
+            let misspelt = strangers.iter().any(|(stranger, _)| nearest(stranger, &likely).is_some());
             if table.get(key.name).is_none() && !misspelt {
                 let expected = with_article(plain(&key.form));
                 self.found.add(Diagnostic::new(origin, join(path, key.name), "nothing", expected));

@@ -71,7 +71,11 @@ fn absent(key: &Key) -> String {
     match (key.absent.default(), &key.absent, &key.form) {
         (None, DefaultValue::Words(words), _) => (*words).to_owned(),
         (None, ..) => "required".to_owned(),
-        (Some(text), _, ValueType::Boolean | ValueType::Integer(..) | ValueType::Fraction) => {
+        (
+            Some(text),
+            _,
+            ValueType::Boolean | ValueType::Integer(..) | ValueType::Number(..) | ValueType::Fraction,
+        ) => {
             format!("`{text}`")
         }
         (Some(text), _, ValueType::Bytes(..) | ValueType::Either(_)) if text.parse::<u32>().is_ok() => {

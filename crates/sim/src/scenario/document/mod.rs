@@ -1,5 +1,5 @@
-//! The TOML text as a tree in which every value knows its place in the file. Overrides and `inherits` change the
-//! tree.
+//! The TOML text as a tree in which every value knows its place in the file. Overrides and `inherits` change
+//! the tree.
 
 use std::borrow::Cow;
 

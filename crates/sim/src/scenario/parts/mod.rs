@@ -154,9 +154,9 @@ impl Parts {
         Ok(self)
     }
 
-    /// Registers an AQM algorithm for queues (AQM). Scenarios use it by its name as a qdisc with one queue, with
-    /// the prefix `fq_` as a qdisc with the AQM on each flow queue, and in the MAC's queues. `make` creates
-    /// the AQM of one queue, with its random stream.
+    /// Registers an AQM algorithm for queues. Scenarios use it by its name as a qdisc with one queue,
+    /// with the prefix `fq_` as a qdisc with the AQM on each flow queue, and in the MAC's queues. `make`
+    /// creates the AQM of one queue, with its random stream.
     pub fn aqm<L: AqmAlgorithm + Send + 'static>(
         &mut self,
         name: &'static str,

@@ -1,4 +1,4 @@
-//! Backlogs of a world at one instant.
+//! Backlogs of all layers at one instant.
 
 use stillair_model::types::{ETHERNET_HEADER, Packets, Pkt, skb_len};
 use stillair_model::wifi::air::ppdu::Mpdu;
@@ -8,8 +8,8 @@ use super::super::network::NetDevice;
 use super::Accounts;
 use crate::recorder::{Backlog, LayerBacklog};
 
-/// The packets of one frame; whoever has got them may wait for the acknowledgement, so its own length counts,
-/// in an A-MSDU with what pads packets.
+/// Backlog of one frame. The receiver may already have some of its packets, so the frame counts with its own
+/// length, including A-MSDU padding.
 fn frame(mpdu: &Mpdu, cipher: Cipher) -> LayerBacklog {
     let packets = u32::from(mpdu.msdus);
     let headers = match packets {
@@ -36,7 +36,7 @@ fn sum(all: impl Iterator<Item = LayerBacklog>) -> LayerBacklog {
 }
 
 impl<'a, S> Accounts<'a, S> {
-    /// The backlog in each layer of each interface, in the order of the scenario.
+    /// Returns the backlog in each layer of each interface, in scenario order.
     pub fn backlogs(self) -> impl Iterator<Item = Backlog> + 'a {
         let packets = &self.core.packets;
         let unsent = self.unsent();
@@ -65,17 +65,16 @@ impl<'a, S> Accounts<'a, S> {
         })
     }
 
-    /// What applications have written and TCP has not sent, by the interface whose address the socket bears.
+    /// Data written by applications but not yet sent by TCP, per interface of the socket's local address.
     fn unsent(self) -> Vec<LayerBacklog> {
         let mut all = vec![LayerBacklog::default(); self.interfaces()];
         for unsent in self.hosts.unsent(self.core.now) {
-            // An address is known by its interface's number.
             all[unsent.address.index()] += LayerBacklog { packets: unsent.segments, bytes: unsent.bytes };
         }
         all
     }
 
-    /// Number of interfaces of all nodes.
+    /// Returns the number of interfaces of all nodes.
     pub fn interfaces(self) -> usize {
         self.network.interfaces().len()
     }

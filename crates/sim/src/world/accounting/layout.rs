@@ -1,18 +1,18 @@
-//! Meaning of the interface, device and wire numbers in the trace, for readers that need names.
+//! Maps interface, device and wire numbers of the trace to names.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use stillair_model::types::{ChannelId, DevId, IfId};
 
-/// The interfaces, Wi-Fi devices and wires of a world, by their numbers.
+/// Interfaces, Wi-Fi devices and wires of a world, indexed by number.
 #[derive(Clone, Debug)]
 pub struct WorldLayout {
-    /// Interfaces by number. The address of interface n in packets is `Addr(n)`.
+    /// Interfaces. In packets, interface n has the address `Addr(n)`.
     pub interfaces: Vec<InterfaceLayout>,
-    /// Wi-Fi devices by number.
+    /// Wi-Fi devices.
     pub devs: Vec<DevLayout>,
-    /// Wires by number: the interface that sends and the interface at the end. Wires 2n and 2n + 1 are link n
-    /// of the scenario.
+    /// Sending and receiving interface of each wire. Wires 2n and 2n + 1 are the two directions of link n of
+    /// the scenario.
     pub wires: Vec<[IfId; 2]>,
 }
 
@@ -32,12 +32,12 @@ pub struct InterfaceLayout {
 /// A Wi-Fi device.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DevLayout {
-    /// The interface of the device.
+    /// Interface of the device.
     pub interface: IfId,
-    /// The channel of the device.
+    /// Channel of the device.
     pub channel: ChannelId,
-    /// Whether the device is an access point.
+    /// True if the device is an access point.
     pub ap: bool,
-    /// The devices that the device exchanges frames with, by peer number.
+    /// Devices that this device exchanges frames with, by peer number.
     pub peers: Vec<DevId>,
 }

@@ -1,4 +1,4 @@
-//! Accounts that must balance: packets, socket charges, and airtime.
+//! Accounts that must balance: packets, socket charges and airtime.
 
 use stillair_model::types::{IfId, PacketAccount, SockId};
 use stillair_model::wifi::air::account::AirAccount;
@@ -8,14 +8,14 @@ use super::Accounts;
 use crate::recorder::Losses;
 
 impl<'a, S> Accounts<'a, S> {
-    /// Checks all accounts, which must close.
+    /// Checks that all accounts balance.
     pub(in crate::world) fn check(self) -> Result<(), String> {
         self.check_packets()?;
         self.check_charges()?;
         self.check_tokens()
     }
 
-    /// Every packet that was made is delivered, consumed, merged, dropped, or found in some queue.
+    /// Checks that every packet created was delivered, consumed, merged or dropped, or is in a queue.
     fn check_packets(self) -> Result<(), String> {
         let (a, live) = self.packet_account();
         if a.created != a.delivered + a.consumed + a.merged + a.dropped_total() + live {
@@ -32,7 +32,7 @@ impl<'a, S> Accounts<'a, S> {
         Ok(())
     }
 
-    /// Every socket is charged for exactly the packets that are still charged to it.
+    /// Checks that each socket is charged for exactly the packets that hold its charge.
     fn check_charges(self) -> Result<(), String> {
         let charged = self.hosts.charges();
         let mut found = vec![0_u64; charged.len()];
@@ -50,9 +50,9 @@ impl<'a, S> Accounts<'a, S> {
         Ok(())
     }
 
-    /// Every token whose end a driver waits for is that of one packet, ring entry or frame, or ended a moment
-    /// ago; and the bytes of packets from outside are held by packets inside and by what waits for the
-    /// driver, and nobody else.
+    /// Checks the tokens and bytes of external packets. Each pending token belongs to exactly one packet,
+    /// ring entry or frame, or has just ended. Each byte buffer is held by packets in the world or by packets
+    /// waiting for the driver.
     fn check_tokens(self) -> Result<(), String> {
         let external = self.hosts.external();
         let held = external.tokens();
@@ -81,33 +81,33 @@ impl<'a, S> Accounts<'a, S> {
         Ok(())
     }
 
-    /// The account of all packets, and the number of packets inside.
+    /// Returns the packet account and the number of packets in the world.
     pub fn packet_account(self) -> (&'a PacketAccount, u64) {
         (self.core.packets.account(), self.core.packets.live())
     }
 
-    /// Memory charged to all sockets at present, in bytes.
+    /// Returns the memory currently charged to all sockets, in bytes.
     pub fn charged(self) -> u64 {
         self.hosts.charges().sum()
     }
 
-    /// Number of frames received again because the acknowledgement was lost.
+    /// Returns the number of frames received more than once because an acknowledgement was lost.
     pub fn duplicates(self) -> u64 {
         self.air.duplicates()
     }
 
-    /// Losses and duplicates of each link, with the sending and the receiving interface.
+    /// Returns the losses and duplicates of each link, with the sending and the receiving interface.
     pub fn losses(self) -> impl Iterator<Item = (IfId, IfId, Losses)> + 'a {
         self.air.losses()
     }
 
-    /// Rate-control statistics of each link without fixed rates: sending interface, receiving interface, and
-    /// a row for each rate.
+    /// Returns the rate control statistics of each link without a fixed rate: sending interface, receiving
+    /// interface, and one row per rate.
     pub fn rate_stats(self) -> impl Iterator<Item = (IfId, IfId, Vec<StatsRow>)> + 'a {
         self.air.rate_stats()
     }
 
-    /// The airtime account of each channel, by name.
+    /// Returns the airtime account of each channel, by channel name.
     pub fn air_accounts(self) -> Vec<(String, &'a AirAccount)> {
         self.air.accounts()
     }
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_that_nobody_holds_is_missed() {
+    fn lost_packet_is_detected() {
         let mut w = world();
         w.core.packets.create(packet(SockId::NONE));
         let says = w.close(END).unwrap_err();
@@ -155,20 +155,20 @@ mod tests {
     }
 
     #[test]
-    fn a_charge_without_its_socket_is_missed() {
+    fn charge_without_packet_is_detected() {
         let mut w = world();
         let p = w.core.packets.create(packet(SockId(1)));
         w.core.packets.free(p, Fate::Dropped(Reason::Codel, PlaceId(0)));
         while w.core.packets.pop_uncharged().is_some() {}
         assert_eq!(w.close(END), Ok(()));
-        // A charge that has ended, but whose socket has not heard of it.
+        // A charge that has ended, but that the socket has not released yet.
         let before = w.hosts.charge_without_packet(1, END);
         let says = w.close(END).unwrap_err();
         assert_eq!(says, format!("socket 1: charged for {} bytes, {before} found", before + 2304));
     }
 
     #[test]
-    fn air_that_is_booked_beyond_the_end_is_missed() {
+    fn airtime_booked_beyond_the_end_is_detected() {
         let mut w = world();
         w.air.book_ahead(END + Duration::from_nanos(1));
         assert!(w.close(END).unwrap_err().starts_with("air of channel wifi: "));

@@ -1,4 +1,4 @@
-//! Read-only access to a world: accounts that must balance, queue lengths, qdisc counters, and the meaning of
+//! Read-only access to a world: accounts that must balance, queue lengths, qdisc counters, and names for the
 //! numbers in the trace.
 
 mod backlog;
@@ -21,7 +21,7 @@ use crate::recorder::{Payload, QuicEnds};
 pub use layout::{DevLayout, InterfaceLayout, WorldLayout};
 pub use qdiscs::QdiscCounters;
 
-/// A read-only view of a world at one instant.
+/// Read-only view of a world at one instant.
 #[derive(Debug)]
 pub struct Accounts<'a, S> {
     pub(super) core: &'a SimState<S>,
@@ -39,23 +39,24 @@ impl<S> Clone for Accounts<'_, S> {
 impl<S> Copy for Accounts<'_, S> {}
 
 impl<'a, S> Accounts<'a, S> {
-    /// State of each TCP sender with its flow, in the order of the flows.
+    /// Returns the state of each TCP sender with its flow, in flow order.
     pub fn tcp_senders(self) -> impl Iterator<Item = (FlowId, TcpInfo)> + 'a {
         self.hosts.tcp_senders(self.core.now)
     }
 
-    /// Power save and scan counters of stations, by interface.
+    /// Returns the power save and scan counters of stations, by interface.
     pub fn savers(self) -> impl Iterator<Item = (IfId, SaverCounters)> + 'a {
         self.air.savers(self.core.now)
     }
 
-    /// The TCP sockets of bulk transfers, in the order of the flows; the connecting end comes before the
-    /// listening end. Sockets of pages are left out, as they are opened and closed during the run.
+    /// Returns the TCP sockets of bulk transfers in flow order, the connecting end before the listening end.
+    /// Sockets of web pages are omitted, because they are opened and closed during the run.
     pub fn tcp_sockets(self) -> impl Iterator<Item = TcpSocket<'a>> + 'a {
         self.hosts.tcp_sockets()
     }
 
-    /// The outcome of each responsiveness test that has begun, as if it ended now, in the order of the flows.
+    /// Returns the outcome of each responsiveness test that has started, as if the test ended now, in flow
+    /// order.
     pub fn tests(
         self,
         now: Instant,
@@ -63,23 +64,23 @@ impl<'a, S> Accounts<'a, S> {
         self.hosts.tests(now)
     }
 
-    /// Start of the page load under way of each client, in the order of the flows.
+    /// Returns the start time of each client's current page load, in flow order.
     pub fn loads_under_way(self) -> impl Iterator<Item = (FlowId, Option<Instant>)> + 'a {
         self.hosts.loads_under_way()
     }
 
-    /// Payload of external hosts' packets that was delivered in the measured time.
+    /// Returns the payload of external hosts' packets delivered during the measurement interval.
     pub fn external_payload(self) -> &'a Payload {
         self.hosts.external().payload()
     }
 
-    /// Datagrams of each source that are due in the measured time, of a run that ends at `end`, in the order
-    /// of the flows.
+    /// Returns the datagrams that each source has to send during the measurement interval of a run ending at
+    /// `end`, in flow order.
     pub fn due(self, end: Instant) -> impl Iterator<Item = (FlowId, Due)> + 'a {
         self.hosts.due(end)
     }
 
-    /// State of both ends of each QUIC flow, the sender of the data first, in the order of the flows.
+    /// Returns the state of both ends of each QUIC flow in flow order, the data sender first.
     pub fn quic_ends(self) -> impl Iterator<Item = QuicEnds> + 'a {
         self.hosts.quic_ends(self.core.now)
     }

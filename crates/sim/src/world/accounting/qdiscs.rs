@@ -1,4 +1,4 @@
-//! Counters of queueing disciplines, as `tc -s qdisc` shows them.
+//! Qdisc counters, as in `tc -s qdisc`.
 
 use stillair_model::node::interface::TxQueue;
 use stillair_model::qdisc::{Qdisc, QdiscStats, Xstats};
@@ -6,27 +6,27 @@ use stillair_model::types::{Ac, IfId};
 
 use super::Accounts;
 
-/// The counters of one discipline over the whole run.
+/// Counters of one qdisc over the whole run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct QdiscCounters {
-    /// The interface of the discipline.
+    /// Interface of the qdisc.
     pub interface: IfId,
-    /// Path below the root: empty for the root, `/BE` for an access category under mq, `/child` for the
-    /// discipline of a class.
+    /// Path below the root: empty for the root, `/BE` for an access category under mq, `/child` for the qdisc
+    /// of a class.
     pub path: String,
-    /// Kind of the discipline, such as `fq_codel`.
+    /// Kind of the qdisc, such as `fq_codel`.
     pub kind: String,
     /// Common counters.
     pub stats: QdiscStats,
-    /// Packets and bytes queued at present, including packets that the device rejected.
+    /// Packets and bytes in the queue, including packets that the device has rejected.
     pub backlog: (u64, u64),
-    /// Counters of this kind of discipline alone.
+    /// Counters specific to this kind of qdisc.
     pub own: Xstats,
 }
 
 impl<'a, S> Accounts<'a, S> {
-    /// The disciplines of all interfaces in order, each before the disciplines inside it. Disciplines under
-    /// mq that received no packet are left out.
+    /// Returns the qdiscs of all interfaces in order, each before its inner qdiscs. Qdiscs under mq that
+    /// received no packet are omitted.
     pub fn qdiscs(self) -> Vec<QdiscCounters> {
         let mut all = Vec::new();
         for (n, (tx, _)) in self.network.interfaces().enumerate() {
@@ -49,7 +49,7 @@ impl<'a, S> Accounts<'a, S> {
     }
 }
 
-// linux: net/sched/sch_mq.c mq_dump (4.4) - the sum of its children.
+// linux: net/sched/sch_mq.c mq_dump (4.4) - adds up the counters of its children.
 fn sum(interface: IfId, queues: &[&TxQueue]) -> QdiscCounters {
     let mut all = QdiscCounters {
         interface,
@@ -71,7 +71,7 @@ fn sum(interface: IfId, queues: &[&TxQueue]) -> QdiscCounters {
     all
 }
 
-/// A queue's discipline and those inside it.
+/// Adds a queue's qdisc and its inner qdiscs.
 fn add(all: &mut Vec<QdiscCounters>, interface: IfId, path: String, queue: &TxQueue) {
     let kind = queue.qdisc().kind().to_owned();
     let mut inside: Option<&Qdisc> = queue.qdisc().child();

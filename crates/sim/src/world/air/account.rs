@@ -1,4 +1,4 @@
-//! Read access to the air: accounts, backlogs of devices and radios, losses, and rate-control statistics.
+//! Read access to the air: accounts, backlogs of devices and radios, losses, and rate control statistics.
 
 use stillair_model::types::{DevId, IfId, Instant, Packets, Pkt, SockId};
 use stillair_model::wifi::air::account::AirAccount;
@@ -13,7 +13,7 @@ use stillair_model::wifi::tx::transmitter::TIDS;
 use super::Air;
 use crate::recorder::Losses;
 
-/// What waits in a device, layer by layer.
+/// Backlog of a device, layer by layer.
 pub(in crate::world) struct Within<'a> {
     dev: &'a WifiDev,
     air: &'a Air,
@@ -21,17 +21,17 @@ pub(in crate::world) struct Within<'a> {
 }
 
 impl<'a> Within<'a> {
-    /// The cipher of its frames.
+    /// Cipher of the device's frames.
     pub(in crate::world) fn cipher(&self) -> Cipher {
         self.air.channels[self.air.radios[self.dev.radio.index()].channel.index()].cipher
     }
 
-    /// Packets in the driver's queues, and their bytes.
+    /// Packets and bytes in the driver's queues.
     pub(in crate::world) fn queued(&self) -> (u64, u64) {
         self.dev.queued()
     }
 
-    /// Numbered frames that wait to be sent (again).
+    /// Frames with a sequence number waiting for transmission or retransmission.
     pub(in crate::world) fn waiting(&self) -> impl Iterator<Item = &'a Mpdu> {
         self.dev.waiting()
     }
@@ -43,14 +43,15 @@ impl<'a> Within<'a> {
         ppdus.filter(move |p| p.header.dev == id).flat_map(|p| &p.mpdus)
     }
 
-    /// Packets that have been received and not yet handed up, of an A-MSDU the first.
+    /// Received packets not yet passed up; of an A-MSDU, only the first.
     pub(in crate::world) fn received(&self) -> impl Iterator<Item = Pkt> {
         self.dev.received()
     }
 }
 
 impl Air {
-    /// Accounts the air up to `end` and checks that it adds up; the message says where it does not.
+    /// Accounts the airtime up to `end` and checks that it adds up. The error names the channel that does
+    /// not.
     pub(in crate::world) fn close(&mut self, end: Instant) -> Result<(), String> {
         for channel in &mut self.channels {
             channel.close(end, &self.radios);
@@ -64,19 +65,19 @@ impl Air {
         Ok(())
     }
 
-    /// The account of each channel's air, by name.
+    /// Returns the airtime account of each channel, by channel name.
     pub(in crate::world) fn accounts(&self) -> Vec<(String, &AirAccount)> {
         self.channels.iter().map(|c| (c.name.clone(), &c.account)).collect()
     }
 
-    /// Packets in drivers, and in radios.
+    /// Returns the number of packets in drivers and in radios.
     pub(in crate::world) fn held(&self, packets: &Packets) -> (u64, u64) {
         let drivers = self.wlans.iter().map(|s| s.dev.held(packets)).sum();
         let in_hardware = self.radios.iter().flat_map(|r| r.ppdus()).flat_map(|p| &p.mpdus);
         (drivers, in_hardware.map(Mpdu::held).sum())
     }
 
-    /// Sockets that are charged for frames whose packets have moved on.
+    /// Returns the sockets charged for frames whose packets have moved on.
     pub(in crate::world) fn charges(&self) -> impl Iterator<Item = (SockId, u32)> {
         let in_hardware = self.radios.iter().flat_map(|r| r.ppdus()).flat_map(|p| &p.mpdus);
         let waiting = self.wlans.iter().flat_map(|s| s.dev.waiting());
@@ -84,18 +85,18 @@ impl Air {
         in_hardware.chain(waiting).filter(|m| m.pkt.is_none()).map(|m| (m.charge, m.truesize)).chain(reports)
     }
 
-    /// What waits in a device.
+    /// Returns the backlog of a device.
     pub(in crate::world) fn within(&self, id: DevId) -> Within<'_> {
         Within { dev: &self.wlans[id.index()].dev, air: self, id }
     }
 
-    /// Frames that receivers got again because the acknowledgement had been lost.
+    /// Returns the number of frames received more than once because an acknowledgement was lost.
     pub(in crate::world) fn duplicates(&self) -> u64 {
         self.wlans.iter().map(|w| w.dev.duplicates()).sum()
     }
 
-    /// What rate control knows of each link whose rates are not fixed: from which interface, to which, and a
-    /// row for each rate.
+    /// Returns the rate control statistics of each link without a fixed rate: sending interface, receiving
+    /// interface, and one row per rate.
     pub(in crate::world) fn rate_stats(&self) -> impl Iterator<Item = (IfId, IfId, Vec<StatsRow>)> {
         let links = self.wlans.iter().flat_map(|w| w.stations().map(move |p| (w.interface, p)));
         let learning =
@@ -103,12 +104,12 @@ impl Air {
         learning.map(|(from, peer)| (from, self.wlans[peer.remote.0.index()].interface, peer.rate.rows()))
     }
 
-    /// What stations did to save power and to scan until `now`, by interface.
+    /// Returns the power save and scan counters of stations until `now`, by interface.
     pub(in crate::world) fn savers(&self, now: Instant) -> impl Iterator<Item = (IfId, SaverCounters)> {
         self.wlans.iter().filter_map(move |w| Some((w.interface, w.dev.saver_counters(now)?)))
     }
 
-    /// What was lost on each link, and came twice: from which interface, to which.
+    /// Returns the losses and duplicates of each link, with the sending and the receiving interface.
     pub(in crate::world) fn losses(&self) -> impl Iterator<Item = (IfId, IfId, Losses)> {
         let links = self.wlans.iter().flat_map(|w| w.stations().map(move |p| (w.interface, p)));
         links.map(|(from, peer)| {
@@ -127,7 +128,7 @@ impl Air {
         })
     }
 
-    /// Something that nobody should do: the air of the first channel is booked beyond the present.
+    /// Corrupts the account for a test: accounts the first channel's airtime beyond the present.
     #[cfg(test)]
     pub(in crate::world) fn book_ahead(&mut self, until: Instant) {
         self.channels[0].account.book(stillair_model::wifi::air::account::AirUse::Ack, until);

@@ -1,4 +1,4 @@
-//! Several PPDUs that begin in the same slot, where all radios hear each other.
+//! Collisions: several PPDUs start in the same slot on a channel where all radios hear each other.
 
 use stillair_model::types::{ChannelUse, Duration, Instant};
 use stillair_model::wifi::air::account::AirUse;
@@ -14,21 +14,20 @@ use super::tries::TryOutcome;
 use super::{Air, AirChannel, UpperLayer};
 
 impl AirChannel {
-    /// How long a PPDU that collides is on the air, with what goes before it.
+    /// Returns the airtime of a colliding PPDU, including RTS or CTS before it.
     pub(super) fn collided(&self, ppdu: &Ppdu) -> Duration {
         Protection::of(ppdu, self.protection).collided(self.timing, airtime(self.timing, ppdu))
     }
 
-    /// How long everybody waits after a collision: as those who listened, after a frame that they did not
-    /// understand, and where there are but two radios, as the senders for the answer.
+    /// Returns how long all radios wait after a collision: EIFS, as for listeners that received a frame with
+    /// errors. On a channel with two radios, both are senders and wait for the response timeout.
     fn after_collision(&self) -> Duration {
         let may_listen = self.functions.len() > 2 * QUEUES;
         if may_listen { self.timing.eifs_extra() } else { self.timing.unanswered() }
     }
 
-    /// Of those that send, the one whose PPDU meets nobody: only the CTS before it did, and all others are
-    /// over by then. There is none or one, as its own PPDU begins within that of any other that waits so
-    /// long.
+    /// Returns the winner whose PPDU did not collide because only the CTS before it met other frames, which
+    /// end before the PPDU starts. At most one winner qualifies, because the others' PPDUs overlap it.
     fn survivor<'a>(
         &self,
         sent: impl Iterator<Item = EdcafId> + Clone,
@@ -44,7 +43,7 @@ impl AirChannel {
         })
     }
 
-    /// From the start of the winners' PPDUs until everybody knows how they ended.
+    /// Returns the time from the start of the winners' PPDUs until all radios know the outcome.
     pub(super) fn collision_duration(&self, radios: &[Radio]) -> Duration {
         let sent = self.winners.iter().copied().filter(|&f| self.sends(f));
         if let Some((_, ppdu)) = self.survivor(sent.clone(), radios) {
@@ -56,11 +55,11 @@ impl AirChannel {
 }
 
 impl Air {
-    /// Several PPDUs began at once: none is understood, but for one of which only the CTS met the others,
-    /// which then is the only winner.
-    // deviation: where others listen, everybody waits EIFS after a collision; its senders would wait for
-    // their own timeout, which is 31 us less (274 us where 1 Mbit/s is the lowest basic rate), but then not
-    // all would count the same slots. After a PPDU that came through nobody does.
+    /// Handles PPDUs that started in the same slot. All are lost, unless only the CTS before one of them
+    /// collided; that PPDU is then the only winner.
+    // deviation: if other stations listen, all radios wait EIFS after a collision. The senders would wait for
+    // their own timeout, which is 31 us shorter (274 us if the lowest basic rate is 1 Mbit/s), but then
+    // radios would count different slots. After a surviving PPDU, no radio waits.
     pub(super) fn collision<A: UpperLayer>(
         &mut self,
         above: &mut A,
@@ -86,7 +85,8 @@ impl Air {
             let peer = &self.wlans[ppdu.header.dev.index()].dev.tx.peers.get(ppdu.header.peer.index());
             let to = peer.filter(|_| !ppdu.header.content.is_for_all()).map(|p| p.remote.0);
             let protection = Protection::of(&ppdu, self.channels[index].protection);
-            // deviation: an RTS that collides is a try of the chain - ath9k's radio counts such tries apart.
+            // deviation: an RTS collision counts as a try of the rate chain; ath9k hardware counts RTS
+            // failures separately.
             let sent = !matches!(protection, Protection::RtsCts(_));
             let fate = TryOutcome { to, collided: true, sent, acknowledged: false, protection };
             let start = start + protection.duration(timing);
@@ -107,7 +107,7 @@ impl Air {
         }
         match survivor {
             Some(winner) => {
-                // It may go on within its transmit opportunity, as the only one.
+                // Only the surviving sender may continue its TXOP.
                 winners.retain(|&f| f == winner);
                 self.comes_through(above, index, winner, start);
             }
@@ -122,8 +122,7 @@ impl Air {
         self.failed = failed;
     }
 
-    /// The PPDU of a winner that met nobody; the CTS before it was lost, and with it what others would know
-    /// of it.
+    /// Handles a PPDU that did not collide. The CTS before it was lost, so no other radio set its NAV.
     fn comes_through<A: UpperLayer>(&mut self, above: &mut A, index: usize, winner: EdcafId, begun: Instant) {
         let channel = &mut self.channels[index];
         let (radio, queue) = channel.functions[usize::from(winner.0)];

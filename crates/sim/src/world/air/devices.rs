@@ -1,4 +1,4 @@
-//! Events of a channel's devices: passing received packets up, reporting transmissions, timers and beacons.
+//! Device events: passing received packets up, transmit status, timers and beacons.
 
 use stillair_model::types::{Ac, DevId, IfId, PeerId, Pkt, Sink};
 use stillair_model::wifi::air::ppdu::{Content, Header, Ppdu};
@@ -13,7 +13,7 @@ use crate::engine::Slot;
 use crate::world::state::SimState;
 
 impl Air {
-    /// The receiver's hardware hands over what it got of one try.
+    /// Passes up the frames that a receiver got from one try.
     pub(super) fn hand_over<A: UpperLayer>(
         &mut self,
         above: &mut A,
@@ -41,8 +41,8 @@ impl Air {
         }
     }
 
-    /// The interrupt is the radio's: what one of its devices receives delays or hurries what others hold
-    /// back.
+    /// Notifies the other devices of a radio. They share its interrupt, so a reception by one device delays
+    /// or triggers the delivery of packets held by the others.
     fn heard_beside<A: UpperLayer>(&mut self, above: &mut A, radio: usize, own: DevId, broken: bool) {
         for n in 0..self.sharing[radio].len() {
             let dev = self.sharing[radio][n];
@@ -53,7 +53,7 @@ impl Air {
         }
     }
 
-    /// Hands up what a device gives of what it holds back.
+    /// Passes up packets that a device has been holding.
     fn hand_up<A: UpperLayer>(
         &mut self,
         above: &mut A,
@@ -67,8 +67,8 @@ impl Air {
         self.up(above, interface, up);
     }
 
-    /// Packets go up, those of an A-MSDU one by one.
-    // linux: net/wireless/util.c ieee80211_amsdu_to_8023s (6.12) - in order, and all at once.
+    /// Passes packets up, subframes of an A-MSDU one by one.
+    // linux: net/wireless/util.c ieee80211_amsdu_to_8023s (6.12) - in order, and all in one call.
     #[inline(always)]
     fn up<A: UpperLayer>(&mut self, above: &mut A, interface: IfId, mut up: Vec<Pkt>) {
         above.core().packets.split_amsdus(&mut up);
@@ -76,8 +76,8 @@ impl Air {
         self.batches.push(up);
     }
 
-    /// The hardware is through with a PPDU that is no longer in its queue. Where it has failed, what is
-    /// queued behind it to the same station may not be sent.
+    /// Handles a PPDU that the hardware has finished and removed from its queue. If the PPDU failed, the
+    /// hardware filters later PPDUs to the same station.
     #[inline]
     pub(super) fn leaves(&mut self, radio: usize, queue: usize, ppdu: &Ppdu, succeeded: bool) {
         if !succeeded && self.wlans[ppdu.header.dev.index()].dev.tx.filter.is_some() {
@@ -86,7 +86,7 @@ impl Air {
         self.radios[radio].look(queue);
     }
 
-    /// The sender's driver gets a PPDU back, and with it those that the hardware has returned unsent.
+    /// Returns a PPDU to the sender's driver, together with those that the hardware has returned unsent.
     pub(super) fn tx_status<A: UpperLayer>(&mut self, above: &mut A, ppdu: Box<Ppdu>) {
         let radio = self.wlans[ppdu.header.dev.index()].dev.radio.index();
         self.one_status(above, ppdu);
@@ -95,7 +95,7 @@ impl Air {
         }
     }
 
-    /// Drivers get back what their hardware has returned unsent.
+    /// Returns unsent PPDUs from the hardware to their drivers.
     #[cold]
     fn take_back<A: UpperLayer>(&mut self, above: &mut A, radio: usize) {
         while let Some(mut ppdu) = self.radios[radio].take_returned() {
@@ -107,7 +107,7 @@ impl Air {
         }
     }
 
-    /// The sender's driver gets a PPDU back; queues above it that were woken are run afterwards.
+    /// Reports the transmit status of a PPDU to its driver, and runs the upper queues that this wakes.
     fn one_status<A: UpperLayer>(&mut self, above: &mut A, ppdu: Box<Ppdu>) {
         let dev = ppdu.header.dev;
         self.interrupt(above, &ppdu);
@@ -128,11 +128,11 @@ impl Air {
         }
     }
 
-    /// A radio reports a PPDU, and its host finds what has been received and not yet told of; that comes
-    /// first, while the PPDU still has its place.
-    // linux: drivers/net/wireless/ath/ath9k/main.c ath9k_tasklet (4.4) - received frames before
-    // transmissions; ar9003_mac.c ar9003_hw_get_isr - reception is looked at whatever the reason, and
-    // (freebsd: ar5416_interrupts.c) shown although masked.
+    /// Raises the interrupt of a radio for a transmitted PPDU. The host first finds received frames that were
+    /// not reported yet, while the PPDU still holds its hardware slot.
+    // linux: drivers/net/wireless/ath/ath9k/main.c ath9k_tasklet (4.4) - handles received frames before
+    // transmit completions; ar9003_mac.c ar9003_hw_get_isr - checks reception whatever the reason, and
+    // (freebsd: ar5416_interrupts.c) reports it even if masked.
     fn interrupt<A: UpperLayer>(&mut self, above: &mut A, ppdu: &Ppdu) {
         let radio = self.wlans[ppdu.header.dev.index()].dev.radio.index();
         let queue = ppdu.header.ac.index();
@@ -147,10 +147,9 @@ impl Air {
         }
     }
 
-    /// Devices that share a radio fill the place that a PPDU has left, the one that it was of last.
-    // deviation: ath9k has one round of all stations and TIDs of its interfaces; here each device has its
-    // own, and places in the hardware go round the devices. With one of them mostly silent there is no
-    // difference.
+    /// Lets the devices of a radio refill the hardware slot of a PPDU, the PPDU's own device last.
+    // deviation: ath9k has one round-robin over all stations and TIDs of its interfaces. Here each device has
+    // its own, and hardware slots rotate over the devices. With only one busy device, the result is the same.
     fn refill<S: Sink>(&mut self, core: &mut SimState<S>, radio: usize, header: Header) {
         let devs = &self.sharing[radio];
         let own = devs.iter().position(|&d| d == header.dev).expect("a radio knows its devices");
@@ -160,7 +159,7 @@ impl Air {
         }
     }
 
-    /// A reorder buffer, a session that is being set up or an interrupt has waited long enough.
+    /// Handles the timer of a device: reorder buffer, Block Ack session setup, or delayed interrupt.
     pub(in crate::world) fn dev_timer<A: UpperLayer>(&mut self, above: &mut A, dev: usize) {
         let mut up = self.batches.pop().unwrap_or_default();
         let dev = DevId::from_index(dev);
@@ -178,9 +177,8 @@ impl Air {
         }
     }
 
-    /// A beacon has been sent: stations with power save that hear it learn what waits for them.
-    // deviation: where not everybody hears everybody, others' frames at the same time take it from none of
-    // them.
+    /// Handles a transmitted beacon. Stations in power save that receive it read their TIM bit.
+    // deviation: with hidden stations, overlapping frames do not prevent beacon reception.
     pub(super) fn beacon_heard<S: Sink>(&mut self, core: &mut SimState<S>, beacon: &Ppdu) {
         let dev = beacon.header.dev;
         let Some(tim) = self.wlans[dev.index()].dev.take_tim() else { return };
@@ -200,7 +198,7 @@ impl Air {
         wlan.dev.next_group(core.now, &mut hw, &mut core.ctx());
     }
 
-    /// A beacon is due: it waits for the air like any frame, unless the last one still does.
+    /// Queues a beacon, which contends like any other frame. Skipped if the previous beacon is still waiting.
     pub(in crate::world) fn beacon<S: Sink>(&mut self, core: &mut SimState<S>, dev: usize) {
         let now = core.now;
         let id = DevId::from_index(dev);

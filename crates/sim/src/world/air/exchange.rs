@@ -1,5 +1,5 @@
-//! Exchanges on a channel: one event at the end of each exchange, from the first preamble to the
-//! acknowledgement, whatever the number of listening stations.
+//! Frame exchanges: one event at the end of each exchange, from the first preamble to the acknowledgement,
+//! whatever the number of listening stations.
 
 use stillair_model::types::{ChannelId, ChannelUse, Duration, Instant, Sink};
 use stillair_model::wifi::air::account::AirUse;
@@ -16,25 +16,25 @@ use super::{Air, AirChannel, Alone, UpperLayer};
 use crate::engine::Slot;
 use crate::world::state::SimState;
 
-/// The exchange that has ended, and where.
+/// An exchange that has ended.
 #[derive(Clone, Copy)]
 pub(super) struct At {
-    /// Its channel.
+    /// Channel of the exchange.
     pub(super) index: usize,
     pub(super) radio: usize,
     pub(super) queue: usize,
-    /// When the PPDU began, and how long it took.
+    /// Start and duration of the PPDU.
     pub(super) start: Instant,
     pub(super) took: Duration,
-    /// From when on its sender finds the air idle, if nobody else sends.
+    /// Time from which the sender sees the medium idle, if no other station transmits.
     pub(super) idle_from: Instant,
-    /// When its transmit opportunity began, and when that ends if this was not the first exchange of it.
+    /// Start of the TXOP, and its end if this exchange continues a TXOP.
     pub(super) txop_from: Instant,
     pub(super) txop_until: Option<Instant>,
 }
 
 impl AirChannel {
-    /// The medium as the functions of a radio see it.
+    /// Returns the medium as seen by the functions of a radio.
     #[inline]
     pub(super) fn medium(&mut self, radio: usize) -> &mut Medium {
         match &mut self.partly_connected {
@@ -43,7 +43,7 @@ impl AirChannel {
         }
     }
 
-    /// A radio's exchange is over, and the air is idle from `idle_from` on as far as it knows.
+    /// Ends a radio's exchange. The radio sees the medium idle from `idle_from` on.
     #[inline]
     fn idle(&mut self, now: Instant, radio: usize, idle_from: Instant) {
         match &mut self.partly_connected {
@@ -52,14 +52,14 @@ impl AirChannel {
         }
     }
 
-    /// The radio of a function, and its place among the functions of that radio: beacons come before all
+    /// Returns the radio of a function and the function's priority there. Beacons come before all access
     /// categories.
     fn rank(&self, EdcafId(f): EdcafId) -> (usize, usize) {
         let (radio, queue) = self.functions[usize::from(f)];
         (radio, if queue == BEACON_QUEUE { 0 } else { queue + 1 })
     }
 
-    /// Whether a winner is the first of its radio, and so the one that sends.
+    /// Reports whether a winner has the highest priority of its radio, and so transmits.
     pub(super) fn sends(&self, winner: EdcafId) -> bool {
         let (radio, place) = self.rank(winner);
         self.winners.iter().map(|&f| self.rank(f)).all(|(r, p)| r != radio || p >= place)
@@ -70,7 +70,7 @@ impl AirChannel {
         self.account.book(AirUse::Contention, start);
     }
 
-    /// Accounts what has passed at the end of a run, an exchange that is under way included.
+    /// Accounts the airtime up to the end of the run, including an exchange in progress.
     pub(super) fn close(&mut self, end: Instant, radios: &[Radio]) {
         if let Some(partly) = &self.partly_connected {
             return self.account.book(partly.using, end);
@@ -96,7 +96,7 @@ impl AirChannel {
         self.account.book(after, end);
     }
 
-    /// The PPDU that a function contends for.
+    /// Returns the PPDU that a function contends for.
     pub(super) fn ppdu<'a>(&self, EdcafId(f): EdcafId, radios: &'a [Radio]) -> Option<&'a Ppdu> {
         let (radio, queue) = self.functions[usize::from(f)];
         radios[radio].first(queue)
@@ -104,7 +104,7 @@ impl AirChannel {
 }
 
 impl Air {
-    /// Finds out who transmits next on a channel and arms the timer for the end of that exchange.
+    /// Determines the next transmission on a channel and arms the timer for the end of that exchange.
     pub(super) fn plan<S: Sink>(&mut self, core: &mut SimState<S>, index: usize) {
         let channel = &mut self.channels[index];
         channel.dirty = false;
@@ -119,11 +119,12 @@ impl Air {
         core.timers.set(Slot(self.slots.channels + index as u32), at);
     }
 
-    /// From the start of a PPDU that is alone on the air, or of what goes before it, until its sender knows
-    /// how it ended. An RTS is lost to noise or not as soon as it is planned, as without an answer the
-    /// exchange is shorter.
-    // deviation: who sent an RTS in vain and who heard it go on when the CTS would have been over - a sender
-    // waits a slot and some 20 us, a listener two SIFS, the CTS and two slots.
+    /// Returns the time from the start of a PPDU without collision, or of the RTS or CTS before it, until its
+    /// sender knows the outcome. RTS losses by noise are drawn now, because an unanswered RTS shortens the
+    /// exchange.
+    // deviation: after an unanswered RTS, its sender and the listeners resume when the CTS would have ended.
+    // In the standard, a sender waits a slot and about 20 us; a listener waits two SIFS, the CTS and two
+    // slots.
     fn alone<S: Sink>(
         &mut self,
         core: &mut SimState<S>,
@@ -145,7 +146,7 @@ impl Air {
         if lost { protection.unanswered(timing) } else { whole }
     }
 
-    /// From the start of the winners' PPDUs until everybody knows how they ended.
+    /// Returns the time from the start of the winners' PPDUs until all radios know the outcome.
     fn exchange_duration<S: Sink>(&mut self, core: &mut SimState<S>, index: usize) -> Duration {
         let channel = &mut self.channels[index];
         channel.rts_lost = false;
@@ -187,8 +188,8 @@ impl Air {
         self.channels[index].winners = winners;
     }
 
-    /// Of several functions of one radio that would start at once, the one of the highest category does; the
-    /// others back off as after a collision, without having sent.
+    /// Resolves internal collisions. Of several functions of one radio that would start in the same slot, the
+    /// highest category transmits; the others back off as after a collision, without having sent.
     // spec: ieee80211 10.22.2.4 - internal collisions.
     fn resolve_internal(&mut self, now: Instant, index: usize, winners: &mut Vec<EdcafId>) {
         let channel = &mut self.channels[index];
@@ -204,7 +205,7 @@ impl Air {
         });
     }
 
-    /// One PPDU was alone on the air.
+    /// Completes the exchange of a PPDU that did not collide.
     fn exchange<A: UpperLayer>(&mut self, above: &mut A, index: usize, winner: EdcafId, start: Instant) {
         let now = above.core().now;
         let channel = &mut self.channels[index];
@@ -212,7 +213,7 @@ impl Air {
         let txop_until = channel.txop_until.take();
         let (radio, queue) = channel.functions[usize::from(winner.0)];
         let ppdu = self.radios[radio].pop(queue).expect("a winner has a PPDU");
-        // It has not changed since it was planned.
+        // The PPDU has not changed since the exchange was planned.
         let Alone { protection, before, took } = channel.alone;
         debug_assert_eq!(
             (took, protection),
@@ -247,7 +248,7 @@ impl Air {
         self.arrives(above, at, ppdu, sent);
     }
 
-    /// A PPDU was alone on the air: noise takes what it takes, and its receiver answers.
+    /// Receives a PPDU that did not collide. Noise destroys some of its frames, and the receiver responds.
     pub(super) fn arrives<A: UpperLayer>(
         &mut self,
         above: &mut A,
@@ -258,9 +259,9 @@ impl Air {
         let (got, to) = self.noise(at.start, &ppdu);
         let comes = got.whole.any();
         let acknowledged = comes && self.answer_comes(at.start, &ppdu);
-        // deviation: without any whole frame there is no answer, and everybody goes on when it would have
-        // been over, as those do who heard the frame. Its receiver would wait EIFS, its sender ACKTimeout:
-        // longer by a slot, shorter by less than an ACK.
+        // deviation: if no frame is received, there is no response, and all radios resume when the response
+        // would have ended, as do listeners that decoded the PPDU. In the standard, the receiver waits EIFS
+        // and the sender ACKTimeout: longer by a slot, or shorter by less than an ACK.
         let after = if comes { AirUse::Ack } else { AirUse::Contention };
         self.channels[at.index].account.book(after, above.core().now);
         let fate = TryOutcome { to: Some(to.0), acknowledged, ..sent };
@@ -270,8 +271,7 @@ impl Air {
         self.conclude(above, at, ppdu, &got, fate);
     }
 
-    /// An exchange is over: both ends learn of it, and the sender tries once more, goes on or is done with
-    /// the PPDU.
+    /// Concludes an exchange at both ends. The sender retries, continues or completes the PPDU.
     pub(super) fn conclude<A: UpperLayer>(
         &mut self,
         above: &mut A,
@@ -299,10 +299,10 @@ impl Air {
             peer.unheard += u64::from(got.is_nothing());
             peer.answers_lost += u64::from(got.whole.any());
         }
-        // Another try may have another rate.
+        // Another try may use another rate.
         let rate = ppdu.rate();
         if ppdu.tried(took, fate.sent, fate.acknowledged) {
-            // The receiver may have got frames although their sender does not know.
+            // The receiver may have received frames even if the acknowledgement was lost.
             self.hand_over(above, &mut ppdu, rate, remote, got);
             self.radios[radio].put_back(queue, ppdu);
             return self.back_off(above.core().now, at, TxOutcome::Failed);
@@ -319,7 +319,7 @@ impl Air {
         }
     }
 
-    /// A sender's function draws its next back-off, and its air is idle.
+    /// Draws the next backoff of the sender's function and marks its medium idle.
     pub(super) fn back_off(&mut self, now: Instant, at: At, outcome: TxOutcome) {
         let radio = &self.radios[at.radio];
         let channel = &mut self.channels[at.index];
@@ -328,9 +328,9 @@ impl Air {
         channel.idle(now, radio.number, at.idle_from);
     }
 
-    /// Within a transmit opportunity that ends at `until` the next PPDU of the queue follows after SIFS, if
-    /// it ends in time. It was in the hardware before the last one was acknowledged: software does not make
-    /// one within SIFS.
+    /// Continues a TXOP that ends at `until`: the next PPDU of the queue follows after SIFS if it ends in
+    /// time. It must have been in the hardware before the last one was acknowledged, because software cannot
+    /// build a PPDU within SIFS.
     // spec: ieee80211 10.22.2.8 - multiple frame transmission in an EDCA TXOP.
     fn go_on<S: Sink>(&mut self, core: &mut SimState<S>, at: At, until: Instant) {
         let now = core.now;
@@ -345,7 +345,7 @@ impl Air {
         if channel.partly_connected.is_some() {
             return self.resume(core.now, at, begins, until);
         }
-        // The winner stays the one of the exchange that has just ended.
+        // The winner of the previous exchange remains the winner.
         channel.medium.hold(now, begins);
         channel.txop_until = Some(until);
         let ends = begins + self.alone(core, at.index, at.radio, at.queue);

@@ -1,5 +1,4 @@
-//! Events for readers of the trace that follow packets: the use of each channel, and the outcome of data
-//! tries.
+//! Events for traces that follow packets: channel use, and outcomes of data tries.
 
 use stillair_model::types::{ChannelId, ChannelUse, Duration, Instant, Sink, Step, TryStep};
 use stillair_model::wifi::air::account::AirUse;
@@ -17,7 +16,7 @@ use super::{Air, AirChannel};
 use crate::world::state::SimState;
 
 impl<S: Sink> SimState<S> {
-    /// A channel was used for this until then, and served nobody.
+    /// Reports that the channel was used for `what` until `until`, without serving a packet.
     #[inline(always)]
     pub(super) fn used(&mut self, channel: usize, until: Instant, what: ChannelUse) {
         let channel = ChannelId::from_index(channel);
@@ -26,21 +25,21 @@ impl<S: Sink> SimState<S> {
 }
 
 impl AirChannel {
-    /// What the channel did before an exchange began at `start`.
+    /// Reports the use of the channel before an exchange starting at `start`.
     pub(super) fn tell_wait<S: Sink>(&self, core: &mut SimState<S>, index: usize, start: Instant) {
         core.used(index, self.medium.wanted_from(), ChannelUse::Idle);
         core.used(index, start, ChannelUse::Wanted);
     }
 }
 
-/// Time on the air of the next try beyond what the first rate of its chain would take.
+/// Returns the airtime of the next try beyond that at the first rate of its chain.
 fn slow(timing: Timing, ppdu: &Ppdu) -> Duration {
     let first = ppdu.chain.entries()[0].rate;
     airtime(timing, ppdu).saturating_sub(ppdu_duration(first, ppdu.bytes, timing.band))
 }
 
 impl Air {
-    /// What the channel did from the beginning of an exchange that met no other until now.
+    /// Reports the use of the channel from the start of an exchange without collision until now.
     pub(super) fn tell_exchange<S: Sink>(
         &mut self,
         core: &mut SimState<S>,
@@ -74,7 +73,7 @@ impl Air {
         self.carried = packets;
     }
 
-    /// What a channel has been used for until now on which not everybody hears everybody.
+    /// Reports the use of a channel with hidden stations until now.
     pub(super) fn tell_partly<S: Sink>(&mut self, core: &mut SimState<S>, index: usize) {
         let partly = self.channels[index].partly_connected.as_ref().expect("such a channel");
         let what = match partly.using {
@@ -87,7 +86,7 @@ impl Air {
             AirUse::Overlap | AirUse::Collision => ChannelUse::Failed,
         };
         let Some((number, queue)) = partly.whose().filter(|_| what == ChannelUse::Serves) else {
-            // Nobody's exchange: between the frames of one that has failed.
+            // No exchange uses the channel: the time between frames of a failed exchange.
             let what = if what == ChannelUse::Serves { ChannelUse::Wanted } else { what };
             return core.used(index, core.now, what);
         };
@@ -115,7 +114,7 @@ impl Air {
         self.carried = packets;
     }
 
-    /// How a try of a PPDU of data has ended.
+    /// Reports the outcome of a data PPDU's try.
     pub(super) fn tell_try<S: Sink>(
         &mut self,
         core: &mut SimState<S>,

@@ -1,5 +1,5 @@
-//! Other users of a channel, which is then simulated frame by frame: interference that is not Wi-Fi, and
-//! neighbouring networks as a load.
+//! Other users of a channel: non-Wi-Fi interference, and neighbouring networks as a load. Such a channel is
+//! simulated frame by frame.
 
 use stillair_model::types::{DevId, Duration, Instant, PeerId, RandomStream};
 use stillair_model::wifi::air::account::AirUse;
@@ -15,29 +15,29 @@ use super::Air;
 use super::neighbour::Neighbour;
 use super::parts::asks_for_block_ack;
 
-/// What others do on a channel.
+/// Other users of a channel.
 #[derive(Debug, Default)]
 pub(in crate::world) struct Foreign {
     pub(in crate::world) interference: Option<Interference>,
     pub(in crate::world) neighbours: Vec<Neighbour>,
-    /// Radios, those of neighbours included.
+    /// Number of radios, including neighbours'.
     pub(in crate::world) radios: usize,
 }
 
 impl Foreign {
-    /// Whether nobody else does anything.
+    /// Returns true if the channel has no other users.
     pub(in crate::world) fn is_none(&self) -> bool {
         self.interference.is_none() && self.neighbours.is_empty()
     }
 
-    /// When something happens next that no medium plans.
+    /// Returns the time of the next event that no medium plans.
     pub(super) fn next(&self) -> Option<Instant> {
         let neighbours = self.neighbours.iter().map(Neighbour::next);
         let next = neighbours.chain(self.interference.as_ref().and_then(Interference::next)).min();
         next.filter(|at| *at != Instant::NEVER)
     }
 
-    /// Neighbours that begin now are told, and sources turn on or off.
+    /// Finds neighbours that start transmitting now, and switches interference sources on or off.
     pub(super) fn begin(&mut self, now: Instant, views: &mut Views) {
         self.neighbours.iter_mut().for_each(|n| n.find_starting(now, views));
         let Some(interference) = &mut self.interference else { return };
@@ -46,22 +46,22 @@ impl Foreign {
         }
     }
 
-    /// Neighbours' frames end.
+    /// Ends neighbours' frames.
     pub(super) fn end_frames(&mut self, now: Instant, timing: Timing, views: &mut Views) {
         self.neighbours.iter_mut().for_each(|n| n.end_frames(now, timing, views));
     }
 
-    /// Neighbours' frames begin.
+    /// Starts neighbours' frames.
     pub(super) fn begin_frames(&mut self, now: Instant, views: &mut Views) {
         self.neighbours.iter_mut().for_each(|n| n.begin_frames(now, views));
     }
 
-    /// Neighbours have more to send.
+    /// Adds neighbours' new PPDUs.
     pub(super) fn arrive(&mut self, now: Instant, views: &mut Views) {
         self.neighbours.iter_mut().for_each(|n| n.arrive(now, views));
     }
 
-    /// What the air is used for while no node of the scenario uses it, if by somebody else.
+    /// Returns how other users occupy the air, if they do and no node of the scenario transmits.
     pub(super) fn uses(&self, views: &Views) -> Option<AirUse> {
         if self.neighbours.iter().any(Neighbour::is_under_way) {
             return Some(AirUse::Neighbour);
@@ -69,13 +69,13 @@ impl Foreign {
         (self.interference.is_some() && views.is_energy_detected()).then_some(AirUse::Noise)
     }
 
-    /// Checks that what neighbours had to send adds up.
+    /// Checks the neighbours' PPDU accounts.
     pub(super) fn check(&self) -> Result<(), String> {
         self.neighbours.iter().try_for_each(Neighbour::check)
     }
 }
 
-/// A frame on a channel: who receives it, by number there, and when it was on the air.
+/// A frame on a channel: number of its receiver there, start and end.
 #[derive(Clone, Copy)]
 pub(super) struct OnAir {
     pub(super) index: usize,
@@ -85,7 +85,7 @@ pub(super) struct OnAir {
 }
 
 impl Air {
-    /// What of a PPDU comes through the noise and through interference at its receiver.
+    /// Returns the parts of a PPDU that survive noise and interference at its receiver.
     pub(super) fn noise_and_interference(&mut self, on: OnAir, ppdu: &Ppdu) -> RxOutcome {
         let (dev, peer) = (ppdu.header.dev, ppdu.header.peer);
         if self.is_deaf(dev, peer) {
@@ -95,13 +95,13 @@ impl Air {
         through.unwrap_or_else(|| self.noise(on.start, ppdu).0)
     }
 
-    /// Whether the peer of a device hears nothing now, as it sleeps or is on another channel.
+    /// Returns true if the peer of a device cannot receive, because it sleeps or is on another channel.
     pub(super) fn is_deaf(&self, dev: DevId, peer: PeerId) -> bool {
         let (remote, _) = self.wlans[dev.index()].dev.tx.peers[peer.index()].remote;
         self.wlans[remote.index()].dev.deaf
     }
 
-    /// Whether the answer that has just ended does.
+    /// Draws whether the response that has just ended is received.
     pub(super) fn answer_ends(
         &mut self,
         index: usize,
@@ -116,8 +116,8 @@ impl Air {
         comes.unwrap_or_else(|| self.answer_comes(start, ppdu))
     }
 
-    /// Whether a short frame between a device and its peer, that has just ended, comes through, if
-    /// interference met it.
+    /// Draws whether a short frame that has just ended is received by a device or its peer, if interference
+    /// overlapped it.
     pub(super) fn interfered_comes(
         &mut self,
         index: usize,
@@ -131,7 +131,8 @@ impl Air {
         self.through(on, dev, peer, |frame, stream| frame.comes(rate, bytes, stream))
     }
 
-    /// What `draw` says of a frame between a device and its peer; nothing if interference did not meet it.
+    /// Calls `draw` for a frame between a device and its peer. Returns `None` if no interference overlapped
+    /// the frame.
     #[inline]
     fn through<T>(
         &mut self,

@@ -1,5 +1,5 @@
-//! Group-addressed frames: each device that receives the frame passes a copy to its host, if the host is a
-//! member of the group.
+//! Group-addressed frames. Each receiving device passes a copy to its host if the host is a member of the
+//! group.
 
 use stillair_model::types::{Addr, DevId, Fate, FlowId, Instant, PeerId, Reason, Step};
 use stillair_model::wifi::air::medium::TxOutcome;
@@ -11,23 +11,23 @@ use super::exchange::At;
 use super::tries::TryOutcome;
 use super::{Air, UpperLayer};
 
-/// A host is one of a group.
+/// Membership of a host in a group.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::world) struct Member {
-    /// The flow of the packets to the group.
+    /// Flow of the packets to the group.
     pub(in crate::world) flow: FlowId,
-    /// Under which flow this host counts them, and its address.
+    /// Flow under which this host counts the packets, and the host's address.
     pub(in crate::world) own: (FlowId, Addr),
 }
 
 impl Air {
-    /// A device's host is one of a group.
+    /// Joins the host of a device to a group.
     pub(in crate::world) fn join(&mut self, dev: DevId, member: Member) {
         self.wlans[dev.index()].groups.push(member);
     }
 
-    /// The exchange of a frame to a group is over. The frame is whole on the air, whoever misses it, unless
-    /// it met another.
+    /// Concludes the exchange of a group-addressed frame. The frame counts as received unless it collided,
+    /// even if some members lost it.
     #[cold]
     pub(super) fn group_concluded<A: UpperLayer>(
         &mut self,
@@ -44,10 +44,10 @@ impl Air {
         self.group_sent(above, ppdu, at.start, fate.collided);
     }
 
-    /// A frame to a group has been sent once, and nobody says whether it came. Its packet ends here; copies
-    /// go up where it came.
-    // deviation: where not everybody hears everybody, neither others' frames at the same time nor
-    // interference take it from anybody.
+    /// Completes a group-addressed frame, which is sent once and not acknowledged. Its packet ends here;
+    /// copies are passed up at the members that received the frame.
+    // deviation: with hidden stations, neither overlapping frames nor interference destroy group-addressed
+    // frames.
     pub(super) fn group_sent<A: UpperLayer>(
         &mut self,
         above: &mut A,

@@ -1,6 +1,6 @@
-//! The air: channels, radios and their Wi-Fi devices. The network gives packets to a device. Received
-//! packets, and notices that a device has room again, go to the implementation of [`UpperLayer`]. This module
-//! knows interfaces by their numbers only.
+//! The air: channels, radios and Wi-Fi devices. The network passes packets to a device. Received packets and
+//! wake-ups of upper queues go to the implementation of [`UpperLayer`]. This module identifies interfaces
+//! only by number.
 
 mod account;
 mod collision;
@@ -38,43 +38,43 @@ pub(super) use foreign::Foreign;
 pub(super) use neighbour::{Load, Neighbour};
 use partly_connected::PartlyConnected;
 
-/// The layer above the air: receives packets, and is notified when a device has room.
+/// Layer above the air: receives packets, and is notified when a device has room.
 pub(super) trait UpperLayer {
-    /// Reader of the trace.
+    /// Sink of trace events.
     type Sink: Sink;
 
     /// Time, timers, packets and trace.
     fn core(&mut self) -> &mut SimState<Self::Sink>;
 
-    /// Takes packets that an interface received together. Packets left in the batch are ignored.
+    /// Receives a batch of packets from one interface. Packets left in the batch are ignored.
     fn up(&mut self, air: &mut Air, interface: IfId, batch: &mut Vec<Pkt>);
 
-    /// Reports that the device of an interface has room again for these access categories.
+    /// Called when the device of an interface has room again for these access categories.
     fn woken(&mut self, air: &mut Air, interface: IfId, woken: Woken);
 }
 
-/// All channels, with who sends on them.
+/// All channels and their stations.
 #[derive(Debug)]
 pub(super) struct Air {
     wlans: Vec<Wlan>,
     radios: Vec<Radio>,
-    /// By radio: the devices that send with it.
+    /// Devices of each radio.
     sharing: Vec<Vec<DevId>>,
     channels: Vec<AirChannel>,
     dirty: Dirty,
     slots: AirSlots,
-    /// Batches of packets on their way up, kept to be used again.
+    /// Spare buffers for batches of received packets.
     batches: Vec<Vec<Pkt>>,
-    /// PPDUs that a collision has ended, until their drivers get them back; kept to be used again.
+    /// PPDUs that failed in a collision, kept until their drivers get them back. The buffer is reused.
     #[expect(clippy::vec_box, reason = "PPDUs are large, and go from place to place by their pointer")]
     failed: Vec<Box<Ppdu>>,
-    /// Data frames of the PPDU that is being shown to a reader that wants frames.
+    /// Data frames of the PPDU being captured.
     mpdus: Vec<MpduView>,
-    /// Packets of the PPDU that is being told of to a reader that follows packets.
+    /// Packets of the PPDU being reported to a trace that follows packets.
     carried: Vec<(Pkt, bool)>,
 }
 
-/// Where the timers of the air begin: of channels, of devices, of beacons.
+/// First timer slots of channels, devices and beacons.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AirSlots {
     pub(super) channels: u32,
@@ -82,44 +82,46 @@ pub(super) struct AirSlots {
     pub(super) beacons: u32,
 }
 
-/// The parts of an exchange whose PPDU is alone on the air, worked out when it is planned.
+/// Parts of an exchange without collision, computed when it is planned.
 #[derive(Clone, Copy, Debug)]
 struct Alone {
-    /// What goes before the PPDU, and how long that takes.
+    /// Protection (RTS/CTS or CTS-to-self) before the PPDU, and its duration.
     protection: Protection,
     before: Duration,
-    /// How long the PPDU takes.
+    /// Duration of the PPDU.
     took: Duration,
 }
 
-/// A channel: its medium, whose functions contend on it, and the account of its air.
+/// A channel: its medium, the functions contending on it, and its airtime account.
 #[derive(Debug)]
 pub(super) struct AirChannel {
     name: String,
     timing: Timing,
     cipher: Cipher,
-    /// Rate of the CTS before what stations without OFDM do not understand, where such are.
+    /// Rate of the CTS-to-self before frames that non-OFDM stations cannot decode, if there are such
+    /// stations.
     protection: Option<PhyRate>,
     medium: Medium,
     account: AirAccount,
-    /// What each radio makes of it, with hidden stations. Then `medium` and what follows is not used.
+    /// View of each radio, if there are hidden stations; `medium` and the fields below are then unused.
     partly_connected: Option<Box<PartlyConnected>>,
-    /// By function: the radio and its queue.
+    /// Radio and queue of each function.
     functions: Vec<(usize, usize)>,
-    /// Who transmits in the exchange whose end the timer is armed for.
+    /// Functions that transmit in the planned exchange.
     winners: Vec<EdcafId>,
-    /// Somebody may have begun to contend since the exchange was planned: it is on the list to be looked at.
+    /// A function may have started to contend since the exchange was planned; the channel is on the dirty
+    /// list.
     dirty: bool,
-    /// The exchange that the timer is armed for is no more than an RTS: noise takes it, or the CTS.
+    /// The planned exchange ends with the RTS: noise destroys the RTS or the CTS.
     rts_lost: bool,
-    /// What that exchange is made of, if one PPDU is alone in it.
+    /// Parts of the planned exchange, if it has no collision.
     alone: Alone,
-    /// End of the transmit opportunity that the exchange under way continues, if it does.
+    /// End of the TXOP that the current exchange continues, if any.
     txop_until: Option<Instant>,
 }
 
 impl AirChannel {
-    /// A channel that nobody is on yet.
+    /// Creates a channel without stations.
     pub(super) fn new(
         name: String,
         (timing, cipher): (Timing, Cipher),
@@ -143,60 +145,59 @@ impl AirChannel {
         }
     }
 
-    /// Times of the channel.
+    /// Returns the timing of the channel.
     pub(super) fn timing(&self) -> Timing {
         self.timing
     }
 
-    /// Another radio is on the channel, on which everybody hears everybody: the medium that its functions
-    /// contend on.
+    /// Adds a radio to a channel without hidden stations. Returns the medium on which its functions contend.
     pub(super) fn add_radio(&mut self, radio: usize) -> &mut Medium {
         self.functions.extend((0..QUEUES).map(|queue| (radio, queue)));
         &mut self.medium
     }
 
-    /// Not everybody hears everybody, or others use it too: what each of these radios makes of the channel.
+    /// Switches the channel to per-radio views, because of hidden stations or other users.
     pub(super) fn seen_by(&mut self, views: Views, radios: Vec<usize>, foreign: Foreign) {
         self.partly_connected = Some(Box::new(PartlyConnected::new(views, radios, foreign)));
     }
 }
 
-/// When an access point sends beacons.
+/// Beacon times of an access point.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Beacons {
     pub(super) first: Instant,
     pub(super) interval: Duration,
 }
 
-/// The Wi-Fi device of an interface, access point's or station's, with what the simulation adds to it.
+/// Wi-Fi device of an interface (access point or station) with its simulation state.
 #[derive(Debug)]
 pub(super) struct Wlan {
     dev: WifiDev,
     interface: IfId,
-    /// Transmission errors of what it sends.
+    /// Random stream of transmission errors for frames that it sends.
     errors: RandomStream,
-    /// When it sends beacons, if it does.
+    /// Beacon times, if the device sends beacons.
     beacons: Option<Beacons>,
-    /// Groups that its host is one of.
+    /// Groups that the host has joined.
     groups: Vec<group::Member>,
-    /// Its timer may have to be armed anew: it is on the list to be looked at.
+    /// The timer may have to be rearmed; the device is on the dirty list.
     dirty: bool,
 }
 
 impl Wlan {
-    /// The device of an interface; `errors` decides what of its frames is lost.
+    /// Creates the device of an interface. `errors` draws its frame losses.
     pub(super) fn new(dev: WifiDev, interface: IfId, errors: RandomStream, beacons: Option<Beacons>) -> Self {
         Self { dev, interface, errors, beacons, groups: Vec::new(), dirty: false }
     }
 
-    /// Its peers, without what stands for all of them together.
+    /// Returns the peers, without the one that represents all stations.
     fn stations(&self) -> impl Iterator<Item = &Peer> {
         let all = &self.dev.tx.peers;
         all[..all.len() - usize::from(self.dev.tx.group.is_some())].iter()
     }
 }
 
-/// What has to be looked at after the event: each thing once, so that an event costs what it touches.
+/// Objects to update after the event, each listed once, so that an event costs only what it touches.
 #[derive(Debug, Default)]
 struct Dirty {
     channels: Vec<usize>,
@@ -211,7 +212,7 @@ impl Dirty {
         }
     }
 
-    /// A device is about to be acted upon: both it and its channel are to be looked at afterwards.
+    /// Gives access to a device, and puts it and its channel on the dirty list.
     #[inline(always)]
     fn open<'a>(
         &mut self,
@@ -232,14 +233,14 @@ impl Dirty {
     }
 }
 
-/// A device as the transmit queues above it see it.
+/// Port of a device for the transmit queues above it.
 pub(super) struct WifiPort<'a>(&'a mut WifiDev, Hardware<'a>);
 
 impl<S: Sink> Port<S> for WifiPort<'_> {
     fn is_stopped(&self, ac: Ac) -> bool {
         self.0.is_stopped(ac)
     }
-    // linux: net/mac80211 (4.4) - ath9k's features have neither scatter-gather nor segmentation.
+    // linux: net/mac80211 (4.4) - ath9k's features include neither scatter-gather nor segmentation.
     fn takes_gso(&self) -> bool {
         false
     }
@@ -253,7 +254,7 @@ impl<S: Sink> Port<S> for WifiPort<'_> {
 }
 
 impl Air {
-    /// Idle channels. `sharing` tells by radio which devices send with it.
+    /// Creates idle channels. `sharing` lists the devices of each radio.
     pub(super) fn new(
         channels: Vec<AirChannel>,
         radios: Vec<Radio>,
@@ -275,8 +276,8 @@ impl Air {
         }
     }
 
-    /// Arms the timers of the first beacons of these devices, and has those of these channels looked at that
-    /// others use.
+    /// Arms the first beacon timers of the selected devices, and marks the selected channels with other users
+    /// as dirty.
     pub(super) fn start<S>(
         &mut self,
         core: &mut SimState<S>,
@@ -293,7 +294,7 @@ impl Air {
         }
     }
 
-    /// Takes over the channels of some islands, and who is on them.
+    /// Takes over the channels of some islands, with their devices and radios.
     pub(super) fn take_over(&mut self, other: Self, owned: &Owned<'_>) {
         let Islands { devs, radios, channels, .. } = owned.islands;
         owned.take(&mut self.wlans, other.wlans, devs);
@@ -301,12 +302,12 @@ impl Air {
         owned.take(&mut self.channels, other.channels, channels);
     }
 
-    /// What a device knows of a neighbour, by its number, to be changed.
+    /// Returns a device's state for one of its peers.
     pub(super) fn peer_mut(&mut self, dev: DevId, number: usize) -> &mut Peer {
         &mut self.wlans[dev.index()].dev.tx.peers[number]
     }
 
-    /// A device, for packets to be pushed into.
+    /// Returns the port of a device.
     #[inline(always)]
     pub(super) fn port(&mut self, dev: DevId) -> WifiPort<'_> {
         let (wlan, hardware) = self.open(dev);
@@ -318,13 +319,13 @@ impl Air {
         self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev)
     }
 
-    /// Whether an event has changed who transmits next, or timers.
+    /// Reports whether an event may have changed the next transmission or a timer.
     #[inline(always)]
     pub(super) fn has_changed(&self) -> bool {
         !(self.dirty.channels.is_empty() && self.dirty.devs.is_empty())
     }
 
-    /// After such an event: who transmits next, and timers that changed.
+    /// Replans transmissions and rearms timers after an event.
     #[inline]
     pub(super) fn settle<S: Sink>(&mut self, core: &mut SimState<S>) {
         while let Some(channel) = self.dirty.channels.pop() {
@@ -333,7 +334,7 @@ impl Air {
         while let Some(dev) = self.dirty.devs.pop() {
             let wlan = &mut self.wlans[dev];
             wlan.dirty = false;
-            // A frame that has waited long may become the first of its buffer, and is overdue at once.
+            // A frame that becomes the first of its reorder buffer after a long wait is already overdue.
             let at = match self.radios[wlan.dev.radio.index()].has_returned() {
                 false => wlan.dev.next_timer().map(|t| t.max(core.now)),
                 true => Some(core.now),

@@ -1,9 +1,9 @@
 //! A neighbouring network as a load: its senders contend, defer and collide like others, but their frames
 //! carry no packets.
 //!
-//! All PPDUs have the same duration, and get an ACK after SIFS from a receiver that hears what the senders
-//! hear. A PPDU that overlaps there is retransmitted, seven times at most. So the load is the airtime
-//! demanded, not the airtime used.
+//! All PPDUs have the same duration, and a receiver that hears what the senders hear acknowledges them after
+//! SIFS. A PPDU that overlaps another frame at that receiver is retransmitted, up to seven tries in total.
+//! The load is therefore the demanded airtime, not the used airtime.
 
 use stillair_model::types::{Duration, Instant, RandomStream};
 use stillair_model::wifi::air::medium::{EdcafId, TxOutcome};
@@ -13,50 +13,49 @@ use stillair_model::wifi::timeline::Timeline;
 
 use super::phases::{Phase, Step};
 
-/// The only function of a sender.
+/// The only contention function of a sender.
 const OWN: EdcafId = EdcafId(0);
-/// Tries of a PPDU.
+/// Maximum tries per PPDU.
 // spec: ieee80211-2016 annex C - dot11ShortRetryLimit, 7.
 const TRIES: u8 = 7;
 
-/// What a neighbouring network sends, and when.
+/// Traffic of a neighbouring network.
 #[derive(Debug)]
 pub(in crate::world) struct Load {
-    /// How long each PPDU lasts.
+    /// Duration of each PPDU.
     pub(in crate::world) frame: Duration,
-    /// And its answer.
+    /// Duration of the acknowledgement.
     pub(in crate::world) answer: Duration,
-    /// The share of time that PPDUs and their answers ask for.
+    /// Demanded share of airtime, including acknowledgements.
     pub(in crate::world) share: Timeline<f64>,
-    /// Most PPDUs that wait at each sender.
+    /// Queue limit of each sender, in PPDUs.
     pub(in crate::world) queue: u32,
-    /// Draws when there is a PPDU, and at which sender.
+    /// Draws arrival times and the sender of each PPDU.
     pub(in crate::world) stream: RandomStream,
 }
 
 /// A station of a neighbouring network.
 #[derive(Clone, Copy, Debug)]
 struct Sender {
-    /// PPDUs, the one that is being sent included.
+    /// Queued PPDUs, including the one being sent.
     waiting: u32,
     tries: u8,
-    /// Where its exchange is, if it has one, and when that ends.
+    /// Phase of the current exchange, and its end.
     exchange: Option<(Phase, Instant)>,
 }
 
-/// A neighbouring network.
 #[derive(Debug)]
 pub(in crate::world) struct Neighbour {
     name: String,
     load: Load,
-    /// Number on the channel of its first sender. The others follow, and then the one who answers them.
+    /// Number of its first sender on the channel. The other senders follow, then the receiver.
     first: usize,
     senders: Vec<Sender>,
-    /// When there is another PPDU.
+    /// Arrival of the next PPDU.
     arrival: Instant,
-    /// When its load changes, none if it does not any more.
+    /// Next change of the load; `None` after the last change.
     change: Option<Instant>,
-    /// PPDUs that there were, and what became of them.
+    /// PPDUs offered, and their outcomes.
     offered: u64,
     done: u64,
     given_up: u64,
@@ -64,7 +63,7 @@ pub(in crate::world) struct Neighbour {
 }
 
 impl Neighbour {
-    /// One of so many senders, whose numbers on the channel begin with `first`.
+    /// Creates a network of `senders` stations, numbered from `first` on the channel.
     pub(in crate::world) fn new(name: String, load: Load, first: usize, senders: usize) -> Self {
         let idle = Sender { waiting: 0, tries: 0, exchange: None };
         Self {
@@ -81,18 +80,18 @@ impl Neighbour {
         }
     }
 
-    /// When something happens that no medium plans.
+    /// Returns the time of the next event that no medium plans.
     pub(super) fn next(&self) -> Instant {
         let exchanges = self.senders.iter().filter_map(|s| s.exchange.map(|(_, at)| at));
         exchanges.chain(self.change).chain([self.arrival]).min().unwrap_or(Instant::NEVER)
     }
 
-    /// Whether somebody sends, or is about to answer.
+    /// Reports whether a station is transmitting or about to send its next frame.
     pub(super) fn is_under_way(&self) -> bool {
         self.senders.iter().any(|s| matches!(s.exchange, Some((Phase::On(..) | Phase::Before(_), _))))
     }
 
-    /// Finds out who begins now.
+    /// Finds the stations that start transmitting now.
     pub(super) fn find_starting(&mut self, now: Instant, views: &mut Views) {
         for (sender, number) in self.senders.iter_mut().zip(self.first..) {
             if views.planned(now, number) == Some(now) {
@@ -102,7 +101,7 @@ impl Neighbour {
         }
     }
 
-    /// Frames end, and waits for answers that have not come.
+    /// Ends frames, and response timeouts.
     pub(super) fn end_frames(&mut self, now: Instant, timing: Timing, views: &mut Views) {
         let answerer = self.first + self.senders.len();
         for n in 0..self.senders.len() {
@@ -132,7 +131,7 @@ impl Neighbour {
         }
     }
 
-    /// Frames begin.
+    /// Starts frames.
     pub(super) fn begin_frames(&mut self, now: Instant, views: &mut Views) {
         let answerer = self.first + self.senders.len();
         for (sender, number) in self.senders.iter_mut().zip(self.first..) {
@@ -147,7 +146,7 @@ impl Neighbour {
         }
     }
 
-    /// PPDUs that there are from now on.
+    /// Queues PPDUs that arrive now.
     pub(super) fn arrive(&mut self, now: Instant, views: &mut Views) {
         if self.arrival <= now {
             let n = self.load.stream.below(self.senders.len() as u32) as usize;
@@ -166,7 +165,7 @@ impl Neighbour {
         if changed || self.arrival <= now {
             let share = *self.load.share.now(now);
             self.change = self.load.share.next();
-            // What has no memory need not be before the change.
+            // The arrival process is memoryless, so redrawing after a change of load is exact.
             self.arrival = if share > 0.0 {
                 let asked = (self.load.frame + self.load.answer).nanos() as f64;
                 let mean = Duration::from_nanos((asked / share) as u64);
@@ -192,7 +191,7 @@ impl Neighbour {
         views.release(now, number, now);
     }
 
-    /// Checks that what there was is done, given up, refused or waits.
+    /// Checks that every PPDU offered was sent, given up or refused, or is queued.
     pub(super) fn check(&self) -> Result<(), String> {
         let waiting: u64 = self.senders.iter().map(|s| u64::from(s.waiting)).sum();
         let Self { name, offered, done, given_up, refused, .. } = self;

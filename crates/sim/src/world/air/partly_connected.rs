@@ -1,6 +1,6 @@
-//! Exchanges on a channel with hidden stations: each frame has events at its beginning and its end, at which
-//! the radios that hear it become busy and idle. The number of events of an exchange does not depend on other
-//! radios. An event examines the radios that hear the frame and those with an exchange under way, no others.
+//! Exchanges on a channel with hidden stations. Each frame has events at its start and its end, at which the
+//! radios that hear it become busy and idle. The number of events per exchange does not depend on other
+//! radios. An event examines only radios that hear the frame and radios with an exchange in progress.
 
 use stillair_model::types::{Duration, Instant, Sink};
 use stillair_model::wifi::air::account::AirUse;
@@ -24,27 +24,27 @@ use crate::world::state::SimState;
 /// A channel with hidden stations.
 #[derive(Debug)]
 pub(super) struct PartlyConnected {
-    /// What each radio makes of it.
+    /// View of each radio.
     pub(super) views: Views,
-    /// By number on the channel: the radio.
+    /// Radio of each number on the channel.
     radios: Vec<usize>,
-    /// By number on the channel: the exchange that it has begun.
+    /// Exchange in progress, by number on the channel.
     exchanges: Vec<Option<Exchange>>,
-    /// Who has one, in order.
+    /// Numbers with an exchange in progress, in order.
     under_way: Vec<u16>,
-    /// The same as it was when an event began that goes through all of them.
+    /// Copy of `under_way` for an event that iterates over all exchanges.
     was_under_way: Vec<u16>,
-    /// What the air has been used for since it was booked last.
+    /// Use of the air since it was last accounted.
     pub(super) using: AirUse,
-    /// Who begins now, by number on the channel, and with which queue.
+    /// Radios that start now, by number on the channel, with their queues.
     starting: Vec<(usize, usize)>,
     winners: Vec<EdcafId>,
-    /// What others do on it, if they do.
+    /// Other users of the channel, if any.
     pub(super) foreign: Option<Box<Foreign>>,
 }
 
 impl PartlyConnected {
-    /// An idle channel with these radios.
+    /// Creates an idle channel with these radios.
     pub(super) fn new(views: Views, radios: Vec<usize>, foreign: Foreign) -> Self {
         let exchanges = vec![None; radios.len()];
         let foreign = (!foreign.is_none()).then(|| Box::new(foreign));
@@ -63,7 +63,7 @@ impl PartlyConnected {
         }
     }
 
-    /// A radio has begun an exchange.
+    /// Adds the exchange that a radio has started.
     fn add(&mut self, number: usize, exchange: Exchange) {
         self.exchanges[number] = Some(exchange);
         let number = number as u16;
@@ -72,20 +72,20 @@ impl PartlyConnected {
         }
     }
 
-    /// A radio's exchange is over.
+    /// Removes the exchange of a radio.
     fn remove(&mut self, number: usize) -> Exchange {
         self.under_way.retain(|&n| usize::from(n) != number);
         self.exchanges[number].take().expect("what ends was there")
     }
 
-    /// All exchanges, in the order of their radios' numbers.
+    /// Returns all exchanges, ordered by radio number.
     fn all(&self) -> impl Iterator<Item = (usize, &Exchange)> {
         self.under_way
             .iter()
             .filter_map(|&n| Some((usize::from(n), self.exchanges[usize::from(n)].as_ref()?)))
     }
 
-    /// What the air is used for from now on.
+    /// Returns the current use of the air.
     fn uses(&self) -> AirUse {
         let mut under_way = self.all().map(|(_, exchange)| exchange);
         let on_air = |e: &&Exchange| matches!(e.phase, Phase::On(..));
@@ -106,38 +106,37 @@ impl PartlyConnected {
         }
     }
 
-    /// The exchange that uses the air, by the number of its radio and its queue: the one of which a frame is
-    /// on the air, or the first.
+    /// Returns radio number and queue of the exchange that uses the air: one with a frame on the air, or else
+    /// the first.
     pub(super) fn whose(&self) -> Option<(usize, usize)> {
         let on_air = self.all().find(|(_, e)| matches!(e.phase, Phase::On(..)));
         on_air.or_else(|| self.all().next()).map(|(n, e)| (n, e.queue))
     }
 
-    /// The radio of this number.
     pub(super) fn radio(&self, number: usize) -> usize {
         self.radios[number]
     }
 
-    /// When the PPDU of a radio's exchange began and how long it takes, while it is on the air.
+    /// Returns start and duration of a radio's PPDU while it is on the air.
     pub(super) fn data_of(&self, number: usize) -> Option<(Instant, Duration)> {
         let exchange = self.exchanges[number].as_ref()?;
         matches!(exchange.phase, Phase::On(Step::Data, _)).then_some((exchange.start, exchange.took))
     }
 
-    /// When something happens next.
+    /// Returns the time of the next event.
     fn next(&self) -> Option<Instant> {
         let planned = self.views.next().into_iter();
         let foreign = self.foreign.as_ref().and_then(|foreign| foreign.next());
         planned.chain(self.all().map(|(_, e)| e.at)).chain(foreign).min()
     }
 
-    /// Finds out who begins at `now`. Of several functions of one radio the one of the highest category does;
-    /// the others back off as after a collision, without having sent.
+    /// Finds the radios that start at `now`. Of several functions of one radio, the highest category
+    /// transmits; the others back off as after a collision, without having sent.
     // spec: ieee80211 10.22.2.4 - internal collisions.
     fn find_starting(&mut self, now: Instant, radios: &[Radio]) {
         self.starting.clear();
         let mut from = 0;
-        // Behind our radios are those of neighbours.
+        // Numbers behind the scenario's radios belong to neighbours.
         while let Some(number) = self.views.next_starting(now, from).filter(|&n| n < self.radios.len()) {
             from = number + 1;
             let radio = self.radios[number];
@@ -146,7 +145,7 @@ impl PartlyConnected {
             let queue_of = |f: &EdcafId| {
                 radios[radio].edcafs.iter().position(|own| own == f).expect("a function of the radio")
             };
-            // Beacons come before all categories.
+            // Beacons come before all access categories.
             let rank = |queue: usize| if queue == BEACON_QUEUE { 0 } else { queue + 1 };
             let first = self.winners.iter().map(queue_of).min_by_key(|&q| rank(q)).expect("who starts");
             for f in &self.winners {
@@ -158,7 +157,7 @@ impl PartlyConnected {
         }
     }
 
-    /// What others do on the channel happens by `act`.
+    /// Applies `act` to the other users of the channel, if any.
     fn with_foreign(&mut self, act: impl FnOnce(&mut Foreign, &mut Views)) {
         if let Some(foreign) = &mut self.foreign {
             act(foreign, &mut self.views);
@@ -167,7 +166,7 @@ impl PartlyConnected {
 }
 
 impl Air {
-    /// Arms the timer for what happens next on such a channel.
+    /// Arms the timer for the next event on the channel.
     pub(super) fn plan_partly_connected<S: Sink>(&mut self, core: &mut SimState<S>, index: usize) {
         if S::STEPS {
             self.tell_partly(core, index);
@@ -184,8 +183,8 @@ impl Air {
         self.channels[index].partly_connected.as_mut().expect("such a channel")
     }
 
-    /// Something is due on such a channel: first it is settled who begins, as nobody hears what begins at the
-    /// same time; then frames end, then they begin.
+    /// Handles the events that are due. Starts are determined first, because frames starting at the same
+    /// instant do not hear each other; then frames end, and then frames start.
     pub(super) fn partly_connected_event<A: UpperLayer>(&mut self, above: &mut A, index: usize) {
         if A::Sink::STEPS {
             self.tell_partly(above.core(), index);
@@ -210,7 +209,7 @@ impl Air {
             }
         }
         self.partly_connected(index).with_foreign(|foreign, views| foreign.end_frames(now, timing, views));
-        // Who begins now would have been kept from it by a frame that it hears.
+        // A radio that hears a frame on the air would have deferred.
         let partly = self.partly_connected(index);
         let amid = partly.views.on_air() > 0;
         numbers.clone_from(&partly.under_way);
@@ -239,7 +238,7 @@ impl Air {
         });
     }
 
-    /// A radio begins an exchange with the first PPDU of a queue at `begun`.
+    /// Starts an exchange of a radio with the first PPDU of a queue at `begun`.
     fn begin(
         &mut self,
         index: usize,
@@ -277,7 +276,7 @@ impl Air {
         self.partly_connected(index).add(number, exchange);
     }
 
-    /// A radio has begun an exchange although a frame is on the air.
+    /// Handles a radio that started an exchange while another frame was on the air.
     fn begun_amid(&mut self, index: usize, number: usize, queue: usize) {
         let radio = self.partly_connected(index).radio(number);
         let header = self.radios[radio].first(queue).map(|ppdu| ppdu.header);
@@ -285,7 +284,7 @@ impl Air {
         self.wlans[header.dev.index()].dev.tx.peers[header.peer.index()].begun_amid += 1;
     }
 
-    /// The same radio goes on within its transmit opportunity.
+    /// Continues a radio's TXOP with its next PPDU.
     pub(super) fn resume(&mut self, now: Instant, at: At, begins: Instant, until: Instant) {
         let number = self.radios[at.radio].number;
         self.partly_connected(at.index).views.hold(now, number, begins);
@@ -317,7 +316,7 @@ impl Air {
         exchange.phase = Phase::On(step, partly.views.begin(now, from));
     }
 
-    /// A frame of the exchange of radio `number` is over.
+    /// Handles the end of a frame of radio `number`'s exchange.
     fn frame_ended<A: UpperLayer>(
         &mut self,
         above: &mut A,
@@ -389,8 +388,7 @@ impl Air {
         self.partly_connected(index).exchanges[number] = Some(exchange);
     }
 
-    /// Draws whether an RTS that the first PPDU of an exchange is preceded by, or the CTS, comes through the
-    /// noise at its receiver.
+    /// Draws whether the RTS before an exchange's first PPDU, or its CTS, is received despite noise.
     fn guard_is_heard(&mut self, now: Instant, index: usize, number: usize, at: usize, bytes: u32) -> bool {
         let partly = self.partly_connected(index);
         let (exchange, radio) =
@@ -405,7 +403,7 @@ impl Air {
         comes.unwrap_or_else(|| self.guard_comes(now, dev, peer, rate, bytes))
     }
 
-    /// A PPDU is over: its receiver answers, if it got something.
+    /// Handles the end of a PPDU. The receiver responds if it received any frame.
     fn data_ended<A: UpperLayer>(
         &mut self,
         above: &mut A,
@@ -446,7 +444,8 @@ impl Air {
         self.radios[radio].put_back(exchange.queue, ppdu);
     }
 
-    /// An exchange is over. `heard`: its sender heard the answer, unless noise broke it.
+    /// Concludes an exchange. `heard` is true if the sender heard the response; noise may still have
+    /// destroyed the response.
     fn finish<A: UpperLayer>(&mut self, above: &mut A, index: usize, number: usize, heard: bool) {
         let partly = self.partly_connected(index);
         let exchange = partly.remove(number);

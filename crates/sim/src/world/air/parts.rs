@@ -1,4 +1,4 @@
-//! The parts of an exchange: duration of the PPDU and its purpose, the response, and losses by noise.
+//! Parts of an exchange: airtime and use of the PPDU, the response, and losses by noise.
 
 use stillair_model::types::{DevId, Duration, Instant, PeerId};
 use stillair_model::wifi::air::account::AirUse;
@@ -9,17 +9,17 @@ use stillair_model::wifi::phy::{PhyRate, frame, ppdu_duration};
 
 use super::Air;
 
-/// How long a PPDU's next try takes.
+/// Returns the airtime of a PPDU's next try.
 pub(super) fn airtime(timing: Timing, ppdu: &Ppdu) -> Duration {
     ppdu_duration(ppdu.rate(), ppdu.bytes, timing.band)
 }
 
-/// Whether a PPDU is answered by a Block Ack, not by an ACK.
+/// Returns true if the response to a PPDU is a Block Ack instead of an ACK.
 pub(super) fn asks_for_block_ack(ppdu: &Ppdu) -> bool {
     matches!(ppdu.header.content, Content::Data { aggregate: true } | Content::Bar { .. })
 }
 
-/// What the air is used for while a PPDU is sent.
+/// Returns the use of the air by a PPDU.
 pub(super) const fn use_of(content: Content) -> AirUse {
     match content {
         Content::Data { .. } | Content::Group => AirUse::Data,
@@ -31,7 +31,7 @@ pub(super) const fn use_of(content: Content) -> AirUse {
     }
 }
 
-/// SIFS and the acknowledgement that a PPDU asks for.
+/// Returns the duration of SIFS and the response.
 pub(super) fn response(timing: Timing, ppdu: &Ppdu) -> Duration {
     let rate = control_rate(ppdu.rate());
     match ppdu.header.content {
@@ -42,7 +42,7 @@ pub(super) fn response(timing: Timing, ppdu: &Ppdu) -> Duration {
 }
 
 impl Air {
-    /// Draws what of a PPDU's try comes through the noise, and says who it is for.
+    /// Draws which frames of a PPDU's try survive noise. Also returns its receiver.
     pub(super) fn noise(&mut self, start: Instant, ppdu: &Ppdu) -> (RxOutcome, (DevId, PeerId)) {
         let remote = self.wlans[ppdu.header.dev.index()].dev.tx.peers[ppdu.header.peer.index()].remote;
         if self.wlans[remote.0.index()].dev.deaf {
@@ -53,7 +53,7 @@ impl Air {
         (peer.errors.receive(start, ppdu, &mut wlan.errors), remote)
     }
 
-    /// Draws whether the answer to it does.
+    /// Draws whether the response survives noise.
     pub(super) fn answer_comes(&mut self, start: Instant, ppdu: &Ppdu) -> bool {
         let wlan = &mut self.wlans[ppdu.header.dev.index()];
         let peer = &mut wlan.dev.tx.peers[ppdu.header.peer.index()];
@@ -61,8 +61,8 @@ impl Air {
         peer.errors.answer(start, control_rate(ppdu.rate()), bytes, &mut wlan.errors)
     }
 
-    /// Draws whether an RTS, or the CTS that answers it, comes through the noise between a device and its
-    /// peer. Who is deaf does not answer.
+    /// Draws whether an RTS, or the CTS in response, survives noise between a device and its peer. A sleeping
+    /// or absent peer does not respond.
     pub(super) fn guard_comes(
         &mut self,
         now: Instant,
@@ -75,7 +75,7 @@ impl Air {
         !self.wlans[remote.0.index()].dev.deaf && self.short_comes(now, dev, peer, rate, bytes)
     }
 
-    /// Draws whether a short frame comes through the noise from a device to its peer, or back.
+    /// Draws whether a short frame from a device to its peer, or back, survives noise.
     pub(super) fn short_comes(
         &mut self,
         now: Instant,

@@ -1,4 +1,4 @@
-//! The phase of an exchange that is simulated frame by frame.
+//! Phases of an exchange that is simulated frame by frame.
 
 use stillair_model::types::{Duration, Instant};
 use stillair_model::wifi::air::account::AirUse;
@@ -16,45 +16,44 @@ pub(super) enum Step {
     Answer,
 }
 
-/// Where an exchange is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Phase {
-    /// A gap before a frame.
+    /// Gap before a frame.
     Before(Step),
-    /// A frame is on the air.
+    /// Frame on the air.
     On(Step, FrameId),
-    /// What should have come has not: its sender waits for a while.
+    /// An expected frame was not received; the sender waits for its timeout.
     Failed,
 }
 
-/// An exchange that a radio has begun.
+/// An exchange started by a radio.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exchange {
     pub(super) queue: usize,
-    /// Number on the channel of the radio that it is for; none for a beacon.
+    /// Number on the channel of the receiving radio; `None` for a beacon.
     pub(super) to: Option<usize>,
     pub(super) phase: Phase,
-    /// When that phase ends.
+    /// End of the current phase.
     pub(super) at: Instant,
     pub(super) begun: Instant,
-    /// When the PPDU begins, if all goes well, and how long it takes.
+    /// Start of the PPDU if no frame before it is lost, and its duration.
     pub(super) start: Instant,
     pub(super) took: Duration,
-    /// SIFS and the answer.
+    /// Duration of SIFS and the response.
     pub(super) response: Duration,
     pub(super) protection: Protection,
     pub(super) use_of: AirUse,
-    /// What the receiver got of the PPDU.
+    /// Frames of the PPDU that the receiver got.
     pub(super) got: RxOutcome,
     /// The PPDU was sent.
     pub(super) sent: bool,
-    /// Others destroyed some of it.
+    /// Other transmissions destroyed some of its frames.
     pub(super) disturbed: bool,
     pub(super) txop_until: Option<Instant>,
 }
 
 impl Exchange {
-    /// The end of it all, if all goes well.
+    /// Returns the end of the exchange if no frame is lost.
     pub(super) fn ends(&self) -> Instant {
         self.start + self.took + self.response
     }
@@ -67,7 +66,7 @@ impl Exchange {
         }
     }
 
-    /// What the air is used for by it, gaps between its frames included.
+    /// Returns the use of the air by the exchange, including the gaps between its frames.
     pub(super) const fn uses(&self) -> AirUse {
         match self.phase {
             Phase::On(Step::Data, _) => self.use_of,

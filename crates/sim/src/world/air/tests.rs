@@ -1,5 +1,5 @@
-//! The air alone: packets are pushed into a device, and what is handed up is written down. There are no nodes
-//! and no hosts.
+//! Tests of the air without nodes and hosts: packets are pushed into a device, and packets passed up are
+//! recorded.
 
 use stillair_model::node::interface::Port;
 use stillair_model::types::{Ac, DevId, Duration, IfId, Instant, NewPacket, NoSink, PeerId, Pkt, Seed};
@@ -25,7 +25,7 @@ profile = "linux-6.12"
 interface.wlan0 = { channel = "wifi", role = "station", ap = "ap.wlan0", address = "10.0.0.2", rate = "ht20-mcs7-lgi" }
 "#;
 
-/// Writes down what is handed up: when, at which interface, and how many packets.
+/// Records packets passed up: time, interface and number of packets.
 struct Listener {
     core: SimState<NoSink>,
     heard: Vec<(Instant, IfId, usize)>,
@@ -50,7 +50,7 @@ impl UpperLayer for Listener {
 }
 
 #[test]
-fn what_is_pushed_into_a_device_comes_up_at_the_other() {
+fn pushed_packets_arrive_at_the_other_device() {
     let scenario = scenario::parse(TEXT, "air.toml", &[]).expect("a good scenario");
     let World { core, mut air, .. } = wire(&scenario, Seed { seed: 1, run: 0 }, |_| NoSink).world;
     let mut listener = Listener { core, heard: Vec::new(), woken: 0 };
@@ -77,8 +77,8 @@ fn what_is_pushed_into_a_device_comes_up_at_the_other() {
     assert!(listener.heard.iter().all(|&(_, at, _)| at == station), "{:?}", listener.heard);
     let all: usize = listener.heard.iter().map(|&(.., packets)| packets).sum();
     let (first, last) = (listener.heard[0].0, listener.heard.last().expect("something").0);
-    // Single frames first, then aggregates: 40 frames take some 10 ms at 65 Mbit/s, and the session a few ms
-    // more.
+    // Single frames first, then aggregates: 40 frames take about 10 ms at 65 Mbit/s, and the session setup a
+    // few ms.
     assert_eq!((all, listener.core.packets.live(), air.held(&listener.core.packets)), (40, 0, (0, 0)));
     assert!(last - first < Duration::from_millis(30), "{first:?} to {last:?}");
     assert_eq!(air.close(end), Ok(()));

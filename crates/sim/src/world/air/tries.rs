@@ -1,4 +1,4 @@
-//! Reports each try to the readers of the trace, and its frames to captures.
+//! Reports each try to the trace, and its frames to captures.
 
 use stillair_model::types::{
     AckView, ChannelId, DevId, Duration, FrameView, Instant, PowerView, PpduTry, PpduView, RtsCtsView, Sink,
@@ -14,21 +14,21 @@ use super::Air;
 use super::parts::{asks_for_block_ack, response};
 use crate::world::state::SimState;
 
-/// How a try ended, for the trace.
+/// Outcome of a try, for the trace.
 #[derive(Clone, Copy)]
 pub(super) struct TryOutcome {
-    /// The device it was for, if for one alone.
+    /// Receiving device; `None` for group-addressed frames.
     pub(super) to: Option<DevId>,
     pub(super) collided: bool,
-    /// The PPDU was sent, not only the RTS before it.
+    /// The PPDU was sent, not just the RTS before it.
     pub(super) sent: bool,
     pub(super) acknowledged: bool,
     pub(super) protection: Protection,
 }
 
 impl Air {
-    /// Tells the readers of the trace how a try ended, before the receiver takes packets out of it. Of a PPDU
-    /// that was not sent only a capture sees anything: its RTS.
+    /// Reports the outcome of a try, before the receiver takes packets from the PPDU. If the PPDU was not
+    /// sent, only captures get a report, of the RTS.
     #[expect(clippy::too_many_arguments, reason = "all that there is to say of a try")]
     pub(super) fn report<S: Sink>(
         &mut self,
@@ -52,7 +52,7 @@ impl Air {
         }
     }
 
-    /// Puts together what a capture needs of a try.
+    /// Captures the frames of a try.
     fn show<S: Sink>(
         &mut self,
         core: &mut SimState<S>,
@@ -72,7 +72,7 @@ impl Air {
             heard: fate.acknowledged,
         };
         ppdu.view(&got.whole, &mut self.mpdus);
-        // A beacon has no receiver: it is whole unless it met another frame.
+        // A beacon has no receiver and counts as received unless it collided.
         let whole = got.whole.any() || (fate.to.is_none() && !fate.collided);
         let sender = &self.wlans[ppdu.header.dev.index()].dev;
         let tim = sender.tim().filter(|_| ppdu.header.content == Content::Beacon);
@@ -101,7 +101,7 @@ impl Air {
     }
 }
 
-/// The frames before a PPDU that starts at `start`, as a capture sees them.
+/// Returns the frames captured before a PPDU that starts at `start`.
 fn guard(timing: Timing, start: Instant, protection: Protection, sent: bool) -> Option<RtsCtsView> {
     let (rate, rts) = match protection {
         Protection::None => return None,
@@ -113,7 +113,7 @@ fn guard(timing: Timing, start: Instant, protection: Protection, sent: bool) -> 
     Some(RtsCtsView { rate: rate.code(), cts, rts: rts.then_some(first), answered: !rts || sent })
 }
 
-/// A try as every reader of the trace sees it.
+/// Returns a try as seen by all trace sinks.
 #[inline]
 fn tried(
     index: usize,

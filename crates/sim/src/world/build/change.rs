@@ -7,8 +7,8 @@ use super::{Plan, Role};
 use crate::scenario::{Change, InterfaceRef, Scenario};
 
 impl<S: Sink> World<S> {
-    /// Changes the given parts of the network from `from`, their previous state, to `to`. In all other
-    /// respects `to` equals the scenario that the world was built from.
+    /// Changes the given parts of the network from their state in `from` to that in `to`. Both must equal the
+    /// scenario that the world was built from in all other respects.
     pub fn change(&mut self, from: &Scenario, to: &Scenario, changes: &[Change], seed: Seed) {
         for change in changes {
             match *change {
@@ -20,7 +20,7 @@ impl<S: Sink> World<S> {
                 Change::Path(station) => self.path(from, to, station, seed),
                 Change::Qdisc(at) => {
                     let (plan, before) = (Plan::new(to), Plan::new(from));
-                    // Chance of its own for each that there is.
+                    // Each qdisc gets its own random stream.
                     let name = format!("{}.qdisc at {} ns", plan.name(at), self.core.now.nanos());
                     let configs = [&before, &plan].map(|plan| &plan.interface(at).qdisc.config);
                     self.network.change_qdisc(&mut self.core, plan.id(at), configs, &mut seed.stream(&name));
@@ -30,8 +30,8 @@ impl<S: Sink> World<S> {
         self.settle();
     }
 
-    /// Both ends of the path of a station: rate control begins anew if it is another, and stays as it is if
-    /// only losses are.
+    /// Changes both ends of a station's path. Rate control restarts if it changes, and keeps its state if
+    /// only losses change.
     fn path(&mut self, from: &Scenario, to: &Scenario, station: InterfaceRef, seed: Seed) {
         let (before, after) = (Plan::new(from), Plan::new(to));
         let Role::Station(new) = &after.wifi_of(station).role else { return };

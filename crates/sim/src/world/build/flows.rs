@@ -25,20 +25,20 @@ use crate::scenario::{
     self, Attachment, CongestionControl, FlowKind, InterfaceRef, Mtus, QuicFlow, QuicLoad, SocketMemory, Ways,
 };
 
-/// What is at the ends of the flows, in their order.
+/// Ends of all flows, in flow order.
 #[derive(Default)]
 pub(super) struct Ends {
     pub(super) apps: Vec<App>,
-    /// By application: the clock of its timers; empty where those of all hosts are exact.
+    /// Clock of each application's timers. Empty if the timers of all hosts are exact.
     pub(super) clocks: Vec<AppClock>,
     pub(super) sockets: Vec<Socket>,
-    /// By socket: the machine of one that speaks TCP.
+    /// TCP state machine of each TCP socket.
     pub(super) tcps: Vec<Option<Box<Tcp>>>,
     pub(super) records: Vec<FlowRecord>,
 }
 
 impl Ends {
-    /// The socket of an end that belongs to the application which is made next.
+    /// Opens a socket for the application that is created next.
     fn open(&mut self, node: usize, protocol: SocketProtocol, tcp: Option<Box<Tcp>>) -> SockId {
         let sock = SockId::from_index(self.sockets.len());
         let (app, node) = (self.apps.len() as u32, NodeId::from_index(node));
@@ -54,29 +54,29 @@ struct One<'a> {
     id: FlowId,
     /// Sender and receiver.
     sides: [Side; 2],
-    /// What its random streams are called after.
+    /// Name prefix of its random streams.
     name: String,
     seed: Seed,
     endpoint: Endpoint,
     start: Instant,
     stop: Instant,
-    /// Most bytes of a TCP segment without options.
+    /// Maximum payload of a TCP segment without options, in bytes.
     segment: u16,
 }
 
-/// An end of a flow to one of its receivers.
+/// One end of a flow to one receiver.
 #[derive(Clone, Copy)]
 struct Side {
-    /// Whose address it has.
+    /// Interface with the local address.
     at: InterfaceRef,
-    /// Through which its packets leave.
+    /// Output interface of its packets.
     leaves: InterfaceRef,
-    /// What its packets carry.
+    /// Addresses and flow of its packets.
     endpoint: Endpoint,
 }
 
 impl Plan<'_> {
-    /// Applications, sockets and records of the flows.
+    /// Creates the applications, sockets and records of all flows.
     pub(super) fn apps(&self, seed: Seed, measured: &Range<Instant>, tables: &Tables) -> Ends {
         let (mut ends, ways, mtus) = (Ends::default(), Ways::new(self.scenario), Mtus::new(self.scenario));
         for flow in &self.scenario.flows {
@@ -88,7 +88,7 @@ impl Plan<'_> {
                 one.segment = mtus.segment(from, at, flow.ip);
                 if flow.multicast {
                     one.endpoint.dst = self.group_addr().of(flow.ip);
-                    // One source sends for all.
+                    // A multicast flow has a single source.
                     if n > 0 {
                         one.stop = Instant::ZERO;
                     }
@@ -115,13 +115,13 @@ impl Plan<'_> {
         ends
     }
 
-    /// The clock of an application, that of the host which begins; none where all hosts have exact timers.
+    /// Returns the clock of an application on the host that starts it. `None` if all hosts have exact timers.
     fn clock(&self, one: &One<'_>) -> Option<AppClock> {
         let exact = |n: &scenario::Node| n.jitter.timer_slack == Spread::None && n.jitter.drift_ppm == 0;
         if self.scenario.nodes.iter().all(exact) {
             return None;
         }
-        // Who asks over QUIC is the receiver of the data.
+        // The client of a QUIC request receives the data.
         let asks = matches!(&one.flow.kind, FlowKind::Quic(spec)
             if !matches!(spec.load, QuicLoad::Transfer { request: None, .. }));
         let node = &self.scenario.nodes[one.sides[usize::from(asks)].at.node];
@@ -129,14 +129,14 @@ impl Plan<'_> {
         Some(AppClock::new(&node.jitter, host, one.seed.stream(&format!("{}.slack", one.name))))
     }
 
-    /// The interface through which packets of an end with the address of `at` leave.
+    /// Returns the output interface for packets with the local address of `at`.
     fn leaves(&self, at: InterfaceRef, Endpoint { src, dst, .. }: Endpoint, tables: &Tables) -> InterfaceRef {
         let out = tables.leaves(NodeId::from_index(at.node), src, dst);
         let interface = |out: IfId| out.index() - self.first_interface[at.node];
         InterfaceRef { interface: out.map_or(at.interface, interface), ..at }
     }
 
-    /// A flow from an interface to another.
+    /// Builds a flow between two interfaces.
     fn one<'a>(
         &self,
         flow: &'a scenario::Flow,
@@ -146,7 +146,7 @@ impl Plan<'_> {
         seed: Seed,
         tables: &Tables,
     ) -> One<'a> {
-        // The five-tuple of a flow over IPv6 is another, and so is its hash.
+        // IPv6 flows have a different 5-tuple and therefore a different hash.
         let hash = if flow.ip == Ip::V6 { "hash6" } else { "hash" };
         let endpoint = Endpoint {
             flow: id,
@@ -167,7 +167,7 @@ impl Plan<'_> {
         One { flow, id, sides, name, seed, endpoint, start, stop, segment: 0 }
     }
 
-    /// What is at the ends of a flow to the receiver `n` of its own.
+    /// Creates the application of a flow to its receiver `n`.
     fn app(&self, one: &One<'_>, n: usize, measured: &Range<Instant>, ends: &mut Ends) -> AppKind {
         let &One { endpoint, start, stop, .. } = one;
         match &one.flow.kind {
@@ -233,7 +233,7 @@ impl Plan<'_> {
         }
     }
 
-    /// A transfer over TCP: who sends, and who listens.
+    /// Creates a TCP transfer: its sender and its listener.
     fn bulk(
         &self,
         one: &One<'_>,
@@ -256,7 +256,7 @@ impl Plan<'_> {
         AppKind::Bulk(BulkFlow { bulk: Bulk::new(params), flow: one.id, sender, receiver, waits: false })
     }
 
-    /// A client that loads a page over connections which it opens itself.
+    /// Creates a web client, which opens its connections itself.
     fn web(&self, one: &One<'_>, web: Web) -> AppKind {
         AppKind::Web(Box::new(WebFlow {
             web,
@@ -269,8 +269,8 @@ impl Plan<'_> {
         }))
     }
 
-    /// A client that tests responsiveness over connections which it opens itself.
-    // goresponsiveness, curl, Apple's URLSession: TCP_NODELAY is set, so that a request does not wait for an
+    /// Creates a responsiveness test, which opens its connections itself.
+    // goresponsiveness, curl and Apple's URLSession set TCP_NODELAY, so a request does not wait for an
     // acknowledgement.
     fn responsiveness(&self, one: &One<'_>, test: Responsiveness) -> AppKind {
         let mut ends = self.connection_ends(one);
@@ -288,7 +288,7 @@ impl Plan<'_> {
         }))
     }
 
-    /// What the ends of connections are made of that an application opens itself.
+    /// Returns the ends of connections that an application opens itself.
     fn connection_ends(&self, one: &One<'_>) -> [ConnectionEnd; 2] {
         one.sides.map(|Side { at, leaves, endpoint }| ConnectionEnd {
             config: self.tcp(leaves, one.segment),
@@ -298,9 +298,9 @@ impl Plan<'_> {
         })
     }
 
-    /// A transfer or a page over QUIC.
+    /// Creates a transfer or a page load over QUIC.
     fn quic(&self, one: &One<'_>, spec: &QuicFlow, ends: &mut Ends) -> AppKind {
-        // Whose request it is: the client is the sender, unless the receiver asks for what it is sent.
+        // The sender is the client, unless the receiver requests the data.
         let (job, client) = match &spec.load {
             &QuicLoad::Transfer { bytes, streams, request } => {
                 (Job::Transfer { bytes, streams, request }, usize::from(request.is_some()))
@@ -337,13 +337,13 @@ impl Plan<'_> {
         AppKind::Quic(Box::new(QuicApp { flow: one.id, stacks, ends: both, load, connection: 0 }))
     }
 
-    /// A congestion control as the kernel of an interface has it.
+    /// Creates a congestion control as implemented by the kernel of an interface's node.
     fn controller(&self, at: InterfaceRef, control: &CongestionControl) -> Cc {
         control.make(&self.scenario.nodes[at.node].profile.cc)
     }
 
-    /// Most sockets that applications can open while they run: for loads of pages, one after the other and no
-    /// closer than their interval, and for tests of responsiveness.
+    /// Returns the maximum number of sockets that applications may open during the run, for page loads (at
+    /// most one per interval) and responsiveness tests.
     pub(super) fn opened(&self) -> usize {
         let sum = |of: fn(&scenario::Flow, Duration) -> u64| -> u64 {
             self.scenario.flows.iter().map(|flow| of(flow, self.scenario.duration)).sum()
@@ -351,10 +351,10 @@ impl Plan<'_> {
         sum(scenario::Flow::loads) as usize * WebFlow::SOCKETS + sum(scenario::Flow::connections) as usize * 2
     }
 
-    /// What a socket is given by its kernel, and by the device of the interface through which its packets
-    /// leave.
-    // linux: net/core/sock.c sk_setup_caps (4.4) - from the route's device, whatever address the socket is
-    // bound to.
+    /// Returns the TCP configuration of a socket, which depends on its kernel and on the device of its output
+    /// interface.
+    // linux: net/core/sock.c sk_setup_caps (4.4) - takes the features of the route's device, whatever address
+    // the socket is bound to.
     fn tcp(&self, at: InterfaceRef, advmss: u16) -> TcpConfig {
         let profile = &self.scenario.nodes[at.node].profile;
         let interface = self.interface(at);
@@ -362,9 +362,9 @@ impl Plan<'_> {
             TcpConfig { tso: interface.tso, fq: interface.qdisc.config.paces(), advmss, ..profile.tcp };
         let (wifi, linear) =
             (matches!(interface.medium, Attachment::Wifi(_)), SocketMemory::linear(config.max_header));
-        // linux: drivers/net/wireless/ath/ath9k/init.c (4.4) - neither scatter-gather nor segmentation:
-        // before 4.17 sockets heed that, since then what is below them does. A device that is said to have
-        // segmentation has both.
+        // linux: drivers/net/wireless/ath/ath9k/init.c (4.4) - no scatter-gather or segmentation. Sockets
+        // respect that before 4.17; since then, lower layers do. A device configured with segmentation has
+        // both.
         config.scatter_gather = !wifi || profile.memory.gso_always || interface.tso;
         if config.scatter_gather {
             config.truesize_segment = profile.memory.paged(config.max_header);

@@ -13,8 +13,8 @@ use super::medium::medium;
 use super::paths::timeline;
 use crate::scenario::{Channel, Interferer, NeighbourLoad, SourceLevel, SwitchPattern};
 
-/// What others do on a channel; their radios get their media behind those of the nodes, of which `places` has
-/// where they stand.
+/// Builds the other users of a channel. Their radios get media behind those of the nodes; `places` holds the
+/// positions of the nodes.
 pub(super) fn foreign(
     channel: &Channel,
     places: &[Option<[u64; 2]>],
@@ -27,8 +27,8 @@ pub(super) fn foreign(
         let place = places.get(radio);
         match channel.interference[source].level {
             SourceLevel::Everywhere(level) => Some(level),
-            // deviation: nobody says where a neighbour's stations stand - what has a place is not heard
-            // there.
+            // deviation: a neighbour's stations have no position, so they do not hear a source with a
+            // position.
             SourceLevel::At(from, sent) => {
                 let to = place.copied().flatten()?;
                 let loss = PathLoss { tx_power: sent, ..channel.path_loss };
@@ -57,7 +57,7 @@ fn source(given: &Interferer, seed: Seed) -> Source {
     Source::new(pattern, Instant::ZERO + given.start, stop)
 }
 
-/// A neighbour, whose senders and the one who answers them are the next radios.
+/// Builds a neighbour. Its senders and its receiver are the next radios.
 fn neighbour(channel: &Channel, given: &NeighbourLoad, media: &mut Vec<Medium>, seed: Seed) -> Neighbour {
     let (first, senders) = (media.len(), usize::from(given.senders));
     let name = format!("neighbour.{}", given.name);
@@ -69,7 +69,7 @@ fn neighbour(channel: &Channel, given: &NeighbourLoad, media: &mut Vec<Medium>, 
     media.push(medium(channel));
     let load = Load {
         frame: given.frame,
-        // deviation: answered at 24 Mbit/s, the highest basic rate, whatever the frame's own.
+        // deviation: acknowledged at 24 Mbit/s, the highest basic rate, at any data rate.
         answer: channel.timing().ack_duration(PhyRate::Ofdm(OfdmRate::M24)),
         share: shares(&given.load.steps),
         queue: given.queue,

@@ -1,5 +1,4 @@
-//! Multicast groups: flows that send to a group, the way of their packets to the access point, and the
-//! members.
+//! Multicast groups: flows to a group, the path of their packets to the access point, and the members.
 
 use stillair_model::node::routes::{Route, Routes};
 use stillair_model::types::{Addr, DevId, FlowId, PeerId};
@@ -9,18 +8,19 @@ use super::{Plan, Tables};
 use crate::scenario::{InterfaceRef, Role, Ways};
 
 impl Plan<'_> {
-    /// The address of all groups: no interface has it, and what none has is not there.
+    /// Returns the address shared by all groups, which no interface has.
     pub(super) fn group_addr(&self) -> Addr {
         Addr::from_index(self.all().count() + 1)
     }
 
-    /// What stands for all stations of an access point among its device's peers, where it sends to a group.
+    /// Returns the peer that represents all stations of an access point, if the access point sends
+    /// group-addressed frames.
     pub(super) fn group_peer(&self, ap: InterfaceRef) -> Option<PeerId> {
         let sends = self.scenario.flows.iter().any(|flow| flow.multicast && self.group_ap(flow) == Some(ap));
         sends.then(|| PeerId::from_index(self.peers[self.dev(ap).index()].len()))
     }
 
-    /// The access point through which a flow reaches its group.
+    /// Returns the access point through which a flow reaches its group.
     fn group_ap(&self, flow: &crate::scenario::Flow) -> Option<InterfaceRef> {
         let ways = Ways::new(self.scenario);
         let [_, at] = ways.ends(flow.from, *flow.to.first()?);
@@ -30,9 +30,9 @@ impl Plan<'_> {
         }
     }
 
-    /// Routes to groups, and their members by device. Packets take the way to a station until its access
-    /// point has them.
-    // deviation: all groups have one address, and so one access point may have them.
+    /// Adds routes to groups, and returns the members by device. Packets follow the path to a station until
+    /// they reach its access point.
+    // deviation: all groups share one address, so only one access point may serve groups.
     pub(super) fn groups(&self, tables: &mut Tables) -> Vec<(DevId, Member)> {
         let (mut members, ways, mut next) = (Vec::new(), Ways::new(self.scenario), 0);
         for flow in &self.scenario.flows {
@@ -60,7 +60,7 @@ impl Plan<'_> {
     }
 }
 
-/// Adds a route, to one of those for all addresses too.
+/// Adds a route, also to tables with one route for all addresses.
 fn set(routes: &mut Routes, addr: Addr, route: Option<Route>, addresses: usize) {
     let Some(route) = route else { return };
     if routes.get(addr) == Some(route) {

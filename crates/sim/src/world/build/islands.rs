@@ -1,4 +1,4 @@
-//! Finds the islands of a scenario: parts that exchange no packets and hear no frames of each other.
+//! Finds the islands of a scenario: parts that exchange no packets and hear none of each other's frames.
 
 use stillair_model::node::wake::Wake;
 use stillair_model::types::NodeId;
@@ -7,7 +7,7 @@ use super::super::owned::Islands;
 use super::Plan;
 use crate::scenario::{InterfaceRef, Node, Scenario, Ways};
 
-/// Interfaces that belong together, each led to the first of them.
+/// Disjoint sets of interfaces, represented by their first interface.
 struct Sets(Vec<usize>);
 
 impl Sets {
@@ -36,16 +36,17 @@ impl Sets {
     }
 }
 
-/// Whether what a host does at one interface has no effect on what it does at another: nothing passes through
-/// it, and its processes run at the end of the softirq that wakes them, so that none waits for another.
+/// Returns true if a host's interfaces are independent: the host does not forward, and its processes run at
+/// the end of the softirq that wakes them, so no process waits for another.
 fn is_many(node: &Node) -> bool {
     !node.forward && !node.host.is_external() && node.wake == Wake::Softirq
 }
 
-/// The islands of a scenario. `None` if the scenario is connected, has external hosts, or has multicast flows.
+/// Returns the islands of a scenario. `None` if the scenario is connected, or has external hosts or multicast
+/// flows.
 ///
-/// Interfaces are on the same island if they are at both ends of a link, on one channel, at a node that
-/// forwards, or at both ends of a flow. A host that does not forward may be on many islands, such as a server
+/// Interfaces are on the same island if they are at both ends of a link, on one channel, on a forwarding
+/// node, or at both ends of a flow. A host that does not forward may be on many islands, such as a server
 /// behind many access points.
 pub fn islands(scenario: &Scenario) -> Option<Islands> {
     let alone = scenario.nodes.iter().any(|node| node.host.is_external())
@@ -83,7 +84,7 @@ pub fn islands(scenario: &Scenario) -> Option<Islands> {
     if sets.is_one() {
         return None;
     }
-    // Numbered in the order of their first interfaces.
+    // Islands are numbered in the order of their first interfaces.
     let mut numbers = vec![u16::MAX; plan.devs.len()];
     let mut count = 0;
     let mut interfaces = Vec::with_capacity(plan.devs.len());
@@ -100,7 +101,7 @@ pub fn islands(scenario: &Scenario) -> Option<Islands> {
     let mut radios = vec![0; plan.radios.len()];
     plan.radios.iter().zip(&devs).for_each(|(radio, &island)| radios[radio.index()] = island);
     radios.truncate(plan.radios.iter().map(|radio| radio.index() + 1).max().unwrap_or(0));
-    // A channel that nobody is on is anywhere.
+    // An unused channel may be on any island.
     let channels = on.into_iter().map(|first| first.map_or(0, |n| interfaces[n])).collect();
     let links = scenario.links.iter().flat_map(|link| [of(link.ends[0]); 2]);
     let shaped: Vec<u16> = scenario.shaped().map(of).collect();

@@ -1,10 +1,10 @@
-//! A channel's medium.
+//! Medium of a channel.
 
 use stillair_model::wifi::air::medium::Medium;
 
 use crate::scenario::Channel;
 
-/// A channel's medium, on which nobody contends yet.
+/// Creates a channel's medium, without contending functions.
 pub(super) fn medium(channel: &Channel) -> Medium {
     let timing = channel.timing();
     let medium = Medium::new(timing.sifs, timing.slot);

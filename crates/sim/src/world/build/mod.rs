@@ -1,4 +1,4 @@
-//! Builds a world from a scenario: numbers for names, devices for interfaces, routes for addresses.
+//! Builds a world from a scenario: assigns numbers to names, devices to interfaces, and routes to addresses.
 
 use core::ops::Range;
 
@@ -35,41 +35,41 @@ use flows::Ends;
 pub use islands::islands;
 use routing::{Edge, Graph, Tables};
 
-/// Positions of interfaces, devices and stations, as the world numbers them.
+/// Numbers of interfaces, devices and stations in the world.
 struct Plan<'a> {
     scenario: &'a Scenario,
     /// First interface of each node.
     first_interface: Vec<usize>,
-    /// By interface: its Wi-Fi device, if it has one.
+    /// Wi-Fi device of each interface, if any.
     devs: Vec<Option<DevId>>,
-    /// By device: the interface.
+    /// Interface of each device.
     interfaces_of_devs: Vec<InterfaceRef>,
-    /// By device: its peers' interfaces, in the order of their numbers.
+    /// Interfaces of each device's peers, in peer order.
     peers: Vec<Vec<InterfaceRef>>,
-    /// By device: for a station its number among its access point's peers.
+    /// Number of each station's device among its access point's peers.
     numbers: Vec<PeerId>,
-    /// By device: its radio.
+    /// Radio of each device.
     radios: Vec<RadioId>,
-    /// Stations' interfaces, in the order of the scenario.
+    /// Interfaces of stations, in scenario order.
     stations: Vec<InterfaceRef>,
-    /// By device: its place among the stations, if it is one.
+    /// Station index of each device, if it is a station.
     station_of_dev: Vec<Option<usize>>,
     places: Vec<String>,
 }
 
-/// A world that is ready to run.
+/// A world ready to run.
 #[derive(Debug)]
 pub struct Wired<S> {
     /// The world.
     pub world: World<S>,
-    /// Names of the stations, in the recorder's order.
+    /// Names of the stations, in recorder order.
     pub stations: Vec<String>,
     /// Names of the places where packets are dropped.
     pub places: Vec<String>,
 }
 
-/// Builds the world of one run of a scenario. `sink` turns the recorder into the reader of the trace: the
-/// recorder itself, or a reader that passes events on to the recorder.
+/// Builds the world of one run of a scenario. `sink` wraps the recorder in the trace sink of the world: the
+/// recorder itself, or a sink that passes events on to the recorder.
 pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder) -> S) -> Wired<S> {
     let mut wired = wire_idle(scenario, seed, sink);
     let World { core, hosts, network, air, .. } = &mut wired.world;
@@ -78,14 +78,14 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
     wired
 }
 
-/// Builds the world in the same way, but nothing starts before [`World::start_island`] is called.
+/// Builds a world like [`wire`], in which nothing starts before [`World::start_island`] is called.
 pub fn wire_idle<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder) -> S) -> Wired<S> {
     let mut plan = Plan::new(scenario);
     let (channels, radios, wlans) = plan.wifi(seed);
     let mut tables = plan.graph().tables();
     let members = plan.groups(&mut tables);
     let until = match scenario.cool_down {
-        // What happens at the very end is measured too.
+        // Without a cool-down, events at the very end count as well.
         Duration::ZERO => Instant::from_nanos(u64::MAX),
         cool_down => Instant::ZERO + (scenario.duration - cool_down),
     };
@@ -101,7 +101,7 @@ pub fn wire_idle<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Rec
     let external = plan.external(flows.len(), &measured);
     let mut recorder = Recorder::new(measured, flows, plan.stations.len(), links);
     recorder.hosts = HostRecords::new(external.0);
-    // Connections of pages are opened as the run goes, and their timers stand behind all others.
+    // Sockets of web pages are opened during the run; their timers come last.
     let n_sockets = sockets.len() + plan.opened();
     let slots = Slots::new(SlotCounts {
         channels: channels.len(),
@@ -125,7 +125,8 @@ pub fn wire_idle<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Rec
     Wired { world, stations, places: plan.places }
 }
 
-/// Gives a timer to each transmit queue: its discipline holds packets back, or one that takes its place may.
+/// Assigns a watchdog timer to each transmit queue whose qdisc delays packets or may be replaced by one that
+/// does.
 fn watchdogs(mut interfaces: Vec<NetInterface>) -> (Vec<NetInterface>, Vec<(IfId, Ac)>) {
     let mut all = Vec::new();
     for (n, interface) in interfaces.iter_mut().enumerate() {
@@ -137,7 +138,7 @@ fn watchdogs(mut interfaces: Vec<NetInterface>) -> (Vec<NetInterface>, Vec<(IfId
     (interfaces, all)
 }
 
-/// The numbers that [`wire`] gives to the interfaces, devices and wires of a scenario.
+/// Returns the numbers that [`wire`] assigns to the interfaces, devices and wires of a scenario.
 pub fn layout(scenario: &Scenario) -> WorldLayout {
     let plan = Plan::new(scenario);
     let interface = |at: InterfaceRef| InterfaceLayout {
@@ -196,7 +197,7 @@ impl<'a> Plan<'a> {
         plan
     }
 
-    /// A radio for each device that does not name another's.
+    /// Assigns a radio to each device that does not share another interface's radio.
     fn number_radios(&self) -> Vec<RadioId> {
         let of = |dev: usize| self.wifi_of(self.interfaces_of_devs[dev]).radio;
         let all = 0..self.interfaces_of_devs.len();
@@ -214,7 +215,7 @@ impl<'a> Plan<'a> {
         radios
     }
 
-    /// Who exchanges frames with whom, and under which number an access point knows each station.
+    /// Determines the peers of each device, and each station's number at its access point.
     fn number_peers(&self) -> (Vec<Vec<InterfaceRef>>, Vec<PeerId>) {
         let mut peers = vec![Vec::new(); self.interfaces_of_devs.len()];
         let mut numbers = vec![PeerId(0); peers.len()];
@@ -229,7 +230,7 @@ impl<'a> Plan<'a> {
         (peers, numbers)
     }
 
-    /// By radio: the devices that send with it.
+    /// Returns the devices of each radio.
     fn sharing(&self, radios: usize) -> Vec<Vec<DevId>> {
         let mut sharing = vec![Vec::new(); radios];
         for (dev, radio) in self.radios.iter().enumerate() {
@@ -257,7 +258,7 @@ impl<'a> Plan<'a> {
         self.devs[self.id(at).index()].expect("only called for Wi-Fi interfaces")
     }
 
-    /// `node.interface`, as places and streams are named.
+    /// Returns `node.interface`, the name used for places and random streams.
     fn name(&self, at: InterfaceRef) -> String {
         format!("{}.{}", self.scenario.nodes[at.node].name, self.interface(at).name)
     }
@@ -274,7 +275,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// The station's side of the path between a device and one of its peers.
+    /// Returns the station's side of the path between a device and one of its peers.
     fn path(&self, at: InterfaceRef, peer: InterfaceRef) -> (InterfaceRef, &scenario::Station) {
         for i in [at, peer] {
             if let Role::Station(station) = &self.wifi_of(i).role {
@@ -290,7 +291,7 @@ impl<'a> Plan<'a> {
             let i = self.interface(at);
             let (device, layout) = match &i.medium {
                 Attachment::Wired { link } => {
-                    // A link's two directions are wires 2n and 2n + 1, in the order of its ends.
+                    // The two directions of a link are wires 2n and 2n + 1, in the order of its ends.
                     let end = usize::from(self.scenario.links[*link].ends[0] != at);
                     (NetDevice::Wire(WireId::from_index(2 * link + end)), QueueLayout::OneQueue)
                 }
@@ -307,7 +308,7 @@ impl<'a> Plan<'a> {
             let rx_buffer = i.rx_buffer.unwrap_or(0);
             let external = self.scenario.nodes[at.node].host.is_external();
             let rx_handler = if external { RxHandler::External } else { RxHandler::Host };
-            // Bytes are merged where they leave, by their driver.
+            // Packets with bytes are merged by the driver, after they leave the model.
             let gro = i.gro && !external;
             let behind_ifb = i.ingress.is_some();
             let (tso, timer, watchdog) = (i.tso, 0, None);
@@ -331,9 +332,9 @@ impl<'a> Plan<'a> {
         interfaces
     }
 
-    /// The ifbs of shapers, behind all interfaces of the scenario: what comes in is merged before, and passes
-    /// whole.
-    // linux: drivers/net/ifb.c IFB_FEATURES (6.1) - packets of several segments are not split.
+    /// Builds the ifbs of shapers, numbered behind all interfaces of the scenario. Received packets are
+    /// merged before an ifb and pass it unsplit.
+    // linux: drivers/net/ifb.c IFB_FEATURES (6.1) - does not segment packets.
     fn ifbs(&mut self, interfaces: &[NetInterface], seed: Seed) -> Vec<NetInterface> {
         let names = self.scenario.interface_names().split_off(interfaces.len());
         let shaped: Vec<InterfaceRef> = self.scenario.shaped().collect();
@@ -363,13 +364,13 @@ impl<'a> Plan<'a> {
         shaped.into_iter().enumerate().zip(names).map(ifb).collect()
     }
 
-    /// Where packets come in that a link leads to an interface: at its ifb, if it has one.
+    /// Returns the interface that receives packets arriving at `at` over a link: its ifb, if it has one.
     fn comes_in(&self, at: InterfaceRef) -> IfId {
         let ifb = self.scenario.shaped().position(|shaped| shaped == at);
         ifb.map_or(self.id(at), |n| IfId::from_index(self.devs.len() + n))
     }
 
-    /// The external hosts in the order of the scenario, behind so many flows.
+    /// Builds the external hosts in scenario order. Their flows are numbered behind the first `flows`.
     fn external(&self, flows: usize, measured: &Range<Instant>) -> (HostFlows, External) {
         let mut hosts = 0;
         let number = |node: &scenario::Node| {
@@ -385,7 +386,7 @@ impl<'a> Plan<'a> {
         (flows, External::new(flows, numbers, nodes, uplink, measured.clone()))
     }
 
-    /// The interface through which packets leave that are for no interface's address.
+    /// Returns the interface for packets to unknown addresses.
     fn uplink(&self) -> Option<InterfaceRef> {
         self.all().find(|&at| self.interface(at).default_route)
     }
@@ -396,7 +397,7 @@ impl<'a> Plan<'a> {
         let one = |params: WireParams, [from, to]: [InterfaceRef; 2], modem: Option<PlaceId>| {
             let wire = Wire::new(params, self.id(from), self.comes_in(to));
             let wire = if let Some(place) = modem { wire.with_place(place) } else { wire };
-            // Virtual devices have no interrupts: their packets are passed on by the softirq that sends them.
+            // Virtual devices have no interrupts: the sender's softirq passes packets on.
             match self.softirq(to, seed).filter(|_| params != WireParams::Veth) {
                 Some(softirq) => wire.with_softirq(softirq),
                 None => wire,
@@ -407,13 +408,13 @@ impl<'a> Plan<'a> {
             [one(there, [a, b], from_a), one(back, [b, a], from_b)]
         };
         let mut all: Vec<Wire> = self.scenario.links.iter().zip(lines).flat_map(both).collect();
-        // What an ifb lets go of comes in at its interface.
+        // Packets released by an ifb arrive at its interface.
         let ifb = |at: InterfaceRef| Wire::new(WireParams::Veth, self.comes_in(at), self.id(at));
         all.extend(self.scenario.shaped().map(ifb));
         all
     }
 
-    /// Where the two ends of an access line drop what finds their buffers full.
+    /// Returns the places where the two ends of an access line drop packets on overflow.
     fn modems(&mut self, link: &scenario::Link) -> [Option<PlaceId>; 2] {
         [0, 1].map(|end| {
             let is_line = matches!(link.params[end], WireParams::Access(..));
@@ -421,7 +422,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// The interfaces of each wire, which it leads from and to.
+    /// Returns the sending and receiving interface of each wire.
     fn ends_of_wires(&self) -> Vec<[IfId; 2]> {
         let both = |link: &scenario::Link| {
             let [a, b] = link.ends.map(|end| self.id(end));
@@ -430,13 +431,13 @@ impl<'a> Plan<'a> {
         self.scenario.links.iter().flat_map(both).collect()
     }
 
-    /// How long the host takes from an interrupt of an interface to the stack, if it takes time.
+    /// Returns the delay from an interface's interrupt to the stack, if any.
     fn softirq(&self, at: InterfaceRef, seed: Seed) -> Option<Softirq> {
         let stream = seed.stream(&format!("{}.softirq", self.name(at)));
         Softirq::new(self.scenario.nodes[at.node].jitter.softirq, stream)
     }
 
-    /// Where a packet that leaves through an interface can come in, with the number of that peer.
+    /// Returns the interfaces that packets sent through an interface may reach, with their peer numbers.
     fn neighbours(&self, at: InterfaceRef) -> Vec<(InterfaceRef, PeerId)> {
         match &self.interface(at).medium {
             Attachment::Wired { link } => {
@@ -470,18 +471,18 @@ impl<'a> Plan<'a> {
         routes.into_iter().enumerate().map(node).collect()
     }
 
-    /// The station that a flow's end is at: its own interface, or else the first of its node that is one.
+    /// Returns the station of a flow's end: its own interface, or else the first station of its node.
     fn station_at(&self, at: InterfaceRef) -> Option<usize> {
         let same_node = || self.stations.iter().position(|s| s.node == at.node);
         self.devs[self.id(at).index()].and_then(|dev| self.station_of_dev[dev.index()]).or_else(same_node)
     }
 
-    /// An interface's address is known by the interface's number.
+    /// Returns an interface's address, which is its number.
     fn addr(&self, at: InterfaceRef) -> Addr {
         Addr::from_index(self.id(at).index())
     }
 
-    /// Whose airtime a device's PPDUs to each of its peers are.
+    /// Returns the station and direction to charge for a device's airtime to each peer.
     fn links(&self, dev: usize) -> Vec<(usize, Direction)> {
         let at = self.interfaces_of_devs[dev];
         let link = |&peer: &InterfaceRef| {

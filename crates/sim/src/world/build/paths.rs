@@ -1,4 +1,4 @@
-//! The path between two devices: rate selection and losses.
+//! Path between two devices: rate selection and losses.
 
 use stillair_model::types::{Ac, Duration, Instant, Seed};
 use stillair_model::wifi::air::given::{FrameErrors, RateErrors};
@@ -14,7 +14,8 @@ use super::Plan;
 use crate::scenario::{self, ErrorTables, GivenErrors, InterfaceRef, PathTrace, Rates};
 
 impl Plan<'_> {
-    /// What chooses the rates of frames from one device to another: each end by its own kernel.
+    /// Returns the rate selection for frames from one device to another, as implemented by the sender's
+    /// kernel.
     pub(super) fn rate_control(
         &self,
         at: InterfaceRef,
@@ -33,7 +34,7 @@ impl Plan<'_> {
                 let version = profile.minstrel_ht;
                 RateControl::MinstrelHt(Box::new(MinstrelHt::new(can, version, &mut stream())), mask)
             }
-            // deviation: the same with every kernel - since 5.12 Minstrel-HT has groups for these rates.
+            // deviation: the same for all kernels; Minstrel-HT has groups for these rates only since 5.12.
             Rates::Minstrel(can) => {
                 let protected = self.scenario.channels[self.wifi_of(at).channel].protection.is_some();
                 RateControl::Minstrel(Box::new(Minstrel::new(can, protected, &mut stream())))
@@ -43,7 +44,7 @@ impl Plan<'_> {
     }
 }
 
-/// The losses of a path, of which each direction has its own draws.
+/// Returns the losses of a path. Each direction draws its own.
 pub(super) fn errors(of: &scenario::Errors, tables: &ErrorTables) -> PathErrors {
     match of {
         scenario::Errors::Given { unheard, frame, answer } => {
@@ -64,7 +65,7 @@ pub(super) fn errors(of: &scenario::Errors, tables: &ErrorTables) -> PathErrors 
     }
 }
 
-/// Puts a trace in the place of a neighbour's rates and errors. `txop` is as for [`Peer::choose`].
+/// Makes a peer's rates and errors follow a trace. `txop` is as for [`Peer::choose`].
 pub(super) fn follow(peer: &mut Peer, trace: &PathTrace, txop: impl Fn(Ac) -> Duration) {
     let chains = trace.steps.iter().map(|&(at, chain, _)| (at, chain)).collect();
     peer.rate = RateControl::Traced(Box::new(timeline(chains, trace.length)));
@@ -73,7 +74,7 @@ pub(super) fn follow(peer: &mut Peer, trace: &PathTrace, txop: impl Fn(Ac) -> Du
     peer.choose(txop);
 }
 
-/// What a trace or a table says, which was checked when it was read.
+/// Returns the timeline of a trace or a table that was checked when it was read.
 pub(super) fn timeline<T>(steps: Vec<(Duration, T)>, length: Option<Duration>) -> Timeline<T> {
     Timeline::new(steps, length).expect("it begins at 0 and is in order")
 }

@@ -1,33 +1,33 @@
-//! Routes to every address, by the fewest hops.
+//! Shortest-path routes to every address, by hop count.
 
 use stillair_model::node::routes::{Route, Routes};
 use stillair_model::types::{Addr, IfId, NodeId, PeerId};
 
 use crate::scenario::InterfaceRef;
 
-/// A way from one interface to a neighbour's.
+/// Link from an interface to a neighbour's.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
-    /// Whose packets take it.
     pub(super) from: InterfaceRef,
-    /// The same by its number.
+    /// Number of the sending interface.
     pub(super) out: IfId,
-    /// The neighbour among its device's peers.
+    /// Number of the neighbour among the device's peers.
     pub(super) peer: PeerId,
-    /// Where they come in.
     pub(super) to: InterfaceRef,
 }
 
-/// The routes of a scenario.
+/// Routing tables of a scenario.
 pub(super) struct Tables {
-    /// By node.
+    /// Table of each node.
     pub(super) nodes: Vec<Routes>,
-    /// By interface: what the packets that bear its address can reach through it, where its node has several.
+    /// Table for packets with an interface's source address, by interface, if its node has several
+    /// interfaces.
     pub(super) bound: Vec<Option<Routes>>,
 }
 
 impl Tables {
-    /// The interface through which a node's own packets between two addresses leave, as the world sends them.
+    /// Returns the output interface for packets that a node sends between two addresses, selected as the
+    /// world does.
     pub(super) fn leaves(&self, node: NodeId, src: Addr, dst: Addr) -> Option<IfId> {
         let bound = self.bound[src.index()].as_ref().and_then(|routes| routes.get(dst));
         match bound.or_else(|| self.nodes[node.index()].get(dst))? {
@@ -37,30 +37,29 @@ impl Tables {
     }
 }
 
-/// What there is to be routed.
 #[derive(Debug)]
 pub(super) struct Graph {
-    /// By node: whether it passes packets on.
+    /// Forwarding flag of each node.
     pub(super) forward: Vec<bool>,
-    /// All interfaces in the order of their numbers; an interface's address is known by that number.
+    /// All interfaces in number order. An interface's address is its number.
     pub(super) interfaces: Vec<InterfaceRef>,
-    /// The interface through which all is reached that no interface is: its address is one past theirs.
+    /// Interface with the default route. The address of unknown destinations is one past the interfaces.
     pub(super) elsewhere: Option<InterfaceRef>,
-    /// All ways, in the order of the interfaces they lead from.
+    /// All edges, ordered by sending interface.
     pub(super) edges: Vec<Edge>,
 }
 
 impl Graph {
-    /// Finds all routes. Of equally short ways to an address the one that comes in at its own interface is
-    /// taken, and of those the one through the earlier interface.
+    /// Computes all routes. Among equally short paths, prefers one that arrives at the interface with the
+    /// destination address, then the one through the earlier interface.
     ///
-    /// A node with one interface and one way out, as most stations are, passes nothing on and has no choice:
-    /// it is left out of the search, so that the work grows with the nodes and not with their square.
+    /// Nodes with one interface and one edge, such as most stations, do not forward and have no choice. They
+    /// are left out of the search, so that the work grows linearly with the nodes instead of quadratically.
     pub(super) fn tables(&self) -> Tables {
         self.tables_but(&self.ends())
     }
 
-    /// The same, with the given ends left out of the search.
+    /// Computes all routes with `ends` left out of the search.
     fn tables_but(&self, ends: &[Option<(Addr, Edge)>]) -> Tables {
         let (nodes, mut tables) = (self.forward.len(), self.empty());
         let mut into: Vec<Vec<Edge>> = vec![Vec::new(); nodes];
@@ -88,13 +87,13 @@ impl Graph {
         tables
     }
 
-    /// All addresses, and the interfaces that packets for them come in at.
+    /// Returns all addresses, and the interfaces at which their packets arrive.
     fn addresses(&self) -> impl Iterator<Item = (Addr, InterfaceRef)> {
         let all = self.interfaces.iter().chain(&self.elsewhere).enumerate();
         all.map(|(number, &at)| (Addr::from_index(number), at))
     }
 
-    /// No routes, and room for those that there will be.
+    /// Returns empty tables of sufficient capacity.
     fn empty(&self) -> Tables {
         let mut interfaces = vec![0; self.forward.len()];
         self.interfaces.iter().for_each(|at| interfaces[at.node] += 1);
@@ -105,7 +104,7 @@ impl Graph {
         }
     }
 
-    /// By node: its address and its way out, if it has one of each, and no other address.
+    /// Returns the address and the edge of each node that has exactly one of both.
     fn ends(&self) -> Vec<Option<(Addr, Edge)>> {
         let mut own = vec![(0, Addr(0)); self.forward.len()];
         for (number, at) in self.interfaces.iter().enumerate() {
@@ -126,7 +125,7 @@ impl Graph {
         self.addresses().all(|(addr, _)| routes.get(addr).is_some())
     }
 
-    /// The routes of a node whose only way is to a gateway: to where that sends packets on.
+    /// Returns the routes of a node with a single gateway: to all destinations that the gateway can reach.
     fn through(&self, node: usize, gateway: usize, others: Route, onward: &Routes) -> Routes {
         let mut routes = Routes::default();
         for (addr, at) in self.addresses() {
@@ -139,8 +138,9 @@ impl Graph {
         routes
     }
 
-    /// The routes of others to one address, breadth first from it: whoever is reached sends towards whom it
-    /// was reached from. `hops` is the greatest number for all nodes, before and after.
+    /// Adds the routes to one address by breadth-first search from the destination. Each node reached sends
+    /// towards the node that it was reached from. `hops` is the maximum for all nodes before and after the
+    /// call.
     fn reach(
         &self,
         addr: Addr,
@@ -187,8 +187,7 @@ mod tests {
         InterfaceRef { node, interface }
     }
 
-    /// A host (0), an access point (1) and a station with two interfaces (2), of which the access point knows
-    /// each.
+    /// A host (0), an access point (1) and a station with two interfaces (2), both peers of the access point.
     fn network() -> Graph {
         let interfaces = vec![at(0, 0), at(1, 0), at(1, 1), at(2, 0), at(2, 1)];
         let number = |i: InterfaceRef| interfaces.iter().position(|&x| x == i).unwrap();
@@ -227,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_that_bear_an_address_leave_by_its_interface() {
+    fn packets_leave_through_the_interface_of_their_source_address() {
         let tables = network().tables();
         assert!(tables.bound[0].is_none(), "a node with one interface needs none");
         let second = tables.bound[4].as_ref().unwrap();
@@ -237,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_interface_has_is_reached_through_one() {
+    fn unknown_addresses_are_reached_through_one_interface() {
         let tables = Graph { elsewhere: Some(at(0, 0)), ..network() }.tables();
         let elsewhere = Addr(5);
         assert_eq!([1, 2].map(|node| tables.nodes[node].get(elsewhere)), [via(1, 0), via(3, 0)]);
@@ -246,19 +245,19 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_forward_is_no_way() {
+    fn only_forwarding_nodes_are_routes() {
         let tables = Graph { forward: vec![false; 3], ..network() }.tables();
         assert_eq!(tables.nodes[0].get(Addr(3)), None);
         assert_eq!(tables.nodes[0].get(Addr(2)), via(0, 0));
     }
 
-    /// Nodes that forward or not, each with interfaces, joined by links and by associations.
+    /// Random networks of forwarding and non-forwarding nodes, joined by links and associations.
     fn networks() -> impl Strategy<Value = Graph> {
         let nodes = prop::collection::vec((any::<bool>(), any::<bool>()), 2..9);
         let joints = prop::collection::vec((0_usize..9, 0_usize..9, any::<bool>()), 0..12);
         (nodes, joints, 0_usize..12).prop_map(|(nodes, joints, elsewhere)| {
-            // By node: for each interface the joints that begin or end there. The first of an access point is
-            // its radio.
+            // For each node and interface, the joints that start or end there. The first interface of an
+            // access point is its radio.
             let mut interfaces: Vec<Vec<Vec<(usize, bool)>>> =
                 nodes.iter().map(|&(ap, _)| if ap { vec![Vec::new()] } else { Vec::new() }).collect();
             let joints = joints.into_iter().map(|(a, b, radio)| (a % nodes.len(), b % nodes.len(), radio));
@@ -286,9 +285,9 @@ mod tests {
     }
 
     proptest! {
-        /// To leave the ends out of the search changes no route.
+        /// Leaving end nodes out of the search changes no route.
         #[test]
-        fn ends_need_no_search(network in networks()) {
+        fn routes_do_not_depend_on_leaving_out_ends(network in networks()) {
             let all = network.addresses().count();
             let shown = |tables: &Tables| {
                 let of = |routes: &Routes| (0..all).map(|n| routes.get(Addr::from_index(n))).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! Channels, radios and the devices that send with them.
+//! Channels, radios and their devices.
 
 use stillair_model::types::{Ac, ChannelId, DevId, Duration, Instant, PlaceId, Seed};
 use stillair_model::wifi::air::audibility::Audibility;
@@ -25,8 +25,8 @@ use super::medium::medium;
 use super::{Plan, paths};
 use crate::scenario::{self, InterfaceRef, Role, Scheme, Wifi};
 
-/// A beacon goes before all categories.
-// linux: drivers/net/wireless/ath/ath9k/beacon.c (4.4) - AIFS 1 and no backoff.
+/// EDCA parameters of beacons, which have priority over all categories.
+// linux: drivers/net/wireless/ath/ath9k/beacon.c (4.4) - AIFSN 1 and no backoff.
 const BEACON: EdcaParams = EdcaParams { aifsn: 1, cw_min: 0, cw_max: 0, txop: Duration::ZERO };
 
 impl Plan<'_> {
@@ -39,8 +39,8 @@ impl Plan<'_> {
         for ac in Ac::ALL {
             wifi.edca[ac.index()].apply(set.get_mut(ac));
             if let DriverConfig::Htc(_) = wifi.driver {
-                // linux: drivers/net/wireless/ath/ath9k/htc_drv_txrx.c ath_htc_txq_update (4.14) - half of
-                // what it is told.
+                // linux: drivers/net/wireless/ath/ath9k/htc_drv_txrx.c ath_htc_txq_update (4.14) - halves the
+                // configured CWmin.
                 set.get_mut(ac).cw_min /= 2;
             }
         }
@@ -53,13 +53,13 @@ impl Plan<'_> {
         };
         let mut channels: Vec<AirChannel> = self.scenario.channels.iter().map(channel).collect();
         let (mut radios, mut wlans) = (Vec::new(), Vec::new());
-        // By channel: its radios, and a medium for each with hidden stations.
+        // Radios of each channel, and one medium per radio if there are hidden stations.
         let mut on: Vec<Vec<(InterfaceRef, usize)>> = vec![Vec::new(); channels.len()];
         let mut media: Vec<Vec<Medium>> = channels.iter().map(|_| Vec::new()).collect();
         for n in 0..self.interfaces_of_devs.len() {
             let (at, id) = (self.interfaces_of_devs[n], DevId::from_index(n));
             let (wifi, name) = (self.wifi_of(at), self.name(at));
-            // What the radio contends with is that of the interface whose radio it is.
+            // A shared radio uses the EDCA parameters of the interface that owns it.
             let edca = self.edca(wifi.radio.unwrap_or(at));
             if wifi.radio.is_none() {
                 debug_assert_eq!(self.radios[n].index(), radios.len());
@@ -82,15 +82,15 @@ impl Plan<'_> {
             tx.rts_threshold = wifi.rts_threshold;
             tx.filter = wifi.filter;
             if RetryCount::of(&wifi.driver) == RetryCount::Tries {
-                // linux: drivers/net/wireless/mediatek/mt76/mt7915/mac.c mt7915_mac_write_txwi (5.15) - as of
-                // any other frame.
+                // linux: drivers/net/wireless/mediatek/mt76/mt7915/mac.c mt7915_mac_write_txwi (5.15) - same
+                // limit as for other frames.
                 tx.management_tries = wifi.retry_limit;
             }
             tx.starts = Some(Starts::new(seed.stream(&format!("{name}.sessions"))));
             for peer in self.peers[n].clone() {
                 tx.add_peer(self.peer(at, peer, &edca, seed));
             }
-            // linux: net/mac80211/tx.c (6.12) - to a group at the lowest basic rate, once.
+            // linux: net/mac80211/tx.c (6.12) - sends group-addressed frames once, at the lowest basic rate.
             if let Some(group) = self.group_peer(at) {
                 let once = RetryChain::new(&[RateTry::new(tx.lowest, 1)]).expect("one entry with a try");
                 let all = tx.add_peer(Peer::new((id, group), RateControl::Fixed(once)));
@@ -106,7 +106,7 @@ impl Plan<'_> {
                 Role::Ap => self.scenario.channels[wifi.channel].beacon_interval,
                 Role::Station(_) => None,
             };
-            // Clocks of access points are not aligned: their beacons would meet at every interval.
+            // Access points' clocks are not synchronised; aligned beacons would collide in every interval.
             let mut tsf = seed.stream(&format!("{name}.tsf"));
             let beacons = interval.map(|interval| Beacons {
                 first: Instant::ZERO + tsf.between(Duration::ZERO, interval),
@@ -126,8 +126,8 @@ impl Plan<'_> {
             if let Some(params) = wifi.rx_mitigation {
                 dev = dev.with_rx_mitigation(params);
             }
-            // deviation: behind USB the host is told of transfers, and what it takes from there to the stack
-            // is left out.
+            // deviation: behind USB, the host handles transfers, without a delay from the transfer to the
+            // stack.
             let usb = matches!(wifi.driver, DriverConfig::Htc(HtcParams { usb: Some(_), .. }));
             if let Some(softirq) = self.softirq(at, seed).filter(|_| !usb) {
                 dev = dev.with_softirq(softirq);
@@ -142,7 +142,7 @@ impl Plan<'_> {
             let own = media.len();
             let places: Vec<_> = (0..own).map(|radio| self.scenario.nodes[at(radio).node].position).collect();
             let foreign = foreign(given, &places, &mut media, seed);
-            // Neighbours and all others hear each other, and so do the radios of a node.
+            // Neighbours are heard by all radios and hear all of them. Radios of one node hear each other.
             let number = |at: InterfaceRef| on[index].binary_search_by_key(&at, |&(radio, _)| radio).ok();
             let pairs = given.audible.pairs();
             let apart = pairs.all().filter(|(a, b, _)| a.node != b.node);
@@ -163,7 +163,8 @@ impl Plan<'_> {
         (channels, radios, wlans)
     }
 
-    /// The device with its power save and scans, or with what it does for those of its stations.
+    /// Adds power save and scanning to a station's device, or buffering for sleeping stations to an access
+    /// point's.
     fn power(&self, at: InterfaceRef, n: usize, dev: WifiDev, place: PlaceId) -> WifiDev {
         let wifi = self.wifi_of(at);
         if matches!(wifi.role, Role::Station(_)) && (wifi.power_save.is_some() || wifi.scan.is_some()) {
@@ -184,7 +185,7 @@ impl Plan<'_> {
             Habits { uapsd: saver.map_or(0, |p| p.uapsd), max_sp: saver.map_or(0, |p| p.max_sp), listen }
         };
         // linux: drivers/net/wireless/ath/ath10k/mac.c, ath11k/mac.c, mediatek/mt76/mt7915/init.c AP_LINK_PS
-        // (6.12) - the firmware knows who sleeps, and mac80211 does not.
+        // (6.12) - the firmware tracks sleeping stations; mac80211 does not.
         let host_keeps = !matches!(wifi.driver, DriverConfig::Firmware(..));
         let habits = self.peers[n].iter().map(habits).collect();
         let sleepers = Sleepers::new(habits, wifi.dtim_period, interval, host_keeps, place);
@@ -212,7 +213,7 @@ impl Plan<'_> {
         }
         path_to.weight = path.airtime_weight;
         // linux: drivers/net/wireless/mediatek/mt76/mt7915/mac.c mt7915_mac_write_txwi (5.15) - the same
-        // number for each frame.
+        // retry count for each frame.
         let counts = RetryCount::of(&self.wifi_of(at).driver);
         if counts == RetryCount::Tries && !path.own_chain[usize::from(at == station)] {
             path_to.single_tries = Some(self.wifi_of(at).retry_limit);
@@ -221,11 +222,11 @@ impl Plan<'_> {
     }
 }
 
-/// Windows of a device's Block Ack sessions with another, to which it sends at this rate first, and the
-/// frames of its aggregates.
-// linux: net/mac80211/agg-tx.c ieee80211_send_addba_with_timeout (6.12) - to a device of HE what the driver
-// can, else 64 whatever it can; agg-rx.c __ieee80211_start_rx_ba_session (6.12) - what is asked for, within
-// what the driver can.
+/// Returns the windows of Block Ack sessions that a device sets up at first rate `first`, and the maximum
+/// number of frames per aggregate.
+// linux: net/mac80211/agg-tx.c ieee80211_send_addba_with_timeout (6.12) - requests the driver's limit from HE
+// peers, at most 64 from others; agg-rx.c __ieee80211_start_rx_ba_session (6.12) - grants the request up to
+// the driver's limit.
 // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr (4.4) - half of the window.
 fn windows(own: u16, first: PhyRate) -> (Windows, u32) {
     let asks = if matches!(first, PhyRate::He(_)) { own } else { own.min(SeqWindow::SIZE) };
@@ -233,15 +234,15 @@ fn windows(own: u16, first: PhyRate) -> (Windows, u32) {
     (Windows { asks, grants: own }, aggregated.into())
 }
 
-/// What A-MSDUs from one device to another may hold, in a link that begins with this rate.
+/// Returns the A-MSDU limits from one device to another, for a link with first rate `first`.
 // linux: drivers/net/wireless/mediatek/mt76/mt7915/init.c mt7915_init_wiphy (6.12) - announces 7,991 bytes;
-// include/linux/ieee80211.h IEEE80211_MAX_MPDU_LEN_VHT_3895 (6.12) - the least.
-// linux: drivers/net/wireless/mediatek/mt76/mt7915/mcu.c mt7915_mcu_sta_amsdu_tlv (6.12) - MT7915 sends 7,991
-// bytes to those who announce more, too.
-// linux: drivers/net/wireless/ath/ath9k/init.c (6.12) - is not among those with SUPPORTS_AMSDU_IN_AMPDU: it
-// takes none in a session.
-// deviation: ath10k and ath11k announce what their firmware says, taken to be 11,454; schemes of ath9k stand
-// for another device where there is VHT or HE.
+// include/linux/ieee80211.h IEEE80211_MAX_MPDU_LEN_VHT_3895 (6.12) - the minimum.
+// linux: drivers/net/wireless/mediatek/mt76/mt7915/mcu.c mt7915_mcu_sta_amsdu_tlv (6.12) - MT7915 sends at
+// most 7,991 bytes even to peers that announce more.
+// linux: drivers/net/wireless/ath/ath9k/init.c (6.12) - does not set SUPPORTS_AMSDU_IN_AMPDU, so it accepts
+// no A-MSDU in a Block Ack session.
+// deviation: ath10k and ath11k announce the limit of their firmware, assumed to be 11,454 bytes. With VHT or
+// HE, schemes of ath9k represent another device.
 fn amsdu(from: &Wifi, to: &Wifi, first: PhyRate) -> AmsduLimits {
     let DriverConfig::Firmware(_, _, firmware) = &from.driver else { return AmsduLimits::NONE };
     let wide = matches!(first, PhyRate::Vht(_) | PhyRate::He(_));

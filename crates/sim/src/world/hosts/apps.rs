@@ -13,7 +13,7 @@ use super::{Hosts, LowerLayers};
 use crate::engine::Slot;
 use crate::recorder::QuicEnds;
 
-/// An application. Of many, each has cache lines of its own.
+/// An application, aligned to cache lines of its own.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(in crate::world) struct App {
@@ -33,7 +33,7 @@ pub(in crate::world) enum AppKind {
 }
 
 impl Hosts {
-    /// The flow over QUIC that an application is.
+    /// Returns the QUIC flow of an application.
     pub(super) fn quic(&mut self, app: usize) -> &mut QuicApp {
         let AppKind::Quic(quic) = &mut self.apps[app].kind else {
             unreachable!("application {app} speaks no QUIC")
@@ -41,7 +41,7 @@ impl Hosts {
         quic
     }
 
-    /// The loader of pages that an application is.
+    /// Returns the web client of an application.
     pub(super) fn web(&mut self, app: usize) -> &mut WebFlow {
         let AppKind::Web(flow) = &mut self.apps[app].kind else {
             unreachable!("application {app} loads no pages")
@@ -49,7 +49,7 @@ impl Hosts {
         flow
     }
 
-    /// The test of responsiveness that an application is.
+    /// Returns the responsiveness test of an application.
     pub(super) fn responsiveness(&mut self, app: usize) -> &mut ResponsivenessFlow {
         let AppKind::Responsiveness(flow) = &mut self.apps[app].kind else {
             unreachable!("application {app} tests no responsiveness")
@@ -57,7 +57,7 @@ impl Hosts {
         flow
     }
 
-    /// The bulk transfer that an application is, if it is one.
+    /// Returns the bulk transfer of an application, if it is one.
     pub(super) fn bulk(&mut self, app: usize) -> Option<&mut BulkFlow> {
         match &mut self.apps[app].kind {
             AppKind::Bulk(flow) => Some(flow),
@@ -65,7 +65,7 @@ impl Hosts {
         }
     }
 
-    /// Since when each client has been at the load that is under way, in the order of the flows.
+    /// Returns the start time of each client's current page load, in flow order.
     pub(in crate::world) fn loads_under_way(&self) -> impl Iterator<Item = (FlowId, Option<Instant>)> {
         self.apps.iter().filter_map(|app| match &app.kind {
             AppKind::Web(flow) => Some((flow.flow, flow.web.under_way())),
@@ -74,8 +74,8 @@ impl Hosts {
         })
     }
 
-    /// What became of each test of responsiveness that has begun, as if it ended now, in the order of the
-    /// flows.
+    /// Returns the outcome of each responsiveness test that has started, as if the test ended now, in flow
+    /// order.
     pub(in crate::world) fn tests(
         &self,
         now: Instant,
@@ -86,8 +86,8 @@ impl Hosts {
         })
     }
 
-    /// Datagrams of each source that are due in the measured time, of a run that ends at `end`, in the order
-    /// of the flows.
+    /// Returns the datagrams that each source has to send during the measurement interval of a run ending at
+    /// `end`, in flow order.
     pub(in crate::world) fn due(&self, end: Instant) -> impl Iterator<Item = (FlowId, Due)> {
         self.apps.iter().enumerate().filter_map(move |(index, app)| {
             let due = match &app.kind {
@@ -104,7 +104,7 @@ impl Hosts {
         })
     }
 
-    /// State of both ends of each flow over QUIC, the sender of the data first, in the order of the flows.
+    /// Returns the state of both ends of each QUIC flow in flow order, the data sender first.
     pub(in crate::world) fn quic_ends(&self, now: Instant) -> impl Iterator<Item = QuicEnds> {
         self.apps.iter().filter_map(move |app| match &app.kind {
             AppKind::Quic(quic) => {
@@ -115,7 +115,7 @@ impl Hosts {
         })
     }
 
-    /// All bulk transfers, in the order of the flows.
+    /// Returns all bulk transfers in flow order.
     pub(super) fn bulks(&self) -> impl Iterator<Item = &BulkFlow> {
         self.apps.iter().filter_map(|app| match &app.kind {
             AppKind::Bulk(flow) => Some(flow),
@@ -186,12 +186,13 @@ impl Hosts {
             AppKind::Quic(quic) => quic.load.next_timer(),
         };
         let at = if self.clocks.is_empty() { at } else { self.fires(index, at) };
-        // A burst that was held up may be overdue.
+        // A delayed burst may be overdue.
         below.core.timers.set(Slot(self.slots.apps + index as u32), at.map(|t| t.max(below.core.now)));
     }
 
-    /// When the timer of an application really fires that is set for `at`. What goes by a schedule follows
-    /// its host's clock; what begins once, or when something else is over, does not look at it for long.
+    /// Returns when an application timer set for `at` actually fires. Periodic senders follow the drift of
+    /// the host's clock over the whole run. A single start, or one that follows the end of something, does
+    /// not.
     #[inline(never)]
     fn fires(&self, index: usize, at: Option<Instant>) -> Option<Instant> {
         let clock = &self.clocks[index];
@@ -206,7 +207,7 @@ impl Hosts {
         }
     }
 
-    /// Writes what is left of a burst, as far as the send buffer allows.
+    /// Writes the rest of a burst, up to the free send buffer.
     #[inline(always)]
     fn write<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, index: usize) {
         loop {
@@ -222,8 +223,8 @@ impl Hosts {
         }
     }
 
-    /// The same of what is left of a picture, in a function of its own: sources of datagrams alone have
-    /// millions to write.
+    /// Writes the rest of a video frame. A separate function, because plain datagram sources write millions
+    /// of datagrams and must not pay for it.
     #[inline(never)]
     fn write_video<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, index: usize) {
         while let AppKind::Video(video) = &mut self.apps[index].kind {
@@ -235,16 +236,16 @@ impl Hosts {
         }
     }
 
-    /// Sends a datagram from the node whose address it bears.
+    /// Sends a datagram from the node with its source address.
     #[inline]
     pub(super) fn send_datagram<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, datagram: NewPacket) {
         let node = below.network.node_of(datagram.src);
         let p = below.core.packets.create(datagram);
-        // Neither pings nor calls nor sources of datagrams react to a refusal by their own queue.
+        // Pings, calls and datagram sources do not react to drops by the local queue.
         let _ = self.send(below, node, p);
     }
 
-    /// The process above a socket runs that its application has opened while it ran.
+    /// Runs the process of a socket that the application opened during the run.
     pub(super) fn serve_opened<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize, sock: SockId) {
         match &self.apps[app].kind {
             AppKind::Web(_) => self.serve_web(below, app, sock),
@@ -253,8 +254,8 @@ impl Hosts {
         }
     }
 
-    /// Ends the charges that were reported since the last time, of which `first` has been taken, and lets
-    /// sockets that waited write on, once each.
+    /// Ends the charges reported since the last call (`first` has already been taken), and lets each socket
+    /// that waited write once.
     pub(in crate::world) fn drain_uncharged<S: Sink>(
         &mut self,
         below: &mut LowerLayers<'_, S>,
@@ -281,7 +282,7 @@ impl Hosts {
         }
     }
 
-    /// Ends a charge of a socket; true if it waited for that.
+    /// Ends a charge of a socket. Returns true if the socket was waiting for it.
     #[inline]
     fn uncharge(&mut self, now: Instant, socket: SockId, truesize: u32) -> bool {
         let Socket { app, protocol, .. } = self.sockets[socket.index()];
@@ -302,12 +303,12 @@ impl Hosts {
     }
 }
 
-/// The flow of an application: flows and applications have the same numbers.
+/// Returns the flow of an application. Flows and applications have the same numbers.
 fn flow_of(index: usize) -> FlowId {
     FlowId::from_index(index)
 }
 
-/// Reports datagrams that a source has skipped, if any.
+/// Reports datagrams skipped by a source, if any.
 #[inline]
 fn skips<S: Sink>(below: &mut LowerLayers<'_, S>, index: usize, datagrams: u32) {
     if datagrams > 0 {
@@ -315,8 +316,8 @@ fn skips<S: Sink>(below: &mut LowerLayers<'_, S>, index: usize, datagrams: u32) 
     }
 }
 
-/// Ends a charge of an application that sends datagrams, but is no source of them alone; true if it waited
-/// for that.
+/// Ends a charge of an application that sends datagrams but is not a plain source. Returns true if the
+/// application was waiting for it.
 #[cold]
 #[inline(never)]
 fn uncharge_other(kind: &mut AppKind, truesize: u32) -> bool {

@@ -1,5 +1,4 @@
-//! TCP connections that an application opens while it runs, with their own sockets, and their remains after
-//! the end.
+//! TCP connections that an application opens and closes during the run.
 
 use stillair_model::transport::cc::Cc;
 use stillair_model::transport::tcp::config::TcpConfig;
@@ -9,19 +8,19 @@ use stillair_model::types::{Endpoint, NodeId, RandomStream, Sink, SockId};
 use super::sockets::{Socket, SocketProtocol};
 use super::{Hosts, LowerLayers};
 
-/// What the sockets at one end of a flow are made of.
+/// Configuration of the sockets at one end of a flow.
 #[derive(Debug)]
 pub(in crate::world) struct ConnectionEnd {
     pub(in crate::world) config: TcpConfig,
-    /// Its congestion control, in its initial state.
+    /// Congestion control in its initial state.
     pub(in crate::world) controller: Cc,
-    /// From this end to the other.
+    /// Addresses and flow, from this end to the other.
     pub(in crate::world) endpoint: Endpoint,
     pub(in crate::world) node: NodeId,
 }
 
 impl ConnectionEnd {
-    /// The machines of a new connection's client and server, with the nodes that they are on; the second one
+    /// Creates the sockets of a new connection's client and server, with their nodes. The server socket
     /// listens.
     pub(super) fn sockets(
         ends: &[Self; 2],
@@ -43,12 +42,12 @@ impl ConnectionEnd {
 }
 
 impl Hosts {
-    /// The numbers of the sockets that [`Hosts::open`] would open next.
+    /// Returns the numbers of the sockets that [`Hosts::open`] would open next.
     pub(super) fn pair(&self) -> [SockId; 2] {
         [0, 1].map(|n| SockId::from_index(self.sockets.len() + n))
     }
 
-    /// Opens the sockets of a connection of an application, and connects the first to the second.
+    /// Opens the sockets of a connection and connects the first to the second.
     pub(super) fn open<S: Sink>(
         &mut self,
         below: &mut LowerLayers<'_, S>,
@@ -68,8 +67,8 @@ impl Hosts {
         self.arm_socket(below, client);
     }
 
-    /// Lets the sockets of a connection go if both are over; true if they are. Nothing of it is on its way
-    /// then but what nobody answers.
+    /// Frees the sockets of a connection if both are closed, and returns whether they were. Packets of the
+    /// connection still in flight get no reply.
     pub(super) fn forget(&mut self, pair: [SockId; 2]) -> bool {
         let over = pair.iter().all(|sock| {
             let tcp = self.tcps[sock.index()].as_ref();

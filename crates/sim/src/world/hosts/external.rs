@@ -1,4 +1,4 @@
-//! External hosts: where their packets come in with their bytes, and where they leave the model again.
+//! External hosts: entry and exit of their packets, with bytes.
 
 use core::ops::Range;
 use std::collections::VecDeque;
@@ -16,17 +16,17 @@ use crate::recorder::{HostFlows, Payload};
 use crate::world::external_io::{Entering, Left, Refused};
 use crate::world::state::SimState;
 
-/// Maximum length in bytes of a packet of several segments, with the headers of each.
+/// Maximum length in bytes of a packet of several segments, each with its own headers.
 // linux: include/linux/netdevice.h GSO_LEGACY_MAX_SIZE (6.12), net/ipv4/sysctl_net_ipv4.c tcp_min_snd_mss
-// (6.12) - 65,536 bytes with one header, of which each segment has 36 at least.
+// (6.12) - 65,536 bytes with one header; each segment carries at least 36 bytes.
 const LARGEST_WHOLE: usize = 1 << 18;
 /// Minimum length in bytes of a segment: an IPv4 header.
 const LEAST_SEGMENT: usize = 20;
 
-/// A packet that waits for the driver.
+/// A packet waiting for the driver.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
-    /// All but whether it is of a batch.
+    /// The packet; `together` is set when the driver reads it.
     left: Left,
     bytes: BytesId,
 }
@@ -34,27 +34,27 @@ struct Waiting {
 /// All external hosts.
 #[derive(Debug)]
 pub(in crate::world) struct External {
-    /// How their packets are numbered as flows.
+    /// Maps host pairs to flow numbers.
     flows: HostFlows,
-    /// By node: its number among the external hosts; none of a modelled host.
+    /// Number among the external hosts, by node. `None` for modelled hosts.
     numbers: Vec<Option<u32>>,
-    /// By interface: its node. The address of interface n is n.
+    /// Node of each interface. The address of interface n is n.
     nodes: Vec<NodeId>,
-    /// The one whose interface has the default route.
+    /// Node of the interface with the default route.
     uplink: Option<NodeId>,
-    /// By number, modelled hosts together last: packets that have come in there.
+    /// Packets entered per host number. All modelled hosts share the last entry.
     entered: Vec<u32>,
     left: VecDeque<Waiting>,
-    /// Where and when the packet came up that the driver was given last.
+    /// Interface and time of reception of the packet that the driver read last.
     last: Option<(IfId, Instant)>,
-    /// By token: it has come in, and the driver has not been told of its end.
+    /// True for each token from entry until the driver has read its end.
     held: Vec<bool>,
-    /// The measured time.
     measured: Range<Instant>,
     payload: Payload,
 }
 
-/// Payload of an IP packet over TCP or UDP, in bytes; 0 for other protocols and damaged packets.
+/// Returns the payload of an IP packet over TCP or UDP, in bytes; 0 for other protocols and malformed
+/// packets.
 fn payload(packet: &[u8]) -> u64 {
     let Ok(view) = parse::parse(packet) else { return 0 };
     let offset = |at: usize| packet.get(view.header + at).map_or(0, |&b| usize::from(b >> 4) * 4);
@@ -68,7 +68,7 @@ fn payload(packet: &[u8]) -> u64 {
 }
 
 impl External {
-    /// Hosts without packets.
+    /// Creates the external hosts, without packets.
     pub(in crate::world) fn new(
         flows: HostFlows,
         numbers: Vec<Option<u32>>,
@@ -92,7 +92,7 @@ impl External {
         }
     }
 
-    /// The address that stands for all that no interface has: one past theirs.
+    /// Returns the address that represents all addresses outside the scenario: one past the interfaces.
     pub(in crate::world) fn elsewhere(&self) -> Addr {
         Addr::from_index(self.nodes.len())
     }
@@ -105,12 +105,12 @@ impl External {
         self.numbers[node?.index()]
     }
 
-    /// The flow of packets that come in at a node for an address.
+    /// Returns the flow of packets entering at a node for an address.
     fn flow(&self, from: NodeId, dst: Addr) -> FlowId {
         self.flows.flow(self.number(Some(from)), self.number(self.node_of(dst)))
     }
 
-    /// What is wrong with a packet whose segments have `full` bytes, if anything is.
+    /// Checks a packet whose segments have `full` bytes. Returns the node that it enters.
     fn check(&self, e: &Entering<'_>, full: usize) -> Result<NodeId, Refused> {
         let node = *self.nodes.get(e.at.index()).ok_or(Refused::Interface(e.at))?;
         if e.bytes.is_empty() || full > LONGEST_PACKET || e.bytes.len() > LARGEST_WHOLE {
@@ -130,7 +130,7 @@ impl External {
         }
     }
 
-    /// From now on the driver waits for the end of a token.
+    /// Marks a token as pending.
     fn hold(&mut self, token: u32) {
         let at = token as usize;
         if self.held.len() <= at {
@@ -139,7 +139,7 @@ impl External {
         self.held[at] = true;
     }
 
-    /// A packet has reached its end in the model; of several segments, each by itself.
+    /// Queues a packet for the driver. A packet of several segments is split first.
     fn leave<S: Sink>(&mut self, core: &mut SimState<S>, at: IfId, p: Pkt) {
         if core.packets.get(p).segs > 1 {
             let now = core.now;
@@ -168,25 +168,25 @@ impl External {
         ctx.deliver(now, p);
     }
 
-    /// Packets that wait for the driver.
+    /// Returns the number of packets waiting for the driver.
     pub(in crate::world) fn waiting(&self) -> usize {
         self.left.len()
     }
 
-    /// Payload delivered in the measured time.
+    /// Returns the payload delivered during the measurement interval.
     pub(in crate::world) fn payload(&self) -> &Payload {
         &self.payload
     }
 
-    /// Tokens whose end the driver waits for.
+    /// Returns the pending state of each token.
     pub(in crate::world) fn tokens(&self) -> &[bool] {
         &self.held
     }
 }
 
 impl Hosts {
-    /// A packet from outside goes down from an interface of its host. Each of its segments has `full` bytes,
-    /// the last at most so many.
+    /// Enters a packet at an interface of its host. Each of its segments has `full` bytes; the last may be
+    /// shorter.
     pub(in crate::world) fn enter<S: Sink>(
         &mut self,
         below: &mut LowerLayers<'_, S>,
@@ -200,7 +200,7 @@ impl Hosts {
         }
         let flow = external.flow(node, e.dst);
         let from = external.number(Some(node)).map_or(external.entered.len() - 1, |n| n as usize);
-        // The first is 1, as of a flow of datagrams.
+        // Numbers start at 1, as in datagram flows.
         external.entered[from] = external.entered[from].wrapping_add(1);
         let seq = external.entered[from];
         let new = NewPacket {
@@ -225,20 +225,20 @@ impl Hosts {
         Ok(below.network.enter(below.core, below.air, e.at, p))
     }
 
-    /// A packet has come in at an interface of an external host.
+    /// Receives a packet at an interface of an external host.
     pub(super) fn comes_out<S: Sink>(&mut self, core: &mut SimState<S>, at: IfId, p: Pkt) {
         self.external.leave(core, at, p);
     }
 
-    /// A packet with bytes has come to a modelled host, which can do nothing with it: the driver may.
+    /// Passes a packet with bytes for a modelled host to the driver, which may reply.
     #[cold]
     pub(super) fn bytes_for_a_model<S: Sink>(&mut self, core: &mut SimState<S>, p: Pkt) {
-        // An address is known by its interface's number.
+        // Addresses are numbered like their interfaces.
         let at = IfId::from_index(core.packets.get(p).dst.index());
         self.external.leave(core, at, p);
     }
 
-    /// The next packet that has left the model, its bytes instead of what is in `bytes`.
+    /// Returns the next packet that has left the model, and replaces the content of `bytes` with it.
     pub(in crate::world) fn left<S>(&mut self, core: &mut SimState<S>, bytes: &mut Vec<u8>) -> Option<Left> {
         let external = &mut self.external;
         let Waiting { left, bytes: kept } = external.left.pop_front()?;
@@ -251,14 +251,13 @@ impl Hosts {
         Some(Left { together, ..left })
     }
 
-    /// The next token whose charge has ended.
+    /// Returns the next token whose charge has ended.
     pub(in crate::world) fn ended<S>(&mut self, core: &mut SimState<S>) -> Option<u32> {
         let token = core.packets.pop_ended()?;
         self.external.held[token as usize] = false;
         Some(token)
     }
 
-    /// The external hosts.
     pub(in crate::world) fn external(&self) -> &External {
         &self.external
     }
@@ -268,7 +267,7 @@ impl Hosts {
 mod tests {
     use super::payload;
 
-    /// An IPv4 packet of so many bytes; the header of its protocol begins with `transport`.
+    /// An IPv4 packet of `len` bytes, whose transport header starts with `transport`.
     fn packet(len: u16, protocol: u8, fragment: u16, transport: &[u8]) -> Vec<u8> {
         let [high, low] = len.to_be_bytes();
         let [offset, rest] = fragment.to_be_bytes();
@@ -280,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn payload_is_what_follows_the_headers() {
+    fn payload_follows_the_headers() {
         // TCP with 12 bytes of options.
         let tcp = [0, 80, 0, 81, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0x10];
         let udp = [0, 80, 0, 81, 0, 80, 0, 0];
@@ -290,7 +289,7 @@ mod tests {
             (packet(100, 17, 0, &udp), 100 - 28),
             (packet(52, 6, 0, &tcp), 0),
             (packet(84, 1, 0, &icmp), 0),
-            // A later fragment has no UDP header.
+            // A non-first fragment has no UDP header.
             (packet(100, 17, 185, &[]), 80),
             (vec![0x45, 0], 0),
         ] {

@@ -1,5 +1,6 @@
-//! Hosts: applications, and the TCP, UDP and QUIC sockets that they use. Packets for a host arrive through
-//! [`Local`]; a host gives its packets to the network. This module knows no queues, wires or channels.
+//! Hosts: applications, and their TCP, UDP and QUIC sockets. Packets for a host arrive through
+//! `LocalDelivery`; a host passes its packets to the network. This module does not depend on queues, wires or
+//! channels.
 
 mod apps;
 mod connections;
@@ -41,27 +42,26 @@ pub(in crate::world) use web::WebFlow;
 #[derive(Debug)]
 pub(super) struct Hosts {
     apps: Vec<App>,
-    /// By application: the clock of its timers; empty where those of all hosts are exact.
+    /// Clock of each application's timers. Empty if the timers of all hosts are exact.
     clocks: Vec<AppClock>,
     sockets: Vec<Socket>,
-    /// How many there were at the beginning; those behind them are opened in the run.
+    /// Number of sockets at the start. Later sockets are opened during the run.
     pub(super) at_first: usize,
-    /// By socket: the machine of one that speaks TCP; it is out of its place while it acts.
+    /// TCP state machine of each TCP socket, taken out of its slot while it acts.
     tcps: Vec<Option<Box<Tcp>>>,
-    /// What hosts remember of paths, by source and destination.
+    /// Cached path metrics, by source and destination.
     paths: BTreeMap<(Addr, Addr), PathMetrics>,
-    /// Sockets that waited for memory and got some.
+    /// Sockets that were waiting for memory and got some.
     writable: Vec<SockId>,
     /// Processes that were woken and have not run yet.
     wakes: Wakes,
-    /// Records of QUIC datagrams, kept to be used again.
+    /// Spare QUIC datagram records.
     spare: Vec<Datagram>,
     external: External,
     slots: HostSlots,
 }
 
-/// Where the timers of hosts begin: of applications, of processes by node, of sockets; and where all timers
-/// end.
+/// First timer slots of hosts (applications, processes by node, sockets), and the end of all timer slots.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HostSlots {
     pub(super) apps: u32,
@@ -70,7 +70,7 @@ pub(super) struct HostSlots {
     pub(super) end: u32,
 }
 
-/// The layers below hosts: the simulation state, the network and the air.
+/// Layers below hosts: simulation state, network and air.
 pub(super) struct LowerLayers<'a, S> {
     pub(super) core: &'a mut SimState<S>,
     pub(super) network: &'a mut Network,
@@ -78,8 +78,8 @@ pub(super) struct LowerLayers<'a, S> {
 }
 
 impl Hosts {
-    /// Hosts that have done nothing yet. `tcps` has the machines of the sockets that speak TCP; `wakes` tells
-    /// by node when processes run.
+    /// Creates hosts that have not started. `tcps` holds the state machines of TCP sockets; `wakes` holds,
+    /// per node, when woken processes run.
     pub(super) fn new(
         (apps, clocks): (Vec<App>, Vec<AppClock>),
         sockets: Vec<Socket>,
@@ -103,18 +103,18 @@ impl Hosts {
         }
     }
 
-    /// Arms the timers of these applications.
+    /// Arms the timers of the selected applications.
     pub(super) fn start<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, which: impl Fn(usize) -> bool) {
         (0..self.apps.len()).filter(|&app| which(app)).for_each(|app| self.arm_app(below, app));
     }
 
-    /// Sockets so far.
+    /// Returns the number of sockets opened so far.
     #[inline]
     pub(super) fn sockets(&self) -> usize {
         self.sockets.len()
     }
 
-    /// Takes over the applications of some islands, and the sockets that they had at the beginning.
+    /// Takes over the applications of some islands, and the sockets that they had at the start.
     pub(super) fn take_over(&mut self, other: Self, owned: &Owned<'_>) {
         let apps = &owned.islands.apps;
         let of_socket: Vec<u16> =
@@ -125,7 +125,7 @@ impl Hosts {
         owned.take(&mut self.tcps[..self.at_first], tcps, &of_socket);
     }
 
-    /// Sends a packet from a node; what is for the same node has arrived.
+    /// Sends a packet from a node. A packet for the same node arrives immediately.
     #[inline]
     fn send<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, node: NodeId, p: Pkt) -> Enqueue {
         match below.network.send(below.core, below.air, node, p) {
@@ -137,7 +137,7 @@ impl Hosts {
         }
     }
 
-    /// A packet has reached the node it is for.
+    /// Receives a packet at its destination node.
     fn receive<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, node: NodeId, p: Pkt) {
         let core = &mut *below.core;
         let hot = core.packets.get(p);
@@ -162,10 +162,10 @@ impl Hosts {
     }
 }
 
-/// The answer to a packet that is answered without a process: the packet is consumed.
-// linux: net/ipv4/icmp.c icmp_echo (4.4), net/ipv6/icmp.c icmpv6_echo_reply (6.1) - the kernel answers with
-// the request's TOS or traffic class; so does a UDP server that was told to mark both ways. Neither blocks on
-// its socket. The reply keeps the time of the request, so that its delay is the round trip.
+/// Creates the reply to a packet that the kernel answers without a process, and consumes the packet.
+// linux: net/ipv4/icmp.c icmp_echo (4.4), net/ipv6/icmp.c icmpv6_echo_reply (6.1) - the kernel replies with
+// the TOS or traffic class of the request, as does a UDP server configured to mark both directions. Neither
+// blocks on its socket. The reply keeps the request's timestamp, so its delay is the round-trip time.
 fn reply(packets: &mut Packets, kind: PacketKind, p: Pkt) -> Pkt {
     let hot = packets.get(p);
     let reply = NewPacket {

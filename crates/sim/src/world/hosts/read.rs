@@ -1,10 +1,10 @@
-//! Read access to hosts: charges of sockets, and data not yet sent.
+//! Read access to hosts: socket charges and unsent data.
 
 use stillair_model::types::{Addr, Instant, SockId};
 
 use super::{AppKind, Hosts, Socket, SocketProtocol};
 
-/// What an application has written and TCP has not sent, by the address that the socket bears.
+/// Data written by an application and not yet sent by TCP, with the socket's local address.
 pub(in crate::world) struct UnsentData {
     pub(in crate::world) address: Addr,
     pub(in crate::world) segments: u32,
@@ -12,7 +12,7 @@ pub(in crate::world) struct UnsentData {
 }
 
 impl Hosts {
-    /// Memory charged to each socket now, in bytes.
+    /// Returns the memory currently charged to each socket, in bytes.
     pub(in crate::world) fn charges(&self) -> impl ExactSizeIterator<Item = u64> {
         (0..self.sockets.len()).map(|socket| self.charge_of(socket))
     }
@@ -32,7 +32,7 @@ impl Hosts {
         }
     }
 
-    /// What waits in send buffers.
+    /// Returns the unsent data in send buffers.
     pub(in crate::world) fn unsent(&self, now: Instant) -> impl Iterator<Item = UnsentData> {
         self.tcps.iter().flatten().map(move |tcp| {
             let info = tcp.info(now);
@@ -41,7 +41,7 @@ impl Hosts {
         })
     }
 
-    /// Something that nobody should do: a source of datagrams charges its socket without a packet.
+    /// Corrupts the account for a test: charges the socket of a datagram source without a packet.
     #[cfg(test)]
     pub(in crate::world) fn charge_without_packet(&mut self, socket: usize, now: Instant) -> u64 {
         let AppKind::Udp(source) = &mut self.apps[self.sockets[socket].app as usize].kind else {

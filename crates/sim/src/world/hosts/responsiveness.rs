@@ -1,8 +1,7 @@
-//! A test of responsiveness in the world: its load-generating connections, its probes, and what both their
-//! ends do.
+//! Responsiveness tests: load-generating connections, probes, and the behaviour of both ends.
 //!
-//! Each connection is two streams of bytes in which messages end at known places; whoever has read up to such
-//! a place has the message.
+//! Each connection is a pair of byte streams in which messages end at known offsets. An end has a message
+//! once it has read up to its offset.
 
 use std::collections::VecDeque;
 
@@ -13,59 +12,59 @@ use stillair_model::types::{FlowId, Instant, Probe, RandomStream, Sink, SockId, 
 use super::connections::ConnectionEnd;
 use super::{Hosts, LowerLayers};
 
-/// Bytes of a ClientHello, of a server's first flight with its certificates, and of what a client answers.
-// spec: rfc8446 4, 5 - messages and records; rfc7685 - a ClientHello padded to 512 bytes and its record's
-// head; a chain of two certificates and HTTP's requests and heads leave about 5000 bytes for a probe with its
-// packets' headers, as draft-ietf-ippm-responsiveness-09 says.
+/// Bytes of a ClientHello, of a server's first flight with its certificates, and of the client's second
+/// flight.
+// spec: rfc8446 4, 5 - messages and records; rfc7685 - a ClientHello padded to 512 bytes plus the record
+// header. A chain of two certificates, HTTP requests and response headers add up to about 5000 bytes per
+// probe including packet headers, as stated in draft-ietf-ippm-responsiveness-09.
 const CLIENT_HELLO: u64 = 517;
 const SERVER_FLIGHT: u64 = 3_000;
 const CLIENT_FINISHED: u64 = 80;
-/// Bytes of a request over HTTP/2, and of the answer with an object of one byte.
+/// Bytes of an HTTP/2 request, and of the response with a one-byte object.
 const REQUEST: u64 = 120;
 const ANSWER: u64 = 120;
-/// Bytes that a bulk writer hands to the socket at once.
-// spec: rfc9113 4.2 - frames of 16,384 bytes unless a larger size is agreed on.
+/// Bytes per write of a bulk sender.
+// spec: rfc9113 4.2 - 16,384-byte frames unless a larger size is negotiated.
 const FRAME: u64 = 16_384;
 
-/// A client that tests, its server, and the connections between them.
+/// A testing client, its server, and the connections between them.
 #[derive(Debug)]
 pub(in crate::world) struct ResponsivenessFlow {
     pub(in crate::world) test: Responsiveness,
     pub(in crate::world) flow: FlowId,
-    /// The client's end and the server's.
+    /// Client end and server end.
     pub(in crate::world) ends: [ConnectionEnd; 2],
-    /// Chooses what each connection leaves to chance, and the connections of probes.
+    /// Random stream for initial connection state and for choosing the connections of probes.
     pub(in crate::world) random: RandomStream,
     pub(in crate::world) connections: Vec<Connection>,
-    /// Sockets of connections that are closed, client's and server's.
+    /// Client and server sockets of closed connections.
     pub(in crate::world) closed: Vec<[SockId; 2]>,
 }
 
-/// A connection that is open.
+/// An open connection.
 #[derive(Debug)]
 pub(in crate::world) struct Connection {
-    /// The client's socket and the server's.
+    /// Client socket and server socket.
     socks: [SockId; 2],
     purpose: Purpose,
-    /// The connection is there, and its client has begun to speak.
+    /// The connection is established, and the client has sent its first message.
     greeted: bool,
-    /// When it was opened, and when the last part of a foreign probe was over.
+    /// Time at which the connection was opened, and end of the last phase of a foreign probe.
     opened: Instant,
     last: Instant,
-    /// What the client writes, and what the server writes.
+    /// Data from the client, and data from the server.
     streams: [Stream; 2],
 }
 
-/// What a connection is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Purpose {
-    /// A probe on a connection of its own.
+    /// A single probe on its own connection.
     Probe,
-    /// Load from the server to the client, or back; or none, for probes alone.
+    /// Load in one direction; `None` for a connection that only carries probes.
     Load(Option<Direction>),
 }
 
-/// A direction: its number is that of the end that writes.
+/// Direction of a load. Its number is that of the writing end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Direction {
     Up = 0,
@@ -75,15 +74,15 @@ enum Direction {
 /// One direction of a connection.
 #[derive(Debug, Default)]
 struct Stream {
-    /// Bytes of messages that are still to be written. Bulk data follow them.
+    /// Message bytes left to write. Bulk data follows them.
     due: u64,
     written: u64,
     read: u64,
-    /// Its writer writes on and on.
+    /// The writer sends without end.
     bulk: bool,
-    /// The writer has found the send buffer full and sleeps.
+    /// The writer found the send buffer full and is blocked.
     waits: bool,
-    /// Where messages end, in order.
+    /// End offsets of messages, in order.
     messages: VecDeque<(u64, Message)>,
 }
 
@@ -91,21 +90,21 @@ struct Stream {
 enum Message {
     ClientHello,
     ServerFlight,
-    /// Asks for a large object, or announces one.
+    /// Requests a large object, or announces it.
     Transfer,
-    /// Asks for an object of one byte, since then.
+    /// Requests a one-byte object; holds the time of the request.
     Ask(Instant),
     Answer(Instant),
 }
 
 impl Stream {
-    /// Puts a message behind what has been written.
+    /// Appends a message to the data written so far.
     fn say(&mut self, bytes: u64, message: Message) {
         self.due += bytes;
         self.messages.push_back((self.written + self.due, message));
     }
 
-    /// Bytes that are to be written at once.
+    /// Returns the number of bytes for the next write.
     fn wants(&self) -> u64 {
         match self.due {
             0 if self.bulk => FRAME,
@@ -119,7 +118,7 @@ impl Stream {
         self.written += bytes;
     }
 
-    /// The next message that has been read as a whole.
+    /// Returns the next message that has been read completely.
     fn heard(&mut self) -> Option<Message> {
         let &(end, message) = self.messages.front()?;
         (end <= self.read).then(|| {
@@ -130,12 +129,12 @@ impl Stream {
 }
 
 impl Connection {
-    /// Whether probes may go over it.
+    /// Reports whether probes may use this connection.
     fn carries_probes(&self) -> bool {
         self.greeted && matches!(self.purpose, Purpose::Load(_)) && self.streams[1].read > 0
     }
 
-    /// The client begins to speak.
+    /// Sends the client's first message.
     fn greet(&mut self, now: Instant, tls: bool) {
         self.greeted = true;
         self.last = now;
@@ -146,7 +145,7 @@ impl Connection {
         }
     }
 
-    /// The client asks for what the connection is for, behind `before` bytes of its handshake.
+    /// Sends the request of this connection, after `before` bytes of handshake.
     fn request(&mut self, now: Instant, before: u64) {
         let message = match self.purpose {
             Purpose::Probe | Purpose::Load(None) => Message::Ask(now),
@@ -166,7 +165,6 @@ impl ResponsivenessFlow {
 }
 
 impl Hosts {
-    /// The test's timer.
     pub(super) fn responsiveness_timer<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize) {
         let mut actions = Vec::new();
         let now = below.core.now;
@@ -208,15 +206,15 @@ impl Hosts {
         self.open(below, app, made);
     }
 
-    /// Asks for an object of one byte over one of the connections with load, behind what its client has
-    /// written.
-    // spec: draft-ietf-ippm-responsiveness-09 Measuring Responsiveness - uniformly at random, without a
+    /// Requests a one-byte object over one of the load-generating connections, behind the data that its
+    /// client has written.
+    // spec: draft-ietf-ippm-responsiveness-09 Measuring Responsiveness - chosen uniformly at random, without
     // priority.
     fn probe_loaded<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize) {
         let now = below.core.now;
         let ResponsivenessFlow { connections, random, .. } = self.responsiveness(app);
         let ready = connections.iter().filter(|c| c.carries_probes()).count() as u32;
-        // None is there yet: this probe stays without an answer.
+        // No connection is ready: this probe is not answered.
         let Some(last) = ready.checked_sub(1) else { return };
         let nth = if last > 0 { random.below(ready) } else { 0 };
         let connection = connections.iter_mut().filter(|c| c.carries_probes()).nth(nth as usize);
@@ -227,8 +225,7 @@ impl Hosts {
     }
 
     /// Closes all connections.
-    // deviation: HTTP/2 would reset the streams; here what a writer has handed to its socket still comes
-    // through.
+    // deviation: HTTP/2 would reset the streams; here, data already in the socket is still delivered.
     fn end_test<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize) {
         let now = below.core.now;
         let connections = core::mem::take(&mut self.responsiveness(app).connections);
@@ -240,7 +237,8 @@ impl Hosts {
         }
     }
 
-    /// After a socket of the test has acted: what came is read and answered, what is due is written.
+    /// Serves a socket of the test after it has acted: reads and answers received data, and writes pending
+    /// data.
     pub(super) fn serve_test<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize, sock: SockId) {
         let now = below.core.now;
         let done = self.with_tcp(below, sock, |tcp, out| {
@@ -268,8 +266,8 @@ impl Hosts {
         self.arm_socket(below, sock);
     }
 
-    /// An end of a connection has read so many bytes: it does what messages in them ask for. True if the
-    /// connection has done its work.
+    /// Processes bytes read by one end and responds to the messages in them. Returns true if the connection
+    /// has completed its work.
     fn hear<S: Sink>(
         &mut self,
         below: &mut LowerLayers<'_, S>,
@@ -307,7 +305,7 @@ impl Hosts {
                     connection.last = now;
                     connection.request(now, CLIENT_FINISHED);
                 }
-                // The head of the answer goes before the object.
+                // The response header precedes the object.
                 Message::Transfer => {
                     connection.streams[1].due += ANSWER;
                     connection.streams[1].bulk = connection.purpose == Purpose::Load(Some(Direction::Down));
@@ -318,7 +316,7 @@ impl Hosts {
                     tell(test, Probe::Foreign, now - connection.opened);
                     return true;
                 }
-                // The first answer on an idle connection belongs to its own request.
+                // The first response on an idle connection belongs to the connection's own request.
                 Message::Answer(since) if since > connection.last => tell(test, Probe::Loaded, now - since),
                 Message::Answer(_) => {}
             }
@@ -326,7 +324,7 @@ impl Hosts {
         false
     }
 
-    /// Writes what an end has to say, and bulk data behind it, until the socket takes no more.
+    /// Writes an end's messages, followed by bulk data, until the socket is full.
     fn write_test<S: Sink>(
         &mut self,
         below: &mut LowerLayers<'_, S>,
@@ -342,7 +340,7 @@ impl Hosts {
                 return;
             }
             let wrote = self.with_tcp(below, sock, |tcp, out| {
-                // Whoever has found the send buffer full sleeps until the socket wakes him.
+                // A writer that found the send buffer full is blocked until the socket wakes it.
                 let writes = tcp.is_established() && (!waits || tcp.wants_data());
                 writes.then(|| tcp.write(now, wants, out))
             });
@@ -361,7 +359,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_ends_behind_what_was_written_before() {
+    fn message_ends_after_earlier_data() {
         let mut stream = Stream { bulk: true, ..Stream::default() };
         assert_eq!(stream.wants(), FRAME);
         stream.wrote(10_000);

@@ -1,4 +1,4 @@
-//! TCP sockets in the world: received segments, sent segments, and the applications above.
+//! TCP sockets: received segments, sent segments, and the applications above.
 
 use stillair_model::app::{Bulk, BulkAction};
 use stillair_model::qdisc::Enqueue;
@@ -14,57 +14,53 @@ use stillair_model::types::{
 use super::{Hosts, LowerLayers};
 use crate::engine::Slot;
 
-/// A socket and who owns it; eight to a cache line.
+/// A socket and its owner. Eight fit in a cache line.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::world) struct Socket {
-    /// The application that writes to it or reads from it.
+    /// Application that writes to or reads from the socket.
     pub(in crate::world) app: u32,
-    /// The node that it is on.
     pub(in crate::world) node: NodeId,
-    /// Its protocol.
     pub(in crate::world) protocol: SocketProtocol,
-    /// Its process was woken and has not run yet.
+    /// The process was woken and has not run yet.
     pub(in crate::world) woken: bool,
 }
 
-/// What a socket speaks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::world) enum SocketProtocol {
-    /// UDP: the application keeps its state.
+    /// UDP. The application holds the state.
     Udp,
-    /// TCP.
     Tcp,
-    /// QUIC: the application keeps its stack.
+    /// QUIC. The application holds the stack.
     Quic,
-    /// TCP once; the connection is over and nothing of it is left.
+    /// TCP, after the connection was closed and freed.
     Over,
 }
 
-/// A bulk transfer with the sockets at its two ends.
+/// A bulk transfer and its two sockets.
 #[derive(Debug)]
 pub(in crate::world) struct BulkFlow {
     pub(in crate::world) bulk: Bulk,
     pub(in crate::world) flow: FlowId,
-    /// The end that connects and writes.
+    /// Connecting end, which writes.
     pub(in crate::world) sender: SockId,
-    /// The end that listens and reads.
+    /// Listening end, which reads.
     pub(in crate::world) receiver: SockId,
-    /// The writer has found the send buffer full and sleeps.
+    /// The writer found the send buffer full and is blocked.
     pub(in crate::world) waits: bool,
 }
 
-/// A TCP socket, for readers of a world.
+/// Read access to a TCP socket.
 #[derive(Clone, Copy, Debug)]
 pub struct TcpSocket<'a> {
-    /// The flow of the socket.
+    /// Flow of the socket.
     pub flow: FlowId,
-    /// Whether the socket is the connecting end.
+    /// True for the connecting end.
     pub opens: bool,
     /// The socket.
     pub tcp: &'a Tcp,
 }
 
-/// Output of a socket: its packets are sent by its node.
+/// Output of a socket. The socket's node sends its packets.
 pub(super) struct SocketOutlet<'a, 'b, S> {
     hosts: &'a mut Hosts,
     below: &'a mut LowerLayers<'b, S>,
@@ -88,7 +84,7 @@ impl<S: Sink> Outlet for SocketOutlet<'_, '_, S> {
 }
 
 impl Hosts {
-    /// Lets a socket's machine act on the world; none if the socket speaks no TCP.
+    /// Runs `act` with the socket's TCP state machine. Returns `None` if the socket is not TCP.
     pub(super) fn with_tcp<S: Sink, R>(
         &mut self,
         below: &mut LowerLayers<'_, S>,
@@ -108,13 +104,13 @@ impl Hosts {
         Some(result)
     }
 
-    /// A segment has reached the node of the socket that it is for.
+    /// Receives a segment at the node of its socket.
     pub(super) fn tcp_segment<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, p: Pkt) {
         let now = below.core.now;
         let hot = below.core.packets.get(p);
         let (seq, ack, segs, tos, truesize) = (hot.seq, hot.ack, hot.segs, hot.tos, hot.truesize);
         let header = *below.core.packets.tcp(p);
-        // What bears data is the application's in the end; the rest has done its work with the socket.
+        // Segments with payload count as delivered to the application; all others end at the socket.
         if header.payload > 0 {
             below.core.ctx().deliver(now, p)
         } else {
@@ -138,7 +134,7 @@ impl Hosts {
         }
     }
 
-    /// A connection has ended in order: its host remembers the path by it.
+    /// Stores the path metrics of a connection that was closed normally.
     #[cold]
     fn remember(&mut self, now: Instant, sock: SockId) {
         if let Some(tcp) = &self.tcps[sock.index()] {
@@ -146,7 +142,7 @@ impl Hosts {
         }
     }
 
-    /// A socket that is about to connect, or to be connected to, is told what its host remembers of the path.
+    /// Initialises a socket from the path metrics cached by its host, before it connects or accepts.
     pub(super) fn recall(&mut self, now: Instant, sock: SockId) {
         if let Some(tcp) = &mut self.tcps[sock.index()]
             && let Some(path) = self.paths.get(&(tcp.source(), tcp.destination()))
@@ -155,7 +151,6 @@ impl Hosts {
         }
     }
 
-    /// A socket's timer.
     pub(in crate::world) fn socket_timer<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, sock: SockId) {
         match self.sockets[sock.index()].protocol {
             SocketProtocol::Quic => self.quic_timer(below, sock),
@@ -166,7 +161,7 @@ impl Hosts {
     fn tcp_timer<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, sock: SockId) {
         let now = below.core.now;
         let woken = self.with_tcp(below, sock, |tcp, out| {
-            // The timer may have been put off since it was armed.
+            // The deadline may have moved since the timer was armed.
             if tcp.next_timer().is_some_and(|at| at <= now) {
                 tcp.on_timer(now, out);
             }
@@ -177,9 +172,9 @@ impl Hosts {
         }
     }
 
-    /// A socket that small queues had stopped may send again.
-    // linux: net/ipv4/tcp_output.c tcp_tasklet_func (6.12) - the tasklet sends; a writer that it has made
-    // room for is woken.
+    /// Resumes a socket that TCP small queues had stopped.
+    // linux: net/ipv4/tcp_output.c tcp_tasklet_func (6.12) - sends from the tasklet, and wakes a writer if
+    // that freed space.
     pub(super) fn tcp_poll<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, sock: SockId) {
         let now = below.core.now;
         let woken = self.with_tcp(below, sock, |tcp, out| {
@@ -191,8 +186,7 @@ impl Hosts {
         }
     }
 
-    /// The process above a socket runs: it reads and writes what it can. The socket's timer is armed after
-    /// that.
+    /// Runs the process of a socket, which reads and writes what it can, then arms the socket's timer.
     pub(super) fn serve<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, sock: SockId) {
         let now = below.core.now;
         let app = self.sockets[sock.index()].app as usize;
@@ -203,10 +197,10 @@ impl Hosts {
         let done = self.with_tcp(below, sock, |tcp, out| {
             let readable = tcp.readable();
             let read = if readable > 0 { tcp.read(now, readable, out) } else { 0 };
-            // Whoever has found the send buffer full sleeps until the socket wakes him.
+            // A writer that found the send buffer full is blocked until the socket wakes it.
             let writes = wants > 0 && tcp.is_established() && (!waits || tcp.wants_data());
             let wrote = writes.then(|| tcp.write(now, wants, out));
-            // Who only reads closes when the other end has.
+            // A process that only reads closes after the other end has closed.
             if tcp.state() == TcpState::CloseWait && tcp.readable() == 0 {
                 tcp.close(now, out);
             }
@@ -223,8 +217,8 @@ impl Hosts {
         self.arm_socket(below, sock);
     }
 
-    /// The writer of a bulk transfer has written `wrote` bytes of `wants`: it writes on until the socket
-    /// takes no more.
+    /// Continues the writer of a bulk transfer after it wrote `wrote` of `wants` bytes, until the socket is
+    /// full.
     fn bulk_wrote<S: Sink>(
         &mut self,
         below: &mut LowerLayers<'_, S>,
@@ -245,7 +239,7 @@ impl Hosts {
                 return;
             }
             wants = flow.bulk.wants();
-            // Nothing more is due.
+            // No more data is due.
             if wants == 0 {
                 return;
             }
@@ -256,7 +250,7 @@ impl Hosts {
         }
     }
 
-    /// A bulk transfer begins or ends.
+    /// Starts or ends a bulk transfer.
     pub(super) fn bulk_action<S: Sink>(
         &mut self,
         below: &mut LowerLayers<'_, S>,
@@ -279,13 +273,13 @@ impl Hosts {
         self.serve(below, sender);
     }
 
-    /// State of each TCP sender, with its flow, in the order of the flows.
+    /// Returns the state of each TCP sender with its flow, in flow order.
     pub(in crate::world) fn tcp_senders(&self, now: Instant) -> impl Iterator<Item = (FlowId, TcpInfo)> {
         self.tcp_sockets().filter(|s| s.opens).map(move |s| (s.flow, s.tcp.info(now)))
     }
 
-    /// The TCP sockets of bulk transfers, in the order of the flows, each end that connects before the one
-    /// that listens. Those of pages come and go.
+    /// Returns the TCP sockets of bulk transfers in flow order, the connecting end before the listening end.
+    /// Sockets of web pages are omitted, because they are opened and closed during the run.
     pub(in crate::world) fn tcp_sockets(&self) -> impl Iterator<Item = TcpSocket<'_>> {
         let ends = self.bulks().flat_map(|f| [(f.flow, f.sender, true), (f.flow, f.receiver, false)]);
         ends.filter_map(|(flow, sock, opens)| {
@@ -294,9 +288,9 @@ impl Hosts {
         })
     }
 
-    /// Sees to it that a socket's timer fires in time. One that was armed for an earlier instant stays: most
-    /// deadlines are put off long before they come, and asking again when it fires is cheaper than arming
-    /// anew each time.
+    /// Makes sure that a socket's timer fires in time. A timer armed for an earlier instant stays: most
+    /// deadlines move long before they expire, and checking again when the timer fires is cheaper than
+    /// rearming it each time.
     pub(super) fn arm_socket<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, sock: SockId) {
         if let Some(tcp) = &self.tcps[sock.index()]
             && let Some(at) = tcp.next_timer()

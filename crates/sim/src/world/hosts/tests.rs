@@ -1,4 +1,4 @@
-//! Hosts alone: what a host does with a packet that has reached it, before any device acts.
+//! Tests of hosts without devices: handling of a packet that has reached its host.
 
 use stillair_model::types::{Addr, Instant, NewPacket, NoSink, NodeId, PacketKind, Seed};
 
@@ -37,7 +37,7 @@ fn a_host_answers_a_ping_and_takes_a_datagram() {
     let below = &mut LowerLayers { core: &mut core, network: &mut network, air: &mut air };
     hosts.receive(below, NodeId(1), ping);
     hosts.receive(below, NodeId(1), datagram);
-    // The reply is on the wire, the datagram is delivered, and no socket is charged for either.
+    // The reply is on the wire, the datagram is delivered, and neither is charged to a socket.
     let (account, live) = (core.packets.account(), core.packets.live());
     assert_eq!((account.created, account.consumed, account.delivered, live), (3, 1, 1, 1));
     assert_eq!(network.held(), (0, 1));

@@ -1,6 +1,6 @@
-//! When applications run. A segment or a freed buffer wakes the process above its socket; the process runs
-//! when the softirq that woke it is over, or a stated time after the wake-up. Once it runs, it takes all that
-//! has come by then.
+//! Scheduling of applications. A segment or freed buffer space wakes the process of a socket. The process
+//! runs when the current softirq is over, or a configured time after the wake-up, and then handles everything
+//! that has arrived by that time.
 
 use std::collections::VecDeque;
 
@@ -11,19 +11,19 @@ use super::sockets::SocketProtocol;
 use super::{Hosts, LowerLayers};
 use crate::engine::Slot;
 
-/// Sockets whose process is to run, in the order in which they were woken.
+/// Sockets whose process is to run, in wake-up order.
 #[derive(Debug, Default)]
 pub(super) struct Wakes {
-    /// By node: when its processes run.
+    /// When woken processes run, by node.
     when: Vec<Wake>,
-    /// At the end of the softirq that is under way.
+    /// Processes that run at the end of the current softirq.
     now: Fifo<SockId>,
-    /// By node: at a later instant.
+    /// Processes that run at a later instant, by node.
     later: Vec<VecDeque<(Instant, SockId)>>,
 }
 
 impl Wakes {
-    /// None. `when` tells by node when processes run.
+    /// Creates an empty queue. `when` holds, per node, when woken processes run.
     pub(super) fn new(when: Vec<Wake>) -> Self {
         let later = when.iter().map(|_| VecDeque::new()).collect();
         Self { when, now: Fifo::default(), later }
@@ -31,8 +31,8 @@ impl Wakes {
 }
 
 impl Hosts {
-    /// A process is woken by its socket. One that has been woken already is not woken again. True if it runs
-    /// at this instant, and arms the socket's timer then.
+    /// Wakes the process of a socket, unless it is already woken. Returns true if the process runs at this
+    /// instant; it then arms the socket's timer itself.
     #[inline]
     pub(super) fn wake<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, sock: SockId) -> bool {
         let socket = &mut self.sockets[sock.index()];
@@ -55,13 +55,13 @@ impl Hosts {
         at_once
     }
 
-    /// Whether processes wait for the end of the softirq.
+    /// Reports whether processes wait for the end of the softirq.
     #[inline]
     pub(in crate::world) fn has_woken_process(&self) -> bool {
         !self.wakes.now.is_empty()
     }
 
-    /// The softirq is over: the first of the processes that wait for that runs.
+    /// Runs the first process that waited for the end of the softirq.
     #[inline]
     pub(in crate::world) fn run_woken_process<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>) {
         if let Some(sock) = self.wakes.now.pop() {
@@ -69,7 +69,7 @@ impl Hosts {
         }
     }
 
-    /// The processes of a node run that were woken long enough ago.
+    /// Runs the processes of a node whose wake-up delay has passed.
     pub(in crate::world) fn wake_timer<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, node: usize) {
         while let Some(&(at, sock)) = self.wakes.later[node].front()
             && at <= below.core.now
@@ -84,7 +84,7 @@ impl Hosts {
     fn run_process<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, sock: SockId) {
         let socket = &mut self.sockets[sock.index()];
         socket.woken = false;
-        // A connection may have ended since.
+        // The connection may have ended in the meantime.
         if socket.protocol == SocketProtocol::Tcp {
             self.serve(below, sock);
         }

@@ -1,4 +1,4 @@
-//! Web pages in the world: the connections of a page, opened for each load, and what both their ends do.
+//! Web pages: connections opened for each page load, and the behaviour of both ends.
 
 use stillair_model::app::{QUERY_PAYLOAD, WORKERS, Web, WebAction};
 use stillair_model::transport::tcp::socket::TcpState;
@@ -14,38 +14,38 @@ use super::{Hosts, LowerLayers};
 pub(in crate::world) struct WebFlow {
     pub(in crate::world) web: Web,
     pub(in crate::world) flow: FlowId,
-    /// The client's end and the server's.
+    /// Client end and server end.
     pub(in crate::world) ends: [ConnectionEnd; 2],
-    /// Chooses what each connection leaves to chance.
+    /// Random stream for initial connection state.
     pub(in crate::world) random: RandomStream,
     pub(in crate::world) queries: u32,
     pub(in crate::world) connections: [Option<WebConnection>; WORKERS],
-    /// Sockets of connections that the client has closed, client's and server's.
+    /// Client and server sockets of connections closed by the client.
     pub(in crate::world) closed: Vec<[SockId; 2]>,
 }
 
-/// A connection of the load that is under way.
+/// A connection of the current load.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::world) struct WebConnection {
     client: SockId,
     server: SockId,
-    /// Bytes of a request that the client has still to write, and the server to read.
+    /// Request bytes left for the client to write, and for the server to read.
     asking: u32,
     hearing: u32,
-    /// Bytes of the answer that the server will write when it has heard the request, that it has still to
-    /// write, and that the client has still to read.
+    /// Response bytes that the server writes after the request, that it has left to write, and that the
+    /// client has left to read.
     wanted: u32,
     answering: u64,
     left: u64,
-    /// The server has found its send buffer full and sleeps.
+    /// The server found its send buffer full and is blocked.
     waits: bool,
 }
 
 impl WebFlow {
-    /// Sockets that a load takes.
+    /// Number of sockets per load.
     pub(in crate::world) const SOCKETS: usize = 2 * WORKERS;
 
-    /// The connection that a socket is an end of, and whether it is the server's end.
+    /// Returns the connection of a socket, and true if the socket is the server's end.
     fn of(&mut self, sock: SockId) -> Option<(usize, bool)> {
         self.connections.iter().enumerate().find_map(|(worker, connection)| {
             let connection = connection.as_ref()?;
@@ -60,7 +60,7 @@ impl WebFlow {
 }
 
 impl Hosts {
-    /// Does what a client of pages wants.
+    /// Performs an action of a web client.
     pub(super) fn web_action<S: Sink>(
         &mut self,
         below: &mut LowerLayers<'_, S>,
@@ -83,8 +83,8 @@ impl Hosts {
         }
     }
 
-    /// Asks for the address of the server, which is its name server too.
-    // spec: rfc1035 4.1 - a header of 12 bytes, the name and 4 bytes; the answer repeats them and adds an
+    /// Queries the address of the server, which is also the name server.
+    // spec: rfc1035 4.1 - a 12-byte header, the name and 4 bytes; the response repeats them and adds an
     // address.
     fn look_up<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize) {
         let now = below.core.now;
@@ -112,9 +112,9 @@ impl Hosts {
         );
     }
 
-    /// The answer to a query has come.
+    /// Handles the response to a query.
     pub(super) fn looked_up<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, flow: FlowId) {
-        // Applications are numbered as their flows.
+        // Applications and flows have the same numbers.
         let app = flow.index();
         if let Some(action) = self.web(app).web.looked_up() {
             self.web_action(below, app, action);
@@ -122,7 +122,7 @@ impl Hosts {
         }
     }
 
-    /// Opens a connection, by sockets of its own.
+    /// Opens a connection with its own sockets.
     fn connect<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize, worker: usize) {
         let [client, server] = self.pair();
         let web = self.web(app);
@@ -140,7 +140,7 @@ impl Hosts {
         self.open(below, app, made);
     }
 
-    /// A worker asks for an answer of this many bytes.
+    /// Requests a response of `bytes` bytes for a worker.
     fn ask<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize, worker: usize, bytes: u32) {
         let web = self.web(app);
         let request = web.web.page().request;
@@ -151,7 +151,7 @@ impl Hosts {
         self.serve_web(below, app, client);
     }
 
-    /// Closes the connections of a load, and forgets those of earlier ones that are over.
+    /// Closes the connections of a load, and frees those of earlier loads that have ended.
     fn hang_up<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize) {
         let now = below.core.now;
         for worker in 0..WORKERS {
@@ -167,13 +167,13 @@ impl Hosts {
         self.web(app).closed = closed;
     }
 
-    /// After a socket of a page has acted: what came is read, what is asked for is written.
+    /// Serves a socket of a page after it has acted: reads received data and writes requested data.
     pub(super) fn serve_web<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize, sock: SockId) {
         let now = below.core.now;
         let web = self.web(app);
         let (flow, of) = (web.flow, web.of(sock));
         let of = of.map(|(worker, server)| (worker, server, *web.connection(worker)));
-        // A request is answered when it is there as a whole.
+        // The server responds once it has the complete request.
         let due = |read: u64| match of {
             Some((_, false, c)) => u64::from(c.asking),
             Some((_, true, c)) if c.hearing > 0 && u64::from(c.hearing) <= read => u64::from(c.wanted),
@@ -215,7 +215,7 @@ impl Hosts {
         }
     }
 
-    /// A worker has all that it asked for.
+    /// Handles the complete response to a worker.
     fn answered<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize, worker: usize) {
         let now = below.core.now;
         let mut said = [None; WORKERS];

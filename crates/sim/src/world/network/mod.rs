@@ -1,6 +1,6 @@
-//! The network: nodes with routes, interfaces with transmit queues, and wires. A host gives packets to the
-//! network, and gets its own through [`Local`]; interfaces of Wi-Fi devices pass packets to the air. This
-//! module knows no applications, sockets or channels.
+//! The network: nodes with routes, interfaces with transmit queues, and wires. Hosts pass packets to the
+//! network and receive packets through [`LocalDelivery`]; interfaces of Wi-Fi devices pass packets to the
+//! air. This module does not depend on applications, sockets or channels.
 
 mod ports;
 mod queues;
@@ -22,23 +22,23 @@ use super::air::Air;
 use super::owned::Owned;
 use super::state::SimState;
 
-/// Delivery of packets to the hosts of their node.
+/// Delivers packets to the hosts of a node.
 pub(super) trait LocalDelivery<S> {
-    /// Delivers a packet to its node.
+    /// Delivers a packet addressed to `node`.
     fn deliver(&mut self, core: &mut SimState<S>, network: &mut Network, air: &mut Air, node: NodeId, p: Pkt);
     /// Hands a packet with bytes to the external host of an interface, whatever its destination.
     fn leave(&mut self, core: &mut SimState<S>, at: IfId, p: Pkt);
 }
 
-/// What becomes of a packet that a host sends.
+/// First hop of a packet sent by a host.
 pub(super) enum FirstHop {
-    /// The answer of the first queue on its way.
+    /// The packet was queued; result of the first queue.
     On(Enqueue),
-    /// It is for the same node, and nothing has been done with it.
+    /// The packet is for the sending node, and was not handled.
     Local,
 }
 
-/// A host, router or access point as far as packets pass through it.
+/// Forwarding state of a host, router or access point.
 #[derive(Debug)]
 pub(super) struct NetNode {
     pub(super) routes: Routes,
@@ -47,52 +47,46 @@ pub(super) struct NetNode {
     pub(super) place: PlaceId,
 }
 
-/// What is below an interface.
+/// Device below an interface.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum NetDevice {
-    /// A wire.
     Wire(WireId),
-    /// A Wi-Fi device.
     Wifi(DevId),
 }
 
-/// Handler of the packets that an interface receives.
+/// Handler of packets received by an interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum RxHandler {
-    /// A modelled host.
     Host,
-    /// An external host.
     External,
-    /// The ifb of a shaper, which passes packets on to the interface of this number.
+    /// Ifb of a shaper, which passes packets on to the interface with this number.
     Shaper(IfId),
 }
 
-/// An interface of a node.
 #[derive(Debug)]
 pub(super) struct NetInterface {
     pub(super) node: NodeId,
     pub(super) tx: TxQueues,
     pub(super) device: NetDevice,
-    /// Its device takes packets of several segments.
+    /// The device accepts packets of several segments (TSO).
     pub(super) tso: bool,
-    /// What it takes in at once is merged.
+    /// Merge packets received in one batch (GRO).
     pub(super) gro: bool,
-    /// Memory of a packet that comes in, in bytes; 0: that of the sender's packet.
+    /// Memory per received packet, in bytes; 0 keeps the truesize set by the sender.
     pub(super) rx_buffer: u32,
-    /// Timer of the first of its disciplines.
+    /// Timer slot of the first transmit queue.
     pub(super) timer: u32,
-    /// The same, if they hold packets back.
+    /// `timer`, if a qdisc of the interface delays packets.
     pub(super) watchdog: Option<u32>,
-    /// Handler of received packets.
     pub(super) rx_handler: RxHandler,
-    /// What comes in has passed an ifb.
+    /// Received packets have passed an ifb.
     pub(super) behind_ifb: bool,
-    /// What packets that bear its address reach through it, if its node has other interfaces.
+    /// Routes of packets with this interface's source address, if the node has other interfaces.
     pub(super) bound: Option<Routes>,
 }
 
 impl NetInterface {
-    /// Its disciplines are asked again by a timer if they hold packets back.
+    /// Enables the watchdog timer if a qdisc delays packets.
     pub(super) fn watches(&mut self) {
         let holds_back = self.tx.iter().any(|queue| queue.qdisc().holds_back());
         self.watchdog = holds_back.then_some(self.timer);
@@ -107,17 +101,18 @@ pub(super) struct Network {
     wires: Vec<Wire>,
     /// Transmit queues in the order of their timers.
     watchdogs: Vec<(IfId, Ac)>,
-    /// Transmit queues that used up their quota and have their turn again when all else is done.
+    /// Transmit queues that used up their quota and run again after all other work.
     softirq: Vec<(IfId, Ac)>,
     slots: NetworkSlots,
-    /// Batches of packets on their way up, kept to be used again.
+    /// Spare buffers for batches of received packets.
     batches: Vec<Vec<Pkt>>,
-    /// The wires of the scenario; behind them are those from ifbs to their interfaces, which nobody sees.
+    /// Number of wires of the scenario. The wires behind them, from ifbs to their interfaces, do not appear
+    /// in captures.
     shown: usize,
 }
 
-/// Where the timers of the network begin: arrivals over wires, reports of their devices, disciplines that
-/// hold packets back.
+/// First timer slots of the network: arrivals over wires, completions of their devices, and watchdogs of
+/// qdiscs that delay packets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NetworkSlots {
     pub(super) arrivals: u32,
@@ -126,7 +121,7 @@ pub(super) struct NetworkSlots {
 }
 
 impl Network {
-    /// A network without packets.
+    /// Creates a network without packets.
     pub(super) fn new(
         nodes: Vec<NetNode>,
         interfaces: Vec<NetInterface>,
@@ -145,17 +140,18 @@ impl Network {
         owned.take(&mut self.wires, other.wires, &owned.islands.wires);
     }
 
-    /// The node that has an address.
     #[inline]
     pub(super) fn node_of(&self, addr: Addr) -> NodeId {
-        // An address is known by its interface's number.
+        // Addresses are numbered like their interfaces.
         self.interfaces[addr.index()].node
     }
 
-    /// A packet leaves the node where it was made: through the interface whose address it bears, if a way
-    /// leads there. The answer is that of the local queue; a packet without a way is refused.
-    // linux: net/ipv4/fib_rules.c (4.4) - a rule for each source address, as hosts with several interfaces in
-    // one network are set up; otherwise all their packets would leave through the first.
+    /// Sends a packet created at a node through the interface of its source address if that has a route, or
+    /// else by the node's routing table. Returns the result of the local queue; a packet without a route is
+    /// dropped.
+    // linux: net/ipv4/fib_rules.c (4.4) - one rule per source address, as usually configured on hosts with
+    // several interfaces in one network. Without such rules, all packets would leave through the first
+    // interface.
     pub(super) fn send<S: Sink>(
         &mut self,
         core: &mut SimState<S>,
@@ -177,8 +173,8 @@ impl Network {
         }
     }
 
-    /// A packet from outside leaves through an interface of its host, which has chosen that; from a modelled
-    /// host, as the host's routes say. Without a way it is dropped.
+    /// Sends a packet from an external host through the interface that the host has chosen. On a modelled
+    /// host, its routing table chooses the interface. A packet without a route is dropped.
     pub(super) fn enter<S: Sink>(
         &mut self,
         core: &mut SimState<S>,
@@ -202,7 +198,7 @@ impl Network {
         }
     }
 
-    /// A packet leaves a node through an interface, to one of the peers there.
+    /// Queues a packet at an interface, for one of the peers there.
     fn leave<S: Sink>(
         &mut self,
         core: &mut SimState<S>,
@@ -215,7 +211,7 @@ impl Network {
         self.transmit(core, air, interface, ac, p)
     }
 
-    /// Packets have come in at an interface together, one after the other.
+    /// Receives a batch of packets at an interface.
     pub(super) fn ingress<S: Sink>(
         &mut self,
         core: &mut SimState<S>,
@@ -233,7 +229,7 @@ impl Network {
         }
     }
 
-    /// What has come in takes the memory of this interface's receive buffers, if it has such of its own.
+    /// Sets the packet's truesize to that of this interface's receive buffers, if configured.
     #[inline]
     fn weigh<S>(&self, core: &mut SimState<S>, interface: IfId, p: Pkt) {
         let rx_buffer = self.interfaces[interface.index()].rx_buffer;
@@ -264,23 +260,23 @@ impl Network {
         let NetNode { routes, forward, dscp_to_up, .. } = &self.nodes[node.index()];
         match routes.get(hot.dst) {
             Some(Route::Local) => hosts.deliver(core, self, air, node, p),
-            // linux: net/ipv4/ip_forward.c ip_forward (4.4) - what has one hop left is not passed on.
-            // deviation: nobody tells its sender (ICMP).
+            // linux: net/ipv4/ip_forward.c ip_forward (4.4) - drops packets with a TTL of 1.
+            // deviation: no ICMP Time Exceeded is sent.
             Some(_) if *forward && hot.ttl <= 1 => self.drop_at_node(core, node, p, Reason::Ttl),
             Some(Route::Via(out, peer)) if *forward => {
                 hot.ttl -= 1;
                 let ac = leaves(hot, peer, *dscp_to_up);
-                // Whoever passes a packet on does not look at what became of it.
+                // A forwarding node ignores the result of its queue.
                 let _ = self.transmit(core, air, out, ac, p);
             }
             _ => self.drop_at_node(core, node, p, Reason::NoRoute),
         }
     }
 
-    /// A packet has come in at an external host, or at an ifb.
-    // linux: net/sched/act_mirred.c tcf_mirred_act, drivers/net/ifb.c ifb_ri_tasklet (6.1) - what comes in is
-    // queued at the ifb, with its Ethernet header, and comes in at its interface again when the discipline
-    // there lets go of it.
+    /// Receives a packet at an external host or at an ifb.
+    // linux: net/sched/act_mirred.c tcf_mirred_act, drivers/net/ifb.c ifb_ri_tasklet (6.1) - queues received
+    // packets at the ifb, with their Ethernet header; the interface receives them again when the ifb's qdisc
+    // releases them.
     #[cold]
     fn come_apart<S: Sink>(
         &mut self,
@@ -291,14 +287,14 @@ impl Network {
         p: Pkt,
     ) {
         if let RxHandler::Shaper(_) = self.interfaces[at.index()].rx_handler {
-            // Nobody hears of what its queue refuses.
+            // Drops by this queue are not reported to the sender.
             let _ = self.transmit(core, air, at, Ac::Be, p);
         } else {
             self.come_out(core, hosts, at, p);
         }
     }
 
-    /// A packet has come in at an external host. One without bytes is nothing to such a host.
+    /// Receives a packet at an external host. Drops packets without bytes.
     fn come_out<S: Sink>(&self, core: &mut SimState<S>, hosts: &mut impl LocalDelivery<S>, at: IfId, p: Pkt) {
         if core.packets.get(p).kind == PacketKind::External {
             hosts.leave(core, at, p);
@@ -307,9 +303,9 @@ impl Network {
         }
     }
 
-    /// Shows what has come in over a wire as its host sees it: before an ifb.
-    // linux: net/core/dev.c __netif_receive_skb_core (6.1) - taps come before the ingress hook, and do not
-    // see again what an ifb gives back.
+    /// Captures a packet received over a wire as its host sees it, before an ifb.
+    // linux: net/core/dev.c __netif_receive_skb_core (6.1) - calls taps before the ingress hook, and does not
+    // call them again for packets reinjected by an ifb.
     fn show_received<S: Sink>(&self, core: &mut SimState<S>, interface: IfId, p: Pkt) {
         let interface = match self.interfaces[interface.index()] {
             NetInterface { rx_handler: RxHandler::Shaper(of), .. } => of,
@@ -317,7 +313,7 @@ impl Network {
             _ => interface,
         };
         if let NetDevice::Wire(out) = self.interfaces[interface.index()].device {
-            // The two directions of a link are neighbours in number.
+            // The two directions of a link have adjacent numbers.
             let wire = WireId::from_index(out.index() ^ 1);
             let packet = WirePacket::new(&core.packets, p);
             core.trace.frame(core.now, &FrameView::Received(wire, packet));
@@ -330,7 +326,7 @@ impl Network {
     }
 }
 
-/// Marks a packet that leaves a node for a peer; gives its access category.
+/// Sets the peer of an outgoing packet and classifies it. Returns its access category.
 #[inline(always)]
 fn leaves(hot: &mut Packet, peer: PeerId, mapping: DscpToUp) -> Ac {
     hot.peer = peer;

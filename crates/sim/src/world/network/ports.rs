@@ -1,4 +1,4 @@
-//! The port below a transmit queue: a wire's device, or another kind of port.
+//! Ports below a transmit queue: the device of a wire, or another kind of port.
 
 use stillair_model::node::interface::{Port, TxQueue};
 use stillair_model::offload::gso;
@@ -14,9 +14,9 @@ use crate::world::state::show_quic;
 pub(super) struct WirePort<'a> {
     pub(super) wire: &'a mut Wire,
     pub(super) id: WireId,
-    /// The device splits packets of several segments.
+    /// The device splits packets of several segments (TSO).
     pub(super) tso: bool,
-    /// Captures see it.
+    /// Packets appear in captures.
     pub(super) shown: bool,
 }
 
@@ -38,15 +38,15 @@ impl<S: Sink> Port<S> for WirePort<'_> {
     }
 }
 
-/// Of a QUIC datagram the first device on its way tells.
+/// Pushes a QUIC datagram and reports it, as the first device on its path.
 #[inline(never)]
 fn push_quic<S: Sink>(wire: &mut Wire, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
     show_quic(now, p, ctx);
     wire.push(now, p, ctx);
 }
 
-/// Gives a packet to a device that has no queue above it, in its segments if it takes none of several.
-// linux: net/core/dev.c __dev_queue_xmit (4.4) - what needs no queue is split as well.
+/// Pushes a packet to a device without a queue above it, in single segments if the device has no TSO.
+// linux: net/core/dev.c __dev_queue_xmit (4.4) - segments packets for devices without a queue as well.
 #[inline]
 pub(super) fn push_directly<S: Sink>(now: Instant, p: Pkt, port: &mut impl Port<S>, ctx: &mut Ctx<'_, S>) {
     if ctx.packets.get(p).segs == 1 || port.takes_gso() {
@@ -56,7 +56,7 @@ pub(super) fn push_directly<S: Sink>(now: Instant, p: Pkt, port: &mut impl Port<
     }
 }
 
-/// Feeds a device from a transmit queue, after a packet has been queued, if there is one.
+/// Feeds a device from a transmit queue, after queueing `p` if given.
 #[inline(always)]
 pub(super) fn feed<S: Sink>(
     now: Instant,

@@ -1,5 +1,5 @@
-//! Operation of transmit queues: a packet is queued, and the device below is fed at once, when the device has
-//! room again, or when a discipline releases packets it held back.
+//! Transmit queues. The device below is fed when a packet is queued, when the device has room again, and when
+//! a qdisc releases delayed packets.
 
 use stillair_model::qdisc::{Enqueue, Qdisc, QdiscConfig};
 use stillair_model::types::{Ac, IfId, PacketKind, Pkt, RandomStream, Sink, Step};
@@ -12,7 +12,8 @@ use crate::world::air::Air;
 use crate::world::state::SimState;
 
 impl Network {
-    /// Queues a packet at an interface and feeds its device. What the device takes directly is not refused.
+    /// Queues a packet at an interface and feeds its device. A packet that the device takes directly is never
+    /// refused.
     #[inline(always)]
     pub(super) fn transmit<S: Sink>(
         &mut self,
@@ -44,8 +45,8 @@ impl Network {
         Enqueue::Queued
     }
 
-    /// Feeds a Wi-Fi device from the transmit queues that it has woken; one that serves several categories is
-    /// asked once.
+    /// Feeds a Wi-Fi device from the transmit queues that it has woken. A queue that serves several
+    /// categories runs once.
     pub(in crate::world) fn run_woken<S: Sink>(
         &mut self,
         core: &mut SimState<S>,
@@ -67,7 +68,7 @@ impl Network {
         let _ = self.feed(core, air, id, ac, None);
     }
 
-    /// The same after a packet has been queued, if there is one, with the queue's answer; none if there is no
+    /// Feeds a device after queueing `p` if given. Returns the result of the queue, or `None` without a
     /// queue.
     #[inline]
     fn feed<S: Sink>(
@@ -116,8 +117,7 @@ impl Network {
         Some(answer)
     }
 
-    /// Queues a packet behind others that a discipline holds back: nothing else happens before it lets go of
-    /// them.
+    /// Queues a packet behind delayed packets. Nothing else happens until the qdisc releases them.
     #[inline(never)]
     fn hold<S: Sink>(&mut self, core: &mut SimState<S>, id: IfId, ac: Ac, p: Pkt) -> Enqueue {
         let NetInterface { tx, watchdog, .. } = &mut self.interfaces[id.index()];
@@ -131,7 +131,7 @@ impl Network {
         answer
     }
 
-    /// After a discipline that holds packets back was asked for some: the timer that asks it again.
+    /// Arms the watchdog after a delaying qdisc was asked for packets.
     #[inline(never)]
     fn arm_watchdog<S: Sink>(&mut self, core: &mut SimState<S>, id: IfId, ac: Ac, first: u32) {
         let tx = &mut self.interfaces[id.index()].tx;
@@ -145,7 +145,7 @@ impl Network {
         }
     }
 
-    /// Tells a reader that follows packets where one is queued now.
+    /// Reports the queue of a packet to a trace that follows packets.
     fn tell_of<S: Sink>(&mut self, core: &mut SimState<S>, at: IfId, ac: Ac, p: Pkt) {
         let tx = &mut self.interfaces[at.index()].tx;
         let queue = tx.index_of(ac) as u8;
@@ -156,8 +156,8 @@ impl Network {
         core.step(&Step::Queued { p, at, queue, paced });
     }
 
-    /// Changes the discipline in each transmit queue of an interface. Packets that wait stay if only
-    /// parameters change that Linux changes in place, and are dropped if not.
+    /// Changes the qdisc of each transmit queue of an interface. Queued packets stay if only parameters
+    /// change that Linux changes in place; if not, they are dropped.
     pub(in crate::world) fn change_qdisc<S: Sink>(
         &mut self,
         core: &mut SimState<S>,
@@ -174,13 +174,13 @@ impl Network {
         interface.watches();
     }
 
-    /// Whether a queue has used up its quota.
+    /// Reports whether a queue has used up its quota.
     #[inline(always)]
     pub(in crate::world) fn has_softirq(&self) -> bool {
         !self.softirq.is_empty()
     }
 
-    /// A queue whose quota was used up has its turn again; false if there is none.
+    /// Runs a queue that had used up its quota. Returns false if no such queue is left.
     #[inline]
     pub(in crate::world) fn run_softirq<S: Sink>(&mut self, core: &mut SimState<S>, air: &mut Air) -> bool {
         let Some((interface, ac)) = self.softirq.pop() else { return false };
@@ -188,7 +188,7 @@ impl Network {
         true
     }
 
-    /// A discipline lets go of what it has held back.
+    /// Runs a queue whose qdisc releases delayed packets.
     pub(in crate::world) fn watchdog<S: Sink>(
         &mut self,
         core: &mut SimState<S>,

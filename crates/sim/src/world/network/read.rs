@@ -1,4 +1,4 @@
-//! Read access to the network: backlogs of queues and wires, and counters of disciplines.
+//! Read access to the network: backlogs of queues and wires, and qdisc counters.
 
 use stillair_model::node::interface::TxQueues;
 use stillair_model::types::SockId;
@@ -7,22 +7,22 @@ use stillair_model::wire::Wire;
 use super::{NetDevice, Network};
 
 impl Network {
-    /// The transmit queues of each interface, and what is below them, in the order of the scenario.
+    /// Returns the transmit queues and the device of each interface, in scenario order.
     pub(in crate::world) fn interfaces(&self) -> impl ExactSizeIterator<Item = (&TxQueues, NetDevice)> {
         self.interfaces.iter().map(|interface| (&interface.tx, interface.device))
     }
 
-    /// All wires; those of a link are neighbours.
+    /// Returns all wires. The two wires of a link are adjacent.
     pub(in crate::world) fn wires(&self) -> &[Wire] {
         &self.wires
     }
 
-    /// Packets in transmit queues, and on wires.
+    /// Returns the number of packets in transmit queues and on wires.
     pub(in crate::world) fn held(&self) -> (u64, u64) {
         (self.interfaces.iter().map(|i| i.tx.held()).sum(), self.wires.iter().map(|w| w.held()).sum())
     }
 
-    /// Sockets that are charged for entries of rings whose packets have left.
+    /// Returns the sockets charged for ring entries whose packets have already left.
     pub(in crate::world) fn charges(&self) -> impl Iterator<Item = (SockId, u32)> {
         self.wires.iter().flat_map(|w| w.charges())
     }

@@ -1,5 +1,4 @@
-//! The network alone: two hosts on a wire, of which neither has an application. What reaches a node is
-//! written down.
+//! Tests of the network without applications: two hosts on a wire. The receiver records each packet.
 
 use stillair_model::types::{Addr, Duration, Fate, IfId, Instant, NewPacket, NoSink, NodeId, Pkt, Seed};
 
@@ -56,7 +55,7 @@ fn a_packet_is_queued_forwarded_and_delivered() {
         let p = core.packets.create(to(3));
         assert!(matches!(network.send(&mut core, &mut air, a, p), FirstHop::On(_)));
     }
-    // What is for the sender itself comes back.
+    // A packet for the sending node itself is returned.
     let own = core.packets.create(to(0));
     assert!(matches!(network.send(&mut core, &mut air, a, own), FirstHop::Local));
     core.packets.free(own, Fate::Consumed);
@@ -71,8 +70,8 @@ fn a_packet_is_queued_forwarded_and_delivered() {
             Some(wire) => network.wire_completion(&mut core, &mut air, wire as usize),
         }
     }
-    // spec: ieee8023 - 1500 bytes are 1538 with preamble, header, check sequence and gap: 1230.4 us at 10
-    // Mbit/s, 123.04 at 100.
+    // spec: ieee8023 - 1500 bytes are 1538 with preamble, header, FCS and interpacket gap: 1230.4 us at 10
+    // Mbit/s, 123.04 us at 100 Mbit/s.
     let us: Vec<u64> = reached.0.iter().map(|(at, _)| at.nanos() / 1_000).collect();
     assert_eq!(us, [4_353, 5_583, 6_814]);
     assert!(reached.0.iter().all(|&(_, node)| node == b));

@@ -1,4 +1,4 @@
-//! Wires: packets that arrive over them, and reports of their devices.
+//! Wires: packet arrivals and device completions.
 
 use stillair_model::types::{Ac, FrameView, Pkt, Sink, WireId, WirePacket};
 use stillair_model::wire::WireParams;
@@ -9,7 +9,7 @@ use crate::world::air::Air;
 use crate::world::state::SimState;
 
 impl NetworkSlots {
-    /// Whether a report of a wire's device that was due at this instant has had its turn.
+    /// Reports whether a completion of this wire that was due now has already been handled.
     #[inline(always)]
     pub(super) fn report_has_passed<S>(&self, core: &SimState<S>, id: WireId) -> bool {
         self.completions + u32::from(id.0) < core.passed
@@ -22,7 +22,7 @@ impl Network {
         core.timers.set(Slot(self.slots.arrivals + u32::from(id.0)), self.wires[id.index()].next_arrival());
     }
 
-    /// After packets were pushed: a report that nobody waits for has no timer.
+    /// Arms the completion timer after packets were pushed. A completion that nothing waits for has no timer.
     #[inline(always)]
     pub(super) fn arm_awaited<S>(&self, core: &mut SimState<S>, id: WireId) {
         if self.wires[id.index()].is_report_awaited() {
@@ -36,7 +36,7 @@ impl Network {
             .set(Slot(self.slots.completions + u32::from(id.0)), self.wires[id.index()].next_completion());
     }
 
-    /// Changes rate and delay of a wire; its timers follow.
+    /// Changes the rate and delay of a wire and updates its timers.
     pub(in crate::world) fn change_wire<S: Sink>(
         &mut self,
         core: &mut SimState<S>,
@@ -48,7 +48,7 @@ impl Network {
         self.arm_completion(core, WireId::from_index(index));
     }
 
-    /// Packets that have arrived over a wire are handed up.
+    /// Receives the packets that have arrived over a wire.
     pub(in crate::world) fn wire_arrival<S: Sink>(
         &mut self,
         core: &mut SimState<S>,
@@ -81,7 +81,7 @@ impl Network {
         }
     }
 
-    /// Shows a packet that has arrived over a wire.
+    /// Captures a packet that has arrived over a wire.
     #[inline(always)]
     fn show<S: Sink>(&self, core: &mut SimState<S>, index: usize, p: Pkt) {
         if S::FRAMES && index < self.shown {
@@ -90,7 +90,7 @@ impl Network {
         }
     }
 
-    /// A wire's device reports transmissions.
+    /// Handles the transmit completion of a wire's device.
     pub(in crate::world) fn wire_completion<S: Sink>(
         &mut self,
         core: &mut SimState<S>,

@@ -1,4 +1,4 @@
-//! An access point of a network at random, as text.
+//! An access point of a random network, as text.
 
 use super::*;
 
@@ -54,13 +54,13 @@ impl Cell {
             scheme.push_str(&format!(", flows = {flows}"));
         }
         let bursts = if self.bursts {
-            // Stations with a window of no slots collide until they give up.
+            // Stations with a window of zero slots collide until they give up.
             "tx_queue_data2_burst = \"2 ms\", wmm_ac_be_txop_limit = 94, wmm_ac_bk_cwmin = 2, wmm_ac_vi_cwmin = 0, \
              wmm_ac_vi_cwmax = 0, "
         } else {
             ""
         };
-        // Few frames come broken often, so that the rule acts at a low index only.
+        // Few frames are often received with errors, so the rule only acts at a low index.
         let retry_out = match self.retry_limit % 3 {
             0 => "retry_out = { kind = \"index\", index = 1 }, retry_limit_by_rate = true, ",
             1 => "retry_out = \"by_rate\", ",
@@ -74,7 +74,7 @@ impl Cell {
         )
     }
 
-    /// A scan of its own, where it may have one.
+    /// Scan settings of the access point, if its scheme allows scans.
     pub(super) fn scan(&self) -> &'static str {
         match self.limit % 5 {
             _ if self.scheme == HTC => "",
@@ -89,7 +89,7 @@ impl Cell {
         }
     }
 
-    /// What the hardware does with frames behind one that failed; behind USB there is no choice.
+    /// Handling of frames queued behind a failed one in the hardware; not configurable behind USB.
     pub(super) fn filter(&self) -> Option<&'static str> {
         let rule = ["none", "linux-4.9", "linux-4.4"][usize::from(self.retry_limit) / 3 % 3];
         (self.scheme != HTC && !is_firmware(self.scheme)).then_some(rule)

@@ -1,6 +1,6 @@
-//! Devices and links of a network at random.
+//! Devices and links of random networks.
 
-/// What Wi-Fi devices do about received frames; most tell of them at once.
+/// Interrupt mitigation of Wi-Fi devices; most report received frames immediately.
 pub const INTERRUPTS: [&str; 4] = [
     "",
     ", rx_mitigation = \"ar9300\"",
@@ -8,7 +8,7 @@ pub const INTERRUPTS: [&str; 4] = [
     ", rx_mitigation = { kind = \"times\", last = \"4 ms\", first = \"3 ms\" }",
 ];
 
-/// Links between server and access points: most are one of the first two.
+/// Links between server and access points, mostly one of the first two.
 pub const WIRES: [&str; 7] = [
     "rate = \"1 Gbit/s\"\ndelay = \"0.2 ms\"",
     "rate = \"8 Mbit/s\"\ndelay = \"0.2 ms\"",
@@ -32,7 +32,7 @@ pub(super) const SCHEMES: [&str; 10] = [
     "mt76",
 ];
 
-/// Keys of a firmware driver that say who joins how many packets.
+/// A-MSDU keys of a firmware driver.
 pub(super) fn joining(scheme: &str, n: u32) -> String {
     let by = if scheme == "mt76" && n % 9 > 4 { ", amsdu_by = \"mac80211\"" } else { "" };
     format!(", amsdu_frames = {}{by}", 1 + n % 9)

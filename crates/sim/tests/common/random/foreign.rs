@@ -1,7 +1,7 @@
-//! What others do on the channel of a network at random. Most of it ends with the network's sources or soon
-//! after: it takes long to drain.
+//! Other users of a random network's channel. Most of them stop with the network's sources or soon after,
+//! because a busy channel takes long to drain.
 
-/// Interference and neighbours, and whether there is interference, so that every path needs a level.
+/// Interference and neighbours; true with interference, for which each path needs an SNR.
 pub const FOREIGN: [(&str, bool); 6] = [
     ("", false),
     (

@@ -1,4 +1,4 @@
-//! Small networks at random.
+//! Small random networks.
 
 mod cell;
 mod devices;
@@ -19,29 +19,27 @@ use qdiscs::{QDISCS, quoted};
 
 const MARKS: [&str; 5] = ["CS0", "CS1", "CS5", "EF", "CS6"];
 
-/// The place of ath9k_htc among them.
+/// Index of ath9k_htc among the schemes.
 const HTC: usize = 5;
 
-/// Whether firmware makes a scheme's aggregates.
+/// Returns true if firmware builds the aggregates of a scheme.
 fn is_firmware(scheme: usize) -> bool {
     scheme > 6
 }
 
-/// Whether a scheme has flow queues in the MAC.
+/// Returns true if a scheme has flow queues in the MAC.
 fn has_flows(scheme: usize) -> bool {
     scheme > 1 && scheme != HTC
 }
 
-/// Presets of QUIC.
 const PRESETS: [&str; 4] = ["chromium39", "bquic39", "chromium-now", "rfc9002"];
 
-/// Block Ack windows.
 const WINDOWS: [u32; 4] = [256, 64, 256, 100];
 
 #[derive(Clone, Debug)]
 struct Cell {
     scheme: usize,
-    /// Small limits of queues; 0 leaves the scheme's own.
+    /// Small queue limits; 0 for the scheme's default.
     limit: u32,
     root_qdisc: bool,
     hardware: (u32, u32),
@@ -55,24 +53,24 @@ struct Sta {
     rate: usize,
     fallback: usize,
     tries: u8,
-    /// Minstrel-HT chooses the rates, with so many streams; 0 for fixed ones.
+    /// Streams for Minstrel-HT; 0 for fixed rates.
     minstrel: u8,
-    /// Per cent.
+    /// Error rate in %.
     errors: u32,
     ack_errors: u32,
-    /// Signal-to-noise ratio in dB, of which errors follow, and another from 50 ms on.
+    /// SNR in dB, which determines the errors, and its value from 50 ms on.
     snr: Option<(i32, i32)>,
     scheme: usize,
     txqueuelen: u32,
-    /// Kernel, segmentation, and a discipline if the scheme has one above it.
+    /// Kernel, segmentation, and qdisc if the scheme has one.
     stack: (usize, usize, usize),
     /// A second interface on its radio.
     second: Option<Second>,
-    /// Power save and scans, of [`POWERS`].
+    /// Power save and scans: index in [`POWERS`].
     power: usize,
 }
 
-/// A device that sends with another's radio: a path and queues of its own.
+/// A device that shares another's radio, with its own path and queues.
 #[derive(Clone, Debug)]
 struct Second {
     ap: usize,
@@ -86,7 +84,7 @@ struct Second {
 struct Traffic {
     kind: usize,
     station: usize,
-    /// By the second interface, if the station has one.
+    /// True to use the second interface, if the station has one.
     second: bool,
     mark: usize,
     kbps: u32,
@@ -95,17 +93,17 @@ struct Traffic {
     gap: usize,
 }
 
-/// A network, of which the scenario is written.
+/// A network, from which the scenario is generated.
 #[derive(Clone, Debug)]
 pub struct Case {
     low_band: bool,
     wide: bool,
     beacons: bool,
-    /// PPDUs of so many bytes and more begin with RTS and CTS, where it is not 0.
+    /// RTS threshold in bytes; 0 for none.
     rts: u32,
-    /// Stations hear each other; or not at all; or so faintly that they do not understand each other.
+    /// 0 if all stations hear each other; 1 if they are hidden, 2 if they only sense each other.
     hearing: usize,
-    /// What others do on the channel.
+    /// Other users of the channel.
     foreign: usize,
     wire: usize,
     qdisc: usize,
@@ -129,7 +127,7 @@ fn cell() -> impl Strategy<Value = Cell> {
 }
 
 fn sta() -> impl Strategy<Value = Sta> {
-    // One path in a few is perfect, one in ten is dead.
+    // Some paths are perfect, one in ten is dead.
     let errors = prop_oneof![3 => Just(0_u32), 6 => 1_u32..61, 1 => Just(100_u32)];
     let ack_errors = prop_oneof![Just(0_u32), 1_u32..41];
     let snr = prop::option::weighted(0.3, (-5_i32..45, -5_i32..45));
@@ -181,7 +179,7 @@ fn traffic() -> impl Strategy<Value = Traffic> {
     )
 }
 
-/// Any small network: one or two cells, up to eight stations and as many flows.
+/// Generates small networks: one or two cells, up to eight stations and as many flows.
 pub fn case() -> impl Strategy<Value = Case> {
     let rts = prop_oneof![2 => Just(0_u32), 1 => 1_u32..3_000];
     let hearing = prop_oneof![2 => Just(0_usize), 1 => Just(1), 1 => Just(2)];
@@ -211,10 +209,10 @@ pub fn case() -> impl Strategy<Value = Case> {
 }
 
 impl Case {
-    /// Whether the order of a flow must be kept: with few queues in the MAC, a flow's packets go to the
-    /// overflow queue of their TID while another one holds their queue, and overtake each other. An emulated
-    /// network may reorder, and what it doubles comes twice. A single frame that hardware before Linux 4.9
-    /// returns is sent once more behind others.
+    /// Returns true if the order of each flow must be kept. With few MAC queues, packets of a flow go to the
+    /// overflow queue of their TID while another flow occupies their queue, and overtake each other. netem
+    /// may reorder and duplicate packets. A single frame returned by the hardware before Linux 4.9 is
+    /// requeued behind others.
     // paper: ending-the-anomaly alg1 - line 5.
     pub fn keeps_order(&self) -> bool {
         let few = |scheme: usize, limit: u32| scheme > 1 && limit > 0;
@@ -223,21 +221,22 @@ impl Case {
             && !self.stations.iter().flat_map(|s| &s.second).any(|s| few(s.scheme, s.limit))
     }
 
-    /// Whether any station may sleep or be away.
+    /// Returns true if any station may sleep or scan.
     pub fn may_sleep(&self) -> bool {
         self.stations.iter().any(|s| !self.power(s).is_empty())
     }
 
-    /// What a station does to save power, where it may.
+    /// Power save settings of a station, if allowed.
     fn power(&self, s: &Sta) -> &'static str {
-        // One that hears no beacon gets nothing, and firmware keeps its frames for ever.
+        // A station that hears no beacon gets no frames, and firmware keeps them forever.
         let hears = s.snr.is_none() && s.errors < 100;
         let own_radio = s.second.is_none();
         let ap = self.cells[s.ap % self.cells.len()].scheme;
         if self.beacons && hears && own_radio && ap != HTC { POWERS[s.power] } else { "" }
     }
 
-    /// Datagrams to all stations of an access point that have one interface; to one station otherwise.
+    /// Multicast datagrams to all stations of an access point with a single interface, or unicast datagrams
+    /// to one station.
     fn to_group(&self, t: &Traffic) -> String {
         let ap = |s: &Sta| s.ap % self.cells.len();
         let own = &self.stations[t.station % self.stations.len()];
@@ -258,12 +257,12 @@ impl Case {
         )
     }
 
-    /// Whether all that is sent arrives or is given up in the end. Of a station that sleeps and wakes again
-    /// before a frame's chain has come to a rate that works, in noise, the frame comes back each time and
-    /// begins anew. And stations that ask for their frames one by one, and do not hear each other, ask at the
-    /// same beacon: their PS-Polls, in the category with the smallest window, meet each time.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (6.12) - tries for one that sleeps do
-    // not count.
+    /// Returns true if every packet is delivered or given up in the end. In noise, a frame to a station that
+    /// falls asleep before the retry chain reaches a working rate is returned each time and starts again.
+    /// Stations that use PS-Poll and do not hear each other respond to the same beacon, and their PS-Polls,
+    /// in the category with the smallest window, always collide.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (6.12) - tries to a sleeping station
+    // do not count.
     // linux: net/mac80211/mlme.c ieee80211_send_pspoll, tx.c ieee80211_tx_skb (6.12) - TID 7: voice.
     pub fn all_ends(&self) -> bool {
         let polls = |s: &Sta| self.power(s).contains("static") || self.power(s).contains("ps_poll");
@@ -271,7 +270,7 @@ impl Case {
             && (self.hearing == 0 || self.stations.iter().filter(|s| polls(s)).count() < 2)
     }
 
-    /// Whether no path has errors, in either direction, and nobody is hidden from anybody.
+    /// Returns true if no path has errors in either direction, and no station is hidden from another.
     pub fn loses_nothing_on_air(&self) -> bool {
         let mut stations = self.stations.iter();
         self.hearing == 0
@@ -284,8 +283,8 @@ impl Case {
             })
     }
 
-    /// The scenario, in which the MAC has that many flow queues where they are not few; its sources stop
-    /// after 300 ms.
+    /// Returns the scenario. The MAC has `flows` flow queues unless the case has few; its sources stop after
+    /// 300 ms.
     pub fn text(&self, flows: u32) -> String {
         let stations: Vec<String> = (0..self.stations.len()).map(|n| format!("\"sta{n}\"")).collect();
         let hearing = match (self.hearing, stations.len()) {
@@ -302,7 +301,7 @@ impl Case {
             if self.beacons { "20 ms" } else { "off" },
         );
         let mut line = |text: String| t.push_str(&text);
-        // Each device has its own; behind USB there are none.
+        // Each device has its own setting; USB devices have none.
         let interrupts = |n: usize, at: usize| if at == HTC { "" } else { INTERRUPTS[(n + self.qdisc) % 4] };
         for n in 0..self.cells.len() {
             line(format!(
@@ -323,7 +322,7 @@ impl Case {
             ));
         }
         let width = if self.wide { "ht40" } else { "ht20" };
-        // At 2.4 GHz the first two are of 802.11b: all others are protected from them then.
+        // At 2.4 GHz, the first two are 802.11b rates, which require protection for all other stations.
         let old = if self.low_band { ["dsss-2", "cck-11-short"] } else { ["ofdm-6", "ofdm-54"] };
         let rates = [old[0], old[1], "ht20-mcs0-sgi", "ht20-mcs15-lgi", "ht20-mcs31-sgi"]
             .map(str::to_owned)
@@ -343,7 +342,7 @@ impl Case {
                     s.tries > 2
                 ),
             };
-            // The same for all rates, or for each a chance of its own.
+            // The same error rate for all rates, or a different one for each.
             let error = f64::from(s.errors) / 100.0;
             let chances = if s.txqueuelen % 3 == 0 {
                 let ht = (0..32).map(|mcs| format!("\"mcs{mcs}\"")).collect::<Vec<_>>().join(", ");
@@ -386,7 +385,7 @@ impl Case {
                 self.power(s),
             ));
             let Some(second) = &s.second else { continue };
-            // Devices of one radio have one driver's hardware.
+            // Devices on one radio share the hardware of one driver.
             let scheme = match s.scheme {
                 own if own == HTC || is_firmware(own) => own,
                 _ => second.scheme % HTC,
@@ -444,7 +443,7 @@ impl Case {
                 "[[flow]]\nkind = \"{kind}\"\nfrom = \"{from}\"\nto = \"{to}\"\ndscp = \"{}\"\nstop = \"300 ms\"\n",
                 MARKS[t.mark]
             ));
-            // Some go over IPv6, whose headers leave less room.
+            // Some flows use IPv6, whose headers leave less room.
             if t.kbps % 3 == 1 && t.payload <= 1452 {
                 line("ip = 6\n".to_owned());
             }
@@ -502,5 +501,5 @@ impl Case {
     }
 }
 
-/// Flow queues of a device in the MAC, as they are by default.
+/// Default number of MAC flow queues per device.
 pub const FLOWS: u32 = 4096;

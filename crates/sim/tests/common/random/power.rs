@@ -1,6 +1,6 @@
-//! Power save of a network at random.
+//! Power save of random networks.
 
-/// Power save and scans of stations: half of them have none.
+/// Power save and scans of stations; half of them have none.
 pub const POWERS: [&str; 14] = [
     "",
     "",

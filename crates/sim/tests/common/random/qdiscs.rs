@@ -1,6 +1,6 @@
-//! Disciplines of random networks.
+//! Qdiscs of random networks.
 
-/// Disciplines of the server, and whether they keep the order of a flow.
+/// Qdiscs of the server; true if they keep the order of a flow.
 pub(super) const QDISCS: [(&str, bool); 16] = [
     ("pfifo_fast", true),
     ("{ kind = \"pie\", target = \"1 ms\", limit = 50, bytemode = true }", true),
@@ -47,7 +47,7 @@ pub(super) const QDISCS: [(&str, bool); 16] = [
     ),
 ];
 
-/// A kind by its name alone is text.
+/// Quotes a plain kind name.
 pub fn quoted(kind: &str) -> String {
     if kind.starts_with('{') { kind.to_owned() } else { format!("\"{kind}\"") }
 }

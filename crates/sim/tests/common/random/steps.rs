@@ -1,6 +1,6 @@
-//! What changes while a network at random runs.
+//! Events of random networks.
 
-/// Steps of the first wire, of which all that is sent arrives before a run is over.
+/// Events of the first wire, after which all sent packets still arrive before the end of a run.
 const STEPS: [&str; 4] = [
     "",
     "",
@@ -9,8 +9,7 @@ const STEPS: [&str; 4] = [
      [[step]]\nat = \"91 ms\"\nset = [\"link.lan0.rate=1 Gbit/s\", \"link.lan0.delay=9 ms\"]\n",
 ];
 
-/// Those of a network by a number, where its wires have something to change: a pair of virtual devices has
-/// not.
+/// Returns the events of a network by number, if its wires can change; a veth pair cannot.
 pub fn of(wire: &str, n: usize) -> &'static str {
     if wire.starts_with("rate") { STEPS[n % STEPS.len()] } else { "" }
 }

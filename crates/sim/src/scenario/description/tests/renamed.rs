@@ -50,5 +50,8 @@ fn in_a_file_a_step_and_a_sweep() {
         "--set: step.0.set.0: found node.slow.interface.wlan0.unheard_rate, which cannot change while a run goes on, \
          expected \"preamble_loss_rate\", the new name of \"unheard_rate\""
     );
-    assert_eq!(says(&[("sweep", "{ \"flow.0.mark\" = [\"EF\"] }")]), "");
+    let swept = format!("{SPECIMEN}\"flow.0.mark\" = [\"EF\"]\n");
+    let said = parse(&swept, "good.toml", &[]).expect_err("a former name").to_string();
+    let expected = "flow.0.mark: found an unknown key, expected \"dscp\", the new name of \"mark\"";
+    assert!(said.starts_with("good.toml:53: ") && said.ends_with(expected), "{said}");
 }

@@ -18,8 +18,8 @@ const MOST_PAYLOAD: u32 = 1_460;
 /// A frame of more packets is a slip in the unit.
 const MOST_PACKETS: u32 = 10_000;
 
-/// The picture of a video call, in one direction unless `bidirectional`: frames at a steady interval over RTP,
-/// the packets of each back to back. Its rate does not adapt. Packets that find the send buffer full are
+/// The picture of a video call, in one direction unless `bidirectional`: frames at a steady interval over
+/// RTP, the packets of each back to back. Its rate does not adapt. Packets that find the send buffer full are
 /// skipped.
 // spec: rfc8593 6 - a reference interval of 33 ms from frame to frame.
 // webrtc: modules/rtp_rtcp/source/rtp_rtcp_config.h, media/engine (m120) - packets of at most 1200 bytes.
@@ -52,8 +52,8 @@ pub struct Video {
     pub keyframe_size_ratio: Key<Int<1, 100>>,
 }
 
-/// A telephone call, in one direction unless `bidirectional`: G.711 over RTP, 172 bytes every 20 ms. Packets that
-/// find the send buffer full are skipped.
+/// A telephone call, in one direction unless `bidirectional`: G.711 over RTP, 172 bytes every 20 ms. Packets
+/// that find the send buffer full are skipped.
 #[derive(Section, Clone, Debug, Default)]
 #[section(
     title = "Flow of kind voip",

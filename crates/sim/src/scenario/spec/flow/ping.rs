@@ -40,7 +40,7 @@ pub struct Ping {
     pub payload: Key<Bytes<0, MAX_PAYLOAD>>,
 }
 
-/// UDP packets at a steady interval, answered by the receiver under their own mark (irtt).
+/// UDP packets at a steady interval, answered by the receiver under their own DSCP (irtt).
 #[derive(Section, Clone, Debug, Default)]
 #[section(
     title = "Flow of kind udp_ping",

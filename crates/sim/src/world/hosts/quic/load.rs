@@ -1,4 +1,4 @@
-//! The load of a QUIC connection: a transfer that a client requests or sends, or a page.
+//! Load of a QUIC connection: a transfer that the client requests or sends, or a web page.
 
 use stillair_model::app::Page;
 use stillair_model::transport::quic::{Connection, Engine, QuicRole, Stack, StreamId};
@@ -6,45 +6,46 @@ use stillair_model::types::{Duration, Instant, QuicTrace, Sink, TraceEvent};
 
 use super::{Hosts, LowerLayers};
 
-/// More than any run sends on a stream, for a transfer without an end; a thousand of them can be added up.
+/// Stream length of a transfer without an end: more than any run sends. A thousand of them add up without
+/// overflow.
 const ENDLESS: u64 = 1 << 50;
 
-/// What is to be sent, and how far it is.
+/// Progress of a load.
 #[derive(Debug)]
 pub(in crate::world) struct LoadState {
     pub(in crate::world) job: Job,
-    /// When it begins, or the next one does.
+    /// Start of the next load.
     pub(in crate::world) next: Option<Instant>,
-    /// When nothing more begins, and what is under way ends.
+    /// End of loading: no load starts after it, and the current one is closed.
     pub(in crate::world) stop: Instant,
-    /// When the one that is under way began.
+    /// Start of the current load.
     began: Option<Instant>,
-    /// The client has asked.
+    /// The client has sent its first request.
     asked: bool,
-    /// The list of the page is there.
+    /// The page's list of objects has arrived.
     listed: bool,
-    /// Sizes of what is to go on streams that the peer does not let be opened yet, the last one first.
+    /// Sizes requested on streams that the peer does not allow to be opened yet, in reverse order.
     unopened: Vec<u64>,
-    /// What is still to be written of the requests.
+    /// Request bytes left to write, per stream.
     asking: Vec<(StreamId, u64)>,
-    /// What the other end answers on each stream, and what is still to be written of it.
+    /// Answer size of each stream, and bytes of the answer left to write.
     answers: Vec<(StreamId, u64)>,
     writing: Vec<(StreamId, u64)>,
-    /// Streams that the receiver has not read to their end.
+    /// Streams that the receiver has not read to the end.
     open: usize,
 }
 
-/// What is loaded.
+/// Kind of a load.
 #[derive(Clone, Debug)]
 pub(in crate::world) enum Job {
-    /// So many bytes over some streams, asked for by so many each, or not asked for.
+    /// `bytes` split over `streams`, each requested with `request` bytes if given.
     Transfer { bytes: Option<u64>, streams: u32, request: Option<u32> },
-    /// A page, over and over.
+    /// A page, loaded repeatedly.
     Page { page: Page, interval: Duration },
 }
 
 impl LoadState {
-    /// Begins at `start`.
+    /// Creates a load that starts at `start`.
     pub(in crate::world) fn new(job: Job, start: Instant, stop: Instant) -> Self {
         Self {
             job,
@@ -61,7 +62,7 @@ impl LoadState {
         }
     }
 
-    /// When its timer comes: for the next beginning, or for the end of what is under way.
+    /// Returns the time of the next start, or of the end of the current load.
     pub(in crate::world) fn next_timer(&self) -> Option<Instant> {
         match self.next {
             Some(at) => (at < self.stop).then_some(at),
@@ -69,7 +70,7 @@ impl LoadState {
         }
     }
 
-    /// The timer has come; whether a connection is to be opened. Otherwise the one that is open ends.
+    /// Handles the timer. Returns true if a connection is to be opened; if false, the open connection ends.
     pub(in crate::world) fn on_timer(&mut self, now: Instant) -> bool {
         if self.next.take().is_none() {
             self.began = None;
@@ -84,12 +85,12 @@ impl LoadState {
         true
     }
 
-    /// Of a page, since when its load has been under way, if one is.
+    /// For a page, returns the start time of the current load, or `Some(None)` between loads.
     pub(in crate::world) fn page_under_way(&self) -> Option<Option<Instant>> {
         matches!(self.job, Job::Page { .. }).then_some(self.began)
     }
 
-    /// Bytes of a request; nothing without one is asked for.
+    /// Returns the bytes of a request, or `None` if the load needs no request.
     fn request(&self) -> Option<u32> {
         match &self.job {
             Job::Transfer { request, .. } => *request,
@@ -97,7 +98,7 @@ impl LoadState {
         }
     }
 
-    /// Sizes of what the client wants now.
+    /// Returns the sizes that the client requests now.
     fn wants(&self) -> Vec<u64> {
         match &self.job {
             Job::Transfer { bytes, streams, .. } => {
@@ -112,14 +113,14 @@ impl LoadState {
         }
     }
 
-    /// The client wants what comes next.
+    /// Makes the client request the next objects.
     fn ask(&mut self, now: Instant, stack: &mut Engine) {
         self.unopened = self.wants();
         self.unopened.reverse();
         self.open(now, stack);
     }
 
-    /// The client opens a stream for each thing that it wants, as far as the peer allows, and asks on it.
+    /// Opens one stream per object, up to the peer's limit, and writes the requests.
     fn open(&mut self, now: Instant, stack: &mut Engine) {
         while let Some(&size) = self.unopened.last()
             && let Some(id) = stack.open()
@@ -137,7 +138,8 @@ impl LoadState {
         write(&mut self.asking, now, stack);
     }
 
-    /// A load has ended: the next begins an interval after it began, at once if that is over.
+    /// Ends a load. Returns the duration of a page load and schedules the next one an interval after the
+    /// start of this one, or immediately if that has passed.
     fn ended(&mut self, now: Instant) -> Option<Duration> {
         let began = self.began.take()?;
         match &self.job {
@@ -150,7 +152,7 @@ impl LoadState {
     }
 }
 
-/// Writes what the stack takes of what is still to be written on each stream.
+/// Writes as much of each stream's pending data as the stack accepts.
 fn write(all: &mut Vec<(StreamId, u64)>, now: Instant, stack: &mut Engine) {
     all.retain_mut(|(id, left)| {
         *left -= stack.write(now, *id, *left);
@@ -162,7 +164,7 @@ fn write(all: &mut Vec<(StreamId, u64)>, now: Instant, stack: &mut Engine) {
 }
 
 impl Hosts {
-    /// The applications at one end: the client asks, whoever sends writes, what has come is read.
+    /// Runs the applications at one end: the client requests, the sender writes, and received data is read.
     pub(super) fn act_quic<S: Sink>(
         &mut self,
         below: &mut LowerLayers<'_, S>,
@@ -188,14 +190,13 @@ impl Hosts {
                 read += got.bytes;
                 finished += usize::from(got.finished);
                 if got.finished && !client {
-                    // It has nothing to answer: until both sides are over, the stream counts among those that
-                    // are open.
+                    // No answer is due here, but the stream counts as open until both sides have finished it.
                     stack.finish(now, id);
                 }
             } else if got.finished
                 && let Some(asked) = load.answers.iter().position(|(stream, _)| *stream == id)
             {
-                // The whole request is there.
+                // The whole request has arrived.
                 let answer = load.answers.swap_remove(asked);
                 load.writing.push(answer);
             }
@@ -211,7 +212,7 @@ impl Hosts {
         }
     }
 
-    /// The receiver has read some streams to their end.
+    /// Handles streams that the receiver has read to the end.
     fn quic_finished<S: Sink>(
         &mut self,
         below: &mut LowerLayers<'_, S>,

@@ -1,6 +1,5 @@
-//! QUIC in the world: what a host does around a stack. Datagrams go out one after the other as its work
-//! allows, as far as the socket's send buffer has room; those that come in wait for their turn; timers are as
-//! coarse as the host's.
+//! QUIC hosts: everything around a stack. The host sends datagrams one after another as CPU time allows, up
+//! to the socket's send buffer. Received datagrams wait for the process. Timers have the host's granularity.
 
 mod load;
 mod stacks;
@@ -24,32 +23,32 @@ pub(in crate::world) use stacks::Stacks;
 pub(in crate::world) struct QuicEnd {
     pub(in crate::world) sock: SockId,
     pub(in crate::world) node: NodeId,
-    /// From this end to the other.
+    /// Addresses and flow, from this end to the other.
     pub(in crate::world) endpoint: Endpoint,
     pub(in crate::world) role: QuicRole,
     cost: HostCost,
-    /// How late its timers fire, if they do.
-    // linux: fs/eventpoll.c ep_poll, fs/select.c select_estimate_accuracy (4.4) - the slack of the process,
-    // which waits with a timeout;
-    // deviation: of what is longer than 50 ms a thousandth.
+    /// Timer slack, if timers fire late.
+    // linux: fs/eventpoll.c ep_poll, fs/select.c select_estimate_accuracy (4.4) - applies the timer slack of
+    // the process to waits with a timeout.
+    // deviation: slack is a thousandth of waits longer than 50 ms.
     slack: Option<Slack>,
-    /// None before the first connection.
+    /// `None` before the first connection.
     stack: Option<Engine>,
-    /// Until when the process is at work.
+    /// Time until which the process is busy.
     busy: Instant,
-    /// Datagrams that wait for it.
+    /// Received datagrams waiting for the process.
     waiting: VecDeque<Datagram>,
-    /// Memory of the datagrams below, in bytes of truesize, and the most that there may be.
+    /// Truesize of sent datagrams in lower layers, and its limit, in bytes.
     charged: u64,
     sndbuf: u64,
-    /// Number of the last datagram, over all connections.
+    /// Number of the last datagram, counted over all connections.
     seq: u32,
-    /// It is known that data may be sent.
+    /// The handshake allows sending data.
     established: bool,
 }
 
 impl QuicEnd {
-    /// A host that has no connection yet.
+    /// Creates a host without a connection.
     pub(in crate::world) fn new(
         sock: SockId,
         node: NodeId,
@@ -77,26 +76,27 @@ impl QuicEnd {
 }
 
 impl QuicEnd {
-    /// The stack of the connection that is open, or was last.
+    /// Returns the stack of the current or the last connection.
     pub(super) fn stack(&self) -> Option<&Engine> {
         self.stack.as_ref()
     }
 
-    /// Its stack says what a datagram acknowledges, but not before it has dealt with it.
+    /// Returns true if the stack can report which packets a datagram acknowledges, which it does only after
+    /// processing the datagram.
     fn reads(&self) -> bool {
         matches!(self.stack, Some(Engine::Other(_)))
     }
 }
 
-/// A flow over QUIC: both ends, and what goes over the connection.
+/// A QUIC flow: both ends, and the load of the connection.
 #[derive(Debug)]
 pub(in crate::world) struct QuicApp {
     pub(in crate::world) flow: FlowId,
     pub(in crate::world) stacks: Stacks,
-    /// The end that sends the data, and the other.
+    /// The data sender and the receiver.
     pub(in crate::world) ends: [QuicEnd; 2],
     pub(in crate::world) load: LoadState,
-    /// Number of the connection that is open, or was last.
+    /// Number of the current or the last connection.
     pub(in crate::world) connection: u32,
 }
 
@@ -105,12 +105,12 @@ impl QuicApp {
         usize::from(self.ends[0].sock != sock)
     }
 
-    /// Memory charged to one of its sockets.
+    /// Returns the memory charged to one of the sockets.
     pub(super) fn charged(&self, sock: SockId) -> u64 {
         self.ends[self.end(sock)].charged
     }
 
-    /// A charge has ended; whether the socket was full.
+    /// Ends a charge. Returns whether the socket was full.
     pub(super) fn uncharge(&mut self, sock: SockId, truesize: u32) -> bool {
         let at = self.end(sock);
         let end = &mut self.ends[at];
@@ -119,7 +119,7 @@ impl QuicApp {
         was_full && end.charged < end.sndbuf
     }
 
-    /// Opens a connection: the former one is forgotten on both sides.
+    /// Opens a connection. Both ends discard the previous one.
     fn connect(&mut self, now: Instant) {
         self.connection += 1;
         for (at, end) in self.ends.iter_mut().enumerate() {
@@ -134,7 +134,7 @@ impl QuicApp {
 }
 
 impl Hosts {
-    /// A datagram has reached the host of the stack that it is for.
+    /// Receives a datagram at its host.
     pub(super) fn quic_datagram<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, p: Pkt) {
         let now = below.core.now;
         let mut datagram = self.spare.pop().unwrap_or_default();
@@ -150,7 +150,7 @@ impl Hosts {
         let quic = self.quic(app);
         let (flow, at) = (quic.flow, quic.end(sock));
         let current = datagram.connection == quic.connection;
-        // What a real stack is told it has to read first.
+        // A real stack reports a datagram only after reading it.
         let told = current && quic.ends[at].reads();
         if current {
             quic.ends[at].waiting.push_back(datagram);
@@ -164,7 +164,7 @@ impl Hosts {
         self.serve_quic(below, app, sock);
     }
 
-    /// A timer of an end of a connection, or its process is free again.
+    /// Handles the timer of one end, which also fires when its process becomes free.
     pub(super) fn quic_timer<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, sock: SockId) {
         let app = self.sockets[sock.index()].app as usize;
         let quic = self.quic(app);
@@ -173,7 +173,7 @@ impl Hosts {
         self.serve_quic(below, app, sock);
     }
 
-    /// Opens a connection for what is to be loaded.
+    /// Opens a connection for the next load.
     pub(super) fn quic_connect<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize) {
         let now = below.core.now;
         self.forget_waiting(below, app, 0);
@@ -184,7 +184,7 @@ impl Hosts {
         socks.into_iter().for_each(|sock| self.serve_quic(below, app, sock));
     }
 
-    /// What waits for the stack of a former connection has come, and nobody will read it.
+    /// Discards datagrams waiting for the stack of the previous connection.
     fn forget_waiting<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize, at: usize) {
         while let Some(datagram) = self.quic(app).ends[at].waiting.pop_front() {
             if self.quic(app).ends[at].reads() {
@@ -194,7 +194,7 @@ impl Hosts {
         }
     }
 
-    /// Reports a datagram that a real stack has read, or will not read.
+    /// Reports a datagram that a real stack has read or discarded.
     fn tell_received<S: Sink>(
         &mut self,
         below: &mut LowerLayers<'_, S>,
@@ -210,7 +210,6 @@ impl Hosts {
         below.core.tell(&TraceEvent::Quic { flow, what });
     }
 
-    /// Ends the connection that is open.
     pub(super) fn quic_close<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize) {
         let now = below.core.now;
         let quic = self.quic(app);
@@ -222,7 +221,7 @@ impl Hosts {
         self.serve_quic(below, app, sock);
     }
 
-    /// Lets the process of one end do all that it can now.
+    /// Runs the process of one end until it has nothing left to do now.
     pub(super) fn serve_quic<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize, sock: SockId) {
         let now = below.core.now;
         let quic = self.quic(app);
@@ -252,7 +251,7 @@ impl Hosts {
         self.quic(app).ends[at].stack = Some(stack);
     }
 
-    /// Sends a datagram, if there is one and the socket has room for it.
+    /// Sends a datagram, if the stack has one and the socket has room.
     fn quic_sends<S: Sink>(
         &mut self,
         below: &mut LowerLayers<'_, S>,
@@ -304,12 +303,12 @@ impl Hosts {
         let node = end.node;
         let p = below.core.packets.create_quic(packet, &mut datagram);
         self.spare.push(datagram);
-        // A refusal by the local queue is a loss like any other to a UDP socket.
+        // For a UDP socket, a drop by the local queue is an ordinary loss.
         let _ = self.send(below, node, p);
         true
     }
 
-    /// Reports how the end that sends the data stands.
+    /// Reports the state of the data sender.
     fn tell_quic<S: Sink>(
         &mut self,
         below: &mut LowerLayers<'_, S>,
@@ -344,7 +343,8 @@ impl Hosts {
         }
     }
 
-    /// When the process goes on: when its work is done, if there is more, or at its next timer.
+    /// Arms the timer of an end: when its current work is done if more is waiting, or else at the stack's
+    /// next timeout.
     fn arm_quic<S: Sink>(&mut self, below: &mut LowerLayers<'_, S>, app: usize, at: usize, stack: &Engine) {
         let (now, sockets) = (below.core.now, self.slots.sockets);
         let end = &self.quic(app).ends[at];
@@ -359,8 +359,8 @@ impl Hosts {
             }
         };
         match next {
-            // Deadlines that are exact are mostly put off before they come: asking again is cheaper than
-            // arming anew.
+            // Exact deadlines usually move before they expire. Checking again when the timer fires is cheaper
+            // than rearming it.
             Some(next) if end.cost == HostCost::default() => below.core.timers.hasten(slot, next),
             _ => below.core.timers.set(slot, next),
         }

@@ -1,4 +1,4 @@
-//! The stack of a flow's ends; each connection gets new instances.
+//! Stacks at the ends of a flow. Each connection gets new instances.
 
 use stillair_model::transport::quic::{Engine, Quic, QuicConfig, QuicRole, TcpControl};
 #[cfg(feature = "quinn")]
@@ -10,7 +10,7 @@ use crate::scenario::{QuicFlow, QuicStack};
 #[cfg(feature = "quinn")]
 use crate::scenario::{QuinnControl, QuinnFactory, QuinnOptions};
 
-/// What makes the stacks of a flow.
+/// Factory of a flow's stacks.
 #[derive(Debug)]
 pub(in crate::world) enum Stacks {
     Model(Box<QuicConfig>, Option<Box<[TcpControl; 2]>>),
@@ -18,7 +18,7 @@ pub(in crate::world) enum Stacks {
     Quinn(Box<Quinns>),
 }
 
-/// What quinn's stacks are made of.
+/// Configuration of quinn stacks.
 #[cfg(feature = "quinn")]
 #[derive(Debug)]
 pub(in crate::world) struct Quinns {
@@ -26,13 +26,13 @@ pub(in crate::world) struct Quinns {
     custom: Option<QuinnFactory>,
     #[cfg(feature = "tls")]
     tls: bool,
-    /// Instead of what quinn would draw from the system, for each end.
+    /// Random stream of each end, replacing the system's random numbers.
     random: [RandomStream; 2],
 }
 
 impl Stacks {
-    /// As the flow has it, with the congestion controls of TCP's that set the windows of the model's ends, if
-    /// any do; `random` makes the stream of random numbers of an end.
+    /// Creates the factory for a flow. `controls` are TCP congestion controls that set the windows of the
+    /// model's ends, if any; `random` creates the random stream of an end.
     #[cfg(feature = "quinn")]
     pub(in crate::world) fn new(
         flow: &QuicFlow,
@@ -51,7 +51,8 @@ impl Stacks {
         }
     }
 
-    /// As the flow has it, and that is the model: the reader refuses all else where there is nothing else.
+    /// Creates the factory for a flow with the model's stack. The scenario reader rejects all others in
+    /// builds without quinn.
     #[cfg(not(feature = "quinn"))]
     pub(in crate::world) fn new<R>(
         flow: &QuicFlow,
@@ -64,12 +65,12 @@ impl Stacks {
         }
     }
 
-    /// The stack of one end of a new connection.
+    /// Creates the stack of one end of a new connection.
     pub(super) fn connect(&mut self, end: usize, role: QuicRole) -> Engine {
         match self {
             Self::Model(config, controls) => {
                 let control = controls.as_mut().map(|controls| {
-                    // Each connection leaves other things to chance.
+                    // Each connection has its own random stream.
                     let random = controls[end].random.split();
                     TcpControl { random, ..controls[end].clone() }
                 });
@@ -90,7 +91,7 @@ impl Stacks {
     }
 }
 
-/// The stack's own settings.
+/// Returns the stack's own settings.
 #[cfg(feature = "quinn")]
 fn settings(q: &QuinnOptions, model: &QuicConfig) -> Settings {
     let plain = Settings::QUINN;
