@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the parts of a guest's first program have of each other. */
+/* Declarations shared by the parts of a guest's first program. */
 #ifndef STILLAIR_GUEST_H
 #define STILLAIR_GUEST_H
 #include <stdint.h>
 
-/* The version of the orders in /plan and of what traffic says: counted up with each change after which an older first program would not do. The engine has the same number
+/* Version of the orders in /plan and of the traffic output. Increment it with each incompatible change; the engine has the same number
    (crates/uml/src/kernel.rs). */
 #define ORDERS 3
 
-/* Nanoseconds of the guest's monotonic clock: those of the simulation. */
+/* Guest's monotonic clock in ns, which is the simulation's time. */
 uint64_t now_ns(void);
-/* Sleeps until then, at once if it has passed; 0, or 1 if a signal came first. */
+/* Sleeps until then; returns immediately if it has passed. Returns 0, or 1 if interrupted by a signal. */
 int sleep_until(uint64_t at);
-/* Writes a line that says what failed to standard error, and ends with status 1. */
+/* Reports the failure on standard error, and exits with status 1. */
 void fail(const char *what) __attribute__((noreturn));
-/* Says on the console what does not work, with the reason in errno; the guest goes on. */
+/* Reports a failure on the console, with the reason in errno. The guest continues. */
 void complain(const char *what, const char *which);
-/* A traffic program: its name and arguments; gives the exit status. */
+/* Runs a traffic program, given its name and arguments. Returns the exit status. */
 int traffic(int count, char **words);
-/* The program `stats` (stats.c), until it is stopped. */
+/* The program `stats` (stats.c), which runs until stopped. */
 int stats(char **words, volatile int *stopped);
-/* Interfaces, addresses, routes, and paths of Multipath TCP (net.c). */
+/* Interfaces, addresses, routes, and Multipath TCP endpoints (net.c). */
 void interface_up(const char *name);
 void interface_has(const char *name, const char *address);
 void merges(const char *name, int on);

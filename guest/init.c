@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The first program of a guest. It reads /plan, one order a line, words parted by tabs:
+ * The first program of a guest. It reads /plan: one order per line, with tab-separated words.
  *
- *   up NAME          an interface begins, without ARP
- *   gro NAME 0|1     whether it merges what comes in together
- *   address NAME A   it has this address too, of IPv4 or IPv6
- *   route NAME TO TABLE    an address, or all of IPv4 (`4`) or IPv6 (`6`), is beyond it, in a routing table
- *   rule FROM TABLE  what has this source goes by that table
- *   endpoint NAME A  connections of Multipath TCP may use that address too
- *   write FILE TEXT  such as a setting below /proc/sys; a failure is told on the console, but of ?FILE
- *   traffic ID AT WORD...   a traffic program (traffic.c) at the guest's time AT in ns; what it writes is /box/ID.out
- *   run ID AT COMMAND       `sh -c COMMAND` in the machine's own root, read-only but for /tmp, whose folder `out` is kept
- *   end AT           all are interrupted; half a second later what is left is killed, and the guest goes off
+ *   up NAME          bring an interface up, without ARP
+ *   gro NAME 0|1     disable or enable GRO
+ *   address NAME A   add an IPv4 or IPv6 address
+ *   route NAME TO TABLE    add a route to an address, or the default route of IPv4 (`4`) or IPv6 (`6`), to a routing table
+ *   rule FROM TABLE  route packets from this source by that table
+ *   endpoint NAME A  add a Multipath TCP endpoint
+ *   write FILE TEXT  write a file, such as a setting in /proc/sys; failures are reported on the console, except for ?FILE
+ *   traffic ID AT WORD...   start a traffic program (traffic.c) at the guest's time AT in ns, with output to /box/ID.out
+ *   run ID AT COMMAND       run `sh -c COMMAND` in the machine's root, read-only except /tmp; keeps /tmp/out
+ *   end AT           interrupt all programs; half a second later, kill the rest and power off
  *
- * What became of a program is /box/ID.status. The last thing that is done is /box/done.
+ * /box/ID.status has the exit status of a program. /box/done is written last.
  */
 #define _GNU_SOURCE
 #include "guest.h"
@@ -88,7 +88,7 @@ static void mounted(const char *what, const char *at, const char *type, unsigned
 		complain("cannot mount", at);
 }
 
-/* The machine's own root at /host, with folders of the guest's own. */
+/* Mounts the machine's root at /host, with some folders replaced by the guest's own. */
 static void machine_root(void)
 {
 	mounted("none", "/host", "hostfs", MS_RDONLY | MS_NOSUID, "root");
@@ -141,7 +141,7 @@ static void read_plan(void)
 			p->count = n - 3;
 			memcpy(p->words, words + 3, (n - 2) * sizeof *words);
 		} else {
-			/* A run without it would be another one. */
+			/* Skipping an order would change the run. */
 			fprintf(stderr, "stillair: /plan: an order that is unknown: %s\n", words[0]);
 			_exit(1);
 		}

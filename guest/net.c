@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A guest's interfaces, routes and paths, as the plan orders them. What does not work is told on the console. */
+/* Interfaces, routes and Multipath TCP endpoints of a guest, as ordered by the plan. Failures are reported on the console. */
 #define _GNU_SOURCE
 #include "guest.h"
 #include <arpa/inet.h>
@@ -18,7 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A message to the kernel, and where its next attribute goes. */
+/* A netlink message, and the position of its next attribute. */
 struct message {
 	struct nlmsghdr head;
 	char rest[496];
@@ -44,7 +44,7 @@ static struct nlattr *add(struct message *m, int type, const void *value, size_t
 	return a;
 }
 
-/* Says it and takes the answer: 0, or what the kernel has against it; `answer` gets the message that came before the acknowledgement. */
+/* Sends the message and returns the kernel's error, or 0. `answer` receives the message before the acknowledgement. */
 static int say(int protocol, struct message *m, void *answer, size_t room)
 {
 	static char got[8192];
@@ -91,7 +91,7 @@ static struct address read_address(const char *text)
 	return a;
 }
 
-/* Up, without ARP: all that is not here is beyond it. */
+/* Up, without ARP: every other address is reachable through it. */
 void interface_up(const char *name)
 {
 	struct ifreq r = { 0 };
@@ -131,7 +131,7 @@ void interface_has(const char *name, const char *text)
 	order(NETLINK_ROUTE, &m, "no address at", name);
 }
 
-/* To an address, or of a family to everywhere if the text is "4" or "6", by an interface, in a table. */
+/* Adds a route to an address, or the default route of a family if the text is "4" or "6", through an interface. */
 void route(const char *to, const char *name, int table)
 {
 	int everywhere = !to[1];
@@ -153,7 +153,7 @@ void route(const char *to, const char *name, int table)
 	order(NETLINK_ROUTE, &m, "no route by", name);
 }
 
-/* What has this source goes by a table. */
+/* Adds a rule: packets from this source use a table. */
 void rule(const char *from, int table)
 {
 	struct address a = read_address(from);
@@ -167,7 +167,7 @@ void rule(const char *from, int table)
 	order(NETLINK_ROUTE, &m, "no rule for", from);
 }
 
-/* The number of a family of generic netlink; 0 if the kernel has none of that name. */
+/* Returns the ID of a generic netlink family; 0 if the kernel lacks it. */
 static int family(const char *name)
 {
 	struct genlmsghdr body = { .cmd = CTRL_CMD_GETFAMILY, .version = 1 };
@@ -188,7 +188,7 @@ static int family(const char *name)
 	return 0;
 }
 
-/* Connections of Multipath TCP may use the address of an interface too; all together as many paths as the kernel lets. */
+/* Adds an interface's address as a Multipath TCP endpoint, and raises the limits to the kernel's maximum. */
 void endpoint(const char *text, const char *name)
 {
 	struct address a = read_address(text);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a guest's kernel counts, each so many ns, as lines:
+ * Kernel counters, sampled every STEP ns. Line formats:
  *
- *   stats qdisc STEP    `k T DEVICE KIND BYTES PACKETS DROPS OVERLIMITS REQUEUES BACKLOG_BYTES BACKLOG_PACKETS` of each root: what `tc -s qdisc` has
- *   stats nstat STEP    `n T NAME VALUE` of each counter of /proc/net/snmp, snmp6 and netstat that has changed: what `nstat -az` has
+ *   stats qdisc STEP    `k T DEVICE KIND BYTES PACKETS DROPS OVERLIMITS REQUEUES BACKLOG_BYTES BACKLOG_PACKETS` for each root qdisc, as in `tc -s qdisc`
+ *   stats nstat STEP    `n T NAME VALUE` for each changed counter in /proc/net/snmp, snmp6 and netstat, as in `nstat -az`
  */
 #define _GNU_SOURCE
 #include "guest.h"
@@ -79,7 +79,7 @@ static void counter(uint64_t at, const char *prefix, const char *name, long long
 	char whole[48];
 
 	snprintf(whole, sizeof whole, "%s%s", prefix, name);
-	/* They come in the same order each time. */
+	/* The kernel lists them in the same order each time. */
 	for (int n = 0; n < counters; n++, next++) {
 		if (next >= counters)
 			next = 0;
@@ -98,7 +98,7 @@ static void counter(uint64_t at, const char *prefix, const char *name, long long
 		printf("n %llu %s %lld\n", (unsigned long long)at, whole, value);
 }
 
-/* Pairs of lines: names, and values in the same order. */
+/* Pairs of lines: names, then values in the same order. */
 static void pairs(uint64_t at, const char *file)
 {
 	static char names[8192], values[8192];
@@ -122,7 +122,7 @@ static void singles(uint64_t at, const char *file)
 	long long value;
 	FILE *f = fopen(file, "re");
 
-	/* A kernel without IPv6 has none. */
+	/* Missing on kernels without IPv6. */
 	while (f && fscanf(f, "%47s %lld", name, &value) == 2)
 		counter(at, "", name, value);
 	if (f)

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Traffic between guests. Times are the guest's, in ns. All write lines as they go on, so that nothing is lost with the guest.
+ * Traffic between guests. Times are the guest's, in ns. Output is written line by line, so that none is lost if the guest ends.
  *
- *   tcp-sink ANY PORT STEP MPTCP    `r T FLOW BYTES`: payload that has come of the connection, each STEP
- *   tcp-send FROM IP PORT CONTROL BYTES WRITE TOS STOP STEP MPTCP     as much as it can until STOP, or BYTES; each STEP
+ *   tcp-sink ANY PORT STEP MPTCP    `r T FLOW BYTES`: payload received on the connection, each STEP
+ *   tcp-send FROM IP PORT CONTROL BYTES WRITE TOS STOP STEP MPTCP     send until STOP, or BYTES; each STEP
  *           `s T CWND SSTHRESH SRTT_US RTTVAR_US PACING_Bps DELIVERY_Bps RETRANS UNACKED LOST CA_STATE NOTSENT ACKED`
- *           `m T LOCAL CWND SRTT_US RETRANS ACKED` of each path of Multipath TCP
- *   udp-sink ANY PORT STEP              `d T PACKETS BYTES LAST` each STEP: datagrams, payload, the highest number seen
- *   udp-send FROM IP PORT PAYLOAD BURST GAP TOS STOP    BURST datagrams each GAP ns
- *   ping FROM IP INTERVAL PAYLOAD TOS STOP         `p N T RTT_NS` for each answer, `q SENT` at the end
+ *           `m T LOCAL CWND SRTT_US RETRANS ACKED` for each Multipath TCP subflow
+ *   udp-sink ANY PORT STEP              `d T PACKETS BYTES LAST` each STEP: datagrams, payload, highest sequence number
+ *   udp-send FROM IP PORT PAYLOAD BURST GAP TOS STOP    BURST datagrams every GAP ns
+ *   ping FROM IP INTERVAL PAYLOAD TOS STOP         `p N T RTT_NS` for each reply, `q SENT` at the end
  *   udp-echo ANY PORT
  *   udp-ping FROM IP PORT INTERVAL PAYLOAD TOS STOP        as ping
- *   stats ...                           what the kernel counts (stats.c)
+ *   stats ...                           kernel counters (stats.c)
  *
- * FROM is an address of its own, or `-` for that of the route. ANY is `0.0.0.0` or `::`. MPTCP is 1 for Multipath TCP.
+ * FROM is the source address, or `-` for the route's. ANY is `0.0.0.0` or `::`. MPTCP is 1 for Multipath TCP.
  */
 #define _GNU_SOURCE
 #include "guest.h"
@@ -37,7 +37,7 @@
 
 static char data[1 << 18];
 static volatile sig_atomic_t stopped;
-/* An address of either family. */
+/* An IPv4 or IPv6 address. */
 union place {
 	struct sockaddr any;
 	struct sockaddr_in v4;
@@ -73,7 +73,7 @@ static socklen_t size_of(const union place *a)
 	return a->any.sa_family == AF_INET6 ? sizeof a->v6 : sizeof a->v4;
 }
 
-/* Gives a socket that will connect an address of this host, if it is to have one of its own. */
+/* Binds a socket to a source address, if one is given. */
 static void from(int s, const char *ip)
 {
 	union place a = place(ip, "0");
@@ -86,7 +86,7 @@ static void from(int s, const char *ip)
 		fail(ip);
 }
 
-/* A timer of absolute times that a descriptor tells of. */
+/* Creates a timerfd with absolute times. */
 static int timer(void)
 {
 	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK);
@@ -195,7 +195,7 @@ static void sample(int s, uint64_t at)
 	       i.tcpi_ca_state, i.tcpi_notsent_bytes, (unsigned long long)i.tcpi_bytes_acked);
 }
 
-/* The paths of a connection of Multipath TCP, in the order in which the kernel has them. */
+/* Subflows of a Multipath TCP connection, in the kernel's order. */
 static void paths(int s, uint64_t at)
 {
 	struct mptcp_subflow_data head = { .size_subflow_data = sizeof head };
@@ -288,13 +288,13 @@ static int tcp_send(char **words)
 	return 0;
 }
 
-/* What a sink of datagrams has got, and when that is next said. */
+/* Counters of a datagram sink, and the time of its next sample. */
 static struct {
 	uint64_t packets, bytes, next, step;
 	uint32_t last;
 } got_so_far;
 
-/* A sample. Nothing else here writes; between two counts of the loop it may be one datagram early. */
+/* Writes a sample. This is the only output; in the middle of an update, it may be one datagram early. */
 static void on_step(int signal)
 {
 	(void)signal;
@@ -303,7 +303,7 @@ static void on_step(int signal)
 	got_so_far.next += got_so_far.step;
 }
 
-/* Sends SIGALRM at `first` and then each `step`. */
+/* Schedules SIGALRM at `first` and then every `step`. */
 static void alarms(uint64_t first, uint64_t step)
 {
 	struct itimerspec t = { .it_value = { first / 1000000000ull, first % 1000000000ull },
@@ -316,7 +316,7 @@ static void alarms(uint64_t first, uint64_t step)
 		fail("timer");
 }
 
-/* One system call takes all that waits: a guest's cost is that of its system calls. */
+/* Receives all waiting datagrams in one system call: system calls dominate a guest's cost. */
 static int udp_sink(char **v)
 {
 	enum { MANY = 64, HEAD = 4 };
@@ -392,7 +392,7 @@ static int run_stats(char **v)
 	return stats(v, &stopped);
 }
 
-/* Requests at an interval over a connected socket, until STOP and a second more for answers; `icmp` is the version of IP, or 0 over UDP. */
+/* Sends requests at an interval over a connected socket until STOP, and waits another second for replies. `icmp` is the IP version, or 0 for UDP. */
 static int asks(int s, int icmp, uint64_t interval, size_t size, uint64_t stop)
 {
 	uint64_t next = now_ns(), *times = calloc(1 << 20, sizeof *times);
@@ -422,7 +422,7 @@ static int asks(int s, int icmp, uint64_t interval, size_t size, uint64_t stop)
 					memset(data, 0, head + size);
 					memcpy(data, &h, head);
 					memcpy(data + head, &sent, 4);
-					/* That of ICMPv6 is the kernel's. */
+					/* The kernel computes the ICMPv6 checksum. */
 					if (icmp == 4) {
 						h.checksum = sum(data, head + size);
 						memcpy(data, &h, head);

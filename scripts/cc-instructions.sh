@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Instructions per acknowledgement in each congestion control, by the difference of two lengths, so that what a start costs is not
-# in it.
+# Instructions per ACK for each congestion control, from the difference of two lengths, which excludes start-up costs.
 # usage: cc-instructions.sh PROGRAM
 set -euo pipefail
 program=$1

@@ -1,5 +1,5 @@
-# Sourced by the scripts that count instructions: `count` is the command that counts those of the program after it, by the processor
-# where perf may, else by callgrind; where neither can, the script that sources this ends with a word on it.
+# Sourced by scripts that count instructions. Sets `count` to a command that counts the instructions of a program: by perf if it may
+# use hardware counters, else by callgrind. Without either, exits with a message.
 
 by_perf() {
   perf stat -x, -e instructions:u "$@" 2>&1 >/dev/null | awk -F, '$1 ~ /^[0-9]+$/ { print $1 }'
@@ -14,6 +14,6 @@ if command -v perf >/dev/null && [ -n "$(by_perf true)" ]; then
 elif command -v valgrind >/dev/null; then
   count=by_callgrind
 else
-  echo "instructions not counted: neither perf that may count nor valgrind (apt-get install valgrind)"
+  echo "instructions not counted: neither usable perf nor valgrind (apt-get install valgrind)"
   exit 0
 fi

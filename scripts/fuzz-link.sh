@@ -1,6 +1,6 @@
 #!/bin/sh
-# Looks for sequences of calls that break a link, for a given time.
-# Usage: fuzz-link.sh PROGRAM SECONDS [SEED]      SEED, where to begin, is taken from the clock unless given
+# Fuzzes a link with sequences of calls for a given time.
+# Usage: fuzz-link.sh PROGRAM SECONDS [SEED]      the default SEED is taken from the clock
 set -eu
 
 program=$1
@@ -12,7 +12,7 @@ end=$(($(date +%s) + seconds))
 while [ "$(date +%s)" -lt "$end" ]; do
   timeout 300 "$program" "$next" 20 || {
     code=$?
-    [ $code -ne 124 ] || echo "fuzz: one of the 20 seeds from $next on does not end in 300 s" >&2
+    [ $code -ne 124 ] || echo "fuzz: one of the 20 seeds from $next on did not end within 300 s" >&2
     echo "replay: $program SEED 1" >&2
     exit 1
   }

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Instructions per packet, counted by callgrind: they do not vary with the machine or its load.
+# Instructions per packet from callgrind, independent of the machine and its load.
 # usage: instructions.sh BENCH [--set KEY=VALUE]... SCENARIO...
 set -euo pipefail
 bench=$1
 shift
 if ! command -v valgrind >/dev/null; then
-  echo "instructions not counted: no valgrind (apt-get install valgrind)"
+  echo "instructions not counted: valgrind not found (apt-get install valgrind)"
   exit 0
 fi
 mkdir -p build

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the model and the packets into a program without Rust's standard library, and runs it.
+# Builds and runs a program with the model and packet crates but without Rust's standard library.
 set -eu
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-target}/no-std

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Builds the benchmark's program with and without a profile, and for this processor (target-cpu=native), and counts the instructions of each.
-# The profile is of scenarios that people run, and not of those that are counted. All builds must give the same trace hashes.
+# Builds the benchmark plain, with PGO, with target-cpu=native, and with both, and counts the instructions of each build.
+# The profile comes from typical scenarios, not from the measured ones. All builds must give the same trace hashes.
 # usage: pgo.sh BENCH...
 set -euo pipefail
 cd "$(dirname "$0")/.."
 host=$(rustc -vV | sed -n 's/^host: //p')
 profdata=$(rustc --print sysroot)/lib/rustlib/$host/bin/llvm-profdata
 if [ ! -x "$profdata" ]; then
-  echo "no llvm-profdata: rustup component add llvm-tools" >&2
+  echo "missing: llvm-profdata; install it with: rustup component add llvm-tools" >&2
   exit 1
 fi
 at=$(realpath -m "${CARGO_TARGET_DIR:-target}/pgo")
@@ -17,7 +17,7 @@ rm -rf "$at/profile" && mkdir "$at/profile"
 
 # build NAME FLAGS
 build() {
-  # With a target named, build scripts and macros are not profiled.
+  # An explicit target keeps build scripts and macros out of the profile.
   CARGO_TARGET_DIR=$at/$1 RUSTFLAGS="$2" cargo build --release --locked --quiet --target "$host" -p stillair-sim --example bench
 }
 
@@ -37,9 +37,9 @@ for kind in plain profiled native both; do
   for scenario; do
     hash=$("$at/$kind/$host/release/examples/bench" --json "$scenario" 0 | sed -n 's/.*"trace_hash": *"\([0-9a-f]*\)".*/\1/p')
     same=$("$at/plain/$host/release/examples/bench" --json "$scenario" 0 | sed -n 's/.*"trace_hash": *"\([0-9a-f]*\)".*/\1/p')
-    [ -n "$hash" ] && [ "$hash" = "$same" ] || { echo "$scenario: another trace hash: $hash, plain $same" >&2; exit 1; }
+    [ -n "$hash" ] && [ "$hash" = "$same" ] || { echo "$scenario: found trace hash $hash, expected $same as in the plain build" >&2; exit 1; }
   done
-  # Valgrind may not know all that this processor can.
+  # Valgrind may not support all instructions of this processor.
   scripts/instructions.sh "$at/$kind/$host/release/examples/bench" "$@" || echo "$kind: instructions not counted"
   "$at/$kind/$host/release/examples/bench" "$@"
 done

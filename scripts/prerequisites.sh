@@ -1,6 +1,6 @@
 #!/bin/sh
-# Names what the machine lacks, with the command that installs it.
-# Usage: prerequisites.sh build|lints|ns3|adapters|web      (PYTHON names the interpreter, python3 unless said)
+# Lists missing prerequisites, with the command that installs each.
+# Usage: prerequisites.sh build|lints|ns3|adapters|web      (PYTHON: the interpreter, default python3)
 set -eu
 
 python=${PYTHON:-python3}
@@ -44,7 +44,7 @@ check_lints() {
   cargo clippy --version >/dev/null 2>&1 || lacks "clippy" "rustup component add clippy"
 }
 
-# The toolchain for WebAssembly is found, or unpacked under build/, by scripts/wasm-toolchain.sh, which says so where it cannot be had.
+# scripts/wasm-toolchain.sh finds the WebAssembly toolchain, unpacks one under build/, or reports that none is available.
 check_web() {
   if ! command -v node >/dev/null || ! at_least "$(node --version | tr -d v)" 18; then
     lacks "Node.js 18 or newer" "sudo apt-get install nodejs"
@@ -55,12 +55,12 @@ check_web() {
 
 check_ns3() {
   if [ "$(uname -sm)" != "Linux x86_64" ]; then
-    lacks "x86-64 Linux, which ns-3's wheel is built for (this is $(uname -sm))" "another machine, or a container there"
+    lacks "x86-64 Linux, required by ns-3's wheel (this is $(uname -sm))" "another machine, or a container there"
   fi
   command -v g++ >/dev/null || lacks "g++, a C++20 compiler" "sudo apt-get install g++"
 }
 
-# The adapters have a minimum Rust of their own, and one of them is linked with Debian's ngtcp2, of the versions whose settings have `qlog.write`.
+# The adapters have their own minimum Rust version. One links Debian's ngtcp2, in a version whose settings have `qlog.write`.
 check_adapters() {
   rust_needed=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$(dirname "$0")/../adapters/Cargo.toml")
   check_build
@@ -70,7 +70,7 @@ check_adapters() {
   elif ! pkg-config --exists libngtcp2 libngtcp2_crypto_gnutls gnutls; then
     lacks "ngtcp2 with GnuTLS" "$debian"
   elif ! pkg-config --exists 'libngtcp2 >= 0.12' 'libngtcp2 < 1'; then
-    lacks "ngtcp2 0.12 (found $(pkg-config --modversion libngtcp2))" "$debian, of Debian 12 or Ubuntu 24.04"
+    lacks "ngtcp2 0.12 (found $(pkg-config --modversion libngtcp2))" "$debian, on Debian 12 or Ubuntu 24.04"
   fi
 }
 

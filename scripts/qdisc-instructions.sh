@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Instructions per packet in each queueing discipline, by the difference of two lengths, so that what a start costs is not in it.
+# Instructions per packet for each qdisc, from the difference of two lengths, which excludes start-up costs.
 # usage: qdisc-instructions.sh PROGRAM
 set -euo pipefail
 program=$1

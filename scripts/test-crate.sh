@@ -1,7 +1,7 @@
 #!/bin/sh
-# Packs stillair-link and the crates below it as they would be published, and tries them away from here with the test that docs/bad-wifi.md prints:
-# it has to pass, and with a limit that no Wi-Fi keeps it has to fail.
-# Usage: test-crate.sh TARGET      (TARGET: a folder of cargo's, so that dependencies are not built again)
+# Packages stillair-link and its dependencies as for publication, and runs the test from docs/bad-wifi.md with them outside the repository.
+# The test must pass, and must fail with a limit that no Wi-Fi meets.
+# Usage: test-crate.sh TARGET      (TARGET: a cargo target folder, to reuse built dependencies)
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -9,14 +9,14 @@ target=$(mkdir -p "$1" && cd "$1" && pwd)
 away=$(mktemp -d)
 trap 'rm -rf "$away"' EXIT
 
-# The optional ones too: a lock file names them.
+# Including optional ones, because the lock file names them.
 crates="stillair-ip stillair-model stillair-quinn stillair-scenario-derive stillair-sim stillair-link"
 # shellcheck disable=SC2046
 cargo package --quiet --locked --allow-dirty --no-verify --target-dir "$away/packed" $(printf -- '-p %s ' $crates) 2>"$away/said" \
   || { cat "$away/said" >&2; exit 1; }
 for crate in $crates; do tar -xzf "$away/packed/package/$crate"-*.crate -C "$away"; done
 
-# As long as no registry has them, a patch says where they are.
+# The crates are not in a registry, so patch in their paths.
 mkdir -p "$away/trial/tests" "$away/trial/src"
 {
   printf '[package]\nname = "trial"\nversion = "0.0.0"\nedition = "2021"\n\n[dev-dependencies]\nstillair-link = "*"\n\n[patch.crates-io]\n'
@@ -35,8 +35,8 @@ trial || { cat "$away/said" >&2; exit 1; }
 grep -q '< 30\.0' "$away/trial/tests/wifi.rs"
 sed -i 's/< 30\.0/< 0.1/' "$away/trial/tests/wifi.rs"
 if trial; then
-  echo "test-crate: a 99th percentile below 0.1 ms, over Wi-Fi" >&2
+  echo "test-crate: the test passed with a limit of 0.1 ms, expected a failure" >&2
   exit 1
 fi
 grep -q 'panicked at tests/wifi.rs' "$away/said" || { cat "$away/said" >&2; exit 1; }
-echo "stillair-link: packed, and a test of $lines lines passes and fails with it"
+echo "stillair-link: packaged; a test of $lines lines passes, and fails with an impossible limit"

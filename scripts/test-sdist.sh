@@ -1,6 +1,6 @@
 #!/bin/sh
-# Unpacks the sdist of a folder, and checks that it has all that cargo asks for, and links that hold anywhere.
-# Usage: test-sdist.sh FOLDER TARGET      (TARGET: a folder of cargo's, so that dependencies are not built again)
+# Unpacks the sdist in FOLDER, and checks that it compiles and has no relative links.
+# Usage: test-sdist.sh FOLDER TARGET      (TARGET: a cargo target folder, to reuse built dependencies)
 set -eu
 
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$(dirname "$0")/../Cargo.toml")
@@ -11,7 +11,7 @@ tar -xzf "$sdist" -C "$away"
 cd "$away/stillair-$version"
 
 if grep -nE '\]\((docs|scripts|python|lab|CONTRIBUTING|LICENSE)' PKG-INFO; then
-  echo "test-sdist: links that do not hold at a package index" >&2
+  echo "test-sdist: found relative links, which break on a package index" >&2
   exit 1
 fi
 grep -q '^Project-URL: Repository, https://' PKG-INFO
@@ -19,4 +19,4 @@ for file in LICENSE THIRD-PARTY-NOTICES.txt README.md scripts/pgo_training.py; d
 test -s python/stillair/scenarios/anomaly-udp.toml
 test ! -e lab
 CARGO_TARGET_DIR=$2 cargo check --quiet --locked --manifest-path crates/py/Cargo.toml
-echo "$(basename "$sdist"): whole"
+echo "$(basename "$sdist"): complete"

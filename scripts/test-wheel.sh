@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the wheel of a folder into a fresh environment, away from the source tree, and runs it there: alone, and with the lab's wheel.
-# Usage: test-wheel.sh WHEELS      (PYTHON names the interpreter, python3 unless said)
+# Installs the wheel in WHEELS into a fresh environment outside the source tree, and tests it there, without and with the lab's wheel.
+# Usage: test-wheel.sh WHEELS      (PYTHON: the interpreter, default python3)
 set -eu
 
 python=${PYTHON:-python3}
@@ -24,19 +24,19 @@ expect "$(stillair --version)" "stillair $version"
 package=$(python -c 'import pathlib, stillair; print(pathlib.Path(stillair.__file__).parent)')
 case $package in "$away"/*) ;; *) echo "test-wheel: $package is not in the environment" >&2; exit 1 ;; esac
 
-# All that the package in the source tree has besides what is built, scenarios included, as files and not as links.
+# Files of a package except build products. Includes scenarios, and follows links.
 listed() {
   (cd "$1" && find -L . -type f ! -name '*.so' ! -name '*.pyc' | LC_ALL=C sort)
 }
 listed "$root/python/stillair" >source
 listed "$package" >installed
-diff source installed >&2 || { echo "test-wheel: the wheel lacks files or has others" >&2; exit 1; }
+diff source installed >&2 || { echo "test-wheel: the files of the wheel differ from the source tree" >&2; exit 1; }
 expect "$(find "$package" -type l)" ""
 
-# Evidence is a package of its own.
+# Papers and validation are in a separate package.
 python -m zipfile -l "$wheel" >members
 if grep -E 'stillair_lab|/(papers|validate)/|(claims|runs|comparison)\.json|first-runs' members >&2; then
-  echo "test-wheel: the wheel has files of papers, validation or kept results" >&2
+  echo "test-wheel: the wheel contains files of papers, validation or stored results" >&2
   exit 1
 fi
 for command in paper validate; do
@@ -48,13 +48,13 @@ python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir la
 python -m pip install --quiet --disable-pip-version-check lab/stillair_lab-"$version"-py3-none-any.whl
 (cd "$root/lab/src" && find stillair_lab -type f ! -name '*.pyc' | LC_ALL=C sort) >source
 (cd "$(dirname "$package")" && find stillair_lab -type f ! -name '*.pyc' | LC_ALL=C sort) >installed
-diff source installed >&2 || { echo "test-wheel: the lab's wheel lacks files or has others" >&2; exit 1; }
+diff source installed >&2 || { echo "test-wheel: the files of the lab's wheel differ from the source tree" >&2; exit 1; }
 
 stillair schema >scenario.schema.json
 cmp scenario.schema.json "$package/schema/scenario.schema.json"
-case $(python -m pip show --files stillair) in *THIRD-PARTY-NOTICES.txt*) ;; *) echo "test-wheel: no notices" >&2; exit 1 ;; esac
+case $(python -m pip show --files stillair) in *THIRD-PARTY-NOTICES.txt*) ;; *) echo "test-wheel: the wheel lacks THIRD-PARTY-NOTICES.txt" >&2; exit 1 ;; esac
 
-# A build with a profile gives the runs of the build without one, which `make test` has tested.
+# A build with PGO must give the same runs as the plain build, which `make test` has tested.
 cat >hashes.py <<END
 import stillair
 for name in ("home", "anomaly-tcp", "hidden", "tsq-wired", "bquic-page", "mesh", "classroom"):
@@ -64,12 +64,12 @@ END
 python hashes.py >hashes
 if [ -e "$root/build/stamps/native" ]; then
   "$root/.venv/bin/python" hashes.py >plain
-  diff plain hashes >&2 || { echo "test-wheel: other runs than those of the build in the source tree" >&2; exit 1; }
+  diff plain hashes >&2 || { echo "test-wheel: trace hashes differ from the build in the source tree" >&2; exit 1; }
 else
-  echo "test-wheel: trace hashes are not compared: there is no build in the source tree (make build/stamps/native)" >&2
+  echo "test-wheel: trace hashes not compared: no build in the source tree (make build/stamps/native)" >&2
 fi
 
-# What the README says to type, with the scenarios that are in the package, and the one script that is not.
+# The README's commands, with the packaged scenarios and the one script outside the package.
 cp -R "$package/scenarios" scenarios
 mkdir results scripts
 cp "$root/scripts/airtime_from_capture.py" scripts/
@@ -85,4 +85,4 @@ END
 "$root/scripts/readme_commands.py" python >readme.py
 python readme.py >>readme.out
 test -s second.pcapng && test -s anomaly.flent.gz
-echo "$(basename "$wheel"): installed in a fresh environment, where every command of the README has run"
+echo "$(basename "$wheel"): installed in a fresh environment; all README commands ran"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Builds the engine as a WebAssembly module, with whichever toolchain there is for wasm32-unknown-unknown:
-#   1. rustup's, which has the target already or can add it;
-#   2. Debian's rustc-web with the standard library's source, unpacked under build/ and never installed, so that rustup's stays the one on
-#      the path. The library is built from that source; its crates come from crates.io.
-# Where neither can be had it says so and how to get one.
+# Builds the engine as a WebAssembly module, with the first available toolchain for wasm32-unknown-unknown:
+#   1. rustup's, if it has the target or can add it;
+#   2. Debian's rustc-web and standard library source, unpacked under build/ and not installed, so that rustup's toolchain stays first in
+#      PATH. The library is built from that source; its crates come from crates.io.
+# Without either, prints how to install one.
 # Usage: wasm-toolchain.sh OUT.wasm
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,7 +14,7 @@ folder=${CARGO_TARGET_DIR:-target}
 
 has_target() { [ -d "$(rustc --print target-libdir --target $target 2>/dev/null)" ]; }
 
-# Debian's packages, their newest versions by apt's lists. `std` and `llvm` have their versions in their names.
+# Fetches the newest Debian packages that apt lists. `std` and `llvm` have their versions in their names.
 fetch_debian() (
   rm -rf "$unpacked" && mkdir -p "$unpacked/packages" && cd "$unpacked/packages"
   std=$(apt-cache depends libstd-rust-web-dev 2>/dev/null | sed -n 's/^  Depends: \(libstd-rust-web-[0-9.]*\)$/\1/p')
@@ -27,7 +27,7 @@ fetch_debian() (
 unpack_debian() {
   [ -e "$unpacked/complete" ] && return
   command -v apt-get >/dev/null || return 1
-  # Lists that are old or not there are renewed by who may.
+  # Update missing or old package lists, if permitted.
   fetch_debian || { ((EUID == 0)) && apt-get update -qq && fetch_debian; } || return 1
   rm -rf "$unpacked/packages"
   touch "$unpacked/complete"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds the wheel with a profile, which saves about a fifth of the instructions of a segment (docs/stages.md): a wheel that counts, what
-# scripts/pgo_training.py runs with it, and the wheel that uses the counts. Without the compiler's llvm-profdata it says so and builds a plain one.
-# Usage: wheel.sh MATURIN FOLDER [no]      with `no` a plain one, which takes a third of the time
+# Builds the wheel with PGO, which saves about a fifth of the instructions per segment (docs/stages.md): an instrumented wheel, a run of
+# scripts/pgo_training.py, and the optimised wheel. Without the compiler's llvm-profdata, prints a warning and builds a plain wheel.
+# Usage: wheel.sh MATURIN FOLDER [no]      `no`: a plain wheel, in a third of the time
 set -euo pipefail
 cd "$(dirname "$0")/.."
 maturin=$1 folder=$2
@@ -15,6 +15,6 @@ fi
 profile=(--pgo)
 if [ ! -x "$profdata" ]; then
   profile=()
-  echo "the wheel is built without a profile, so runs take longer: there is no llvm-profdata; install it with: rustup component add llvm-tools" >&2
+  echo "warning: building the wheel without PGO (slower runs): llvm-profdata not found; install it with: rustup component add llvm-tools" >&2
 fi
 "$maturin" build "${profile[@]}" --release --locked --quiet --out "$folder"

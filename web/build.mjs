@@ -1,4 +1,4 @@
-// Builds the page into OUT: the folder (index.html, app.js, worker.js, engine.wasm.xz) and stillair.html, which is all of it in one file.
+// Builds the page into OUT: a folder (index.html, app.js, worker.js, engine.wasm.xz), and stillair.html with everything in one file.
 // Usage: node build.mjs ENGINE.wasm OUT
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -12,10 +12,10 @@ import { papers } from "./papers.mjs";
 const here = dirname(fileURLToPath(import.meta.url));
 const scenarios = join(here, "..", "scenarios");
 
-// Files whose engine the module does not have: quinn-proto reads a clock and the system's random numbers.
+// Scenarios whose engine is not in the module: quinn-proto reads a clock and the system's random numbers.
 const NEEDS_QUINN = /^\s*stack\s*=.*quinn/m;
 
-// Hosts that are no part of the model: a run in virtual time has none of them.
+// Hosts outside the model; a run in virtual time has none.
 function hasRealHosts(text) {
   return Object.values(parse(text).node ?? {}).some(({ host }) => host !== undefined && host !== "model");
 }
@@ -35,11 +35,11 @@ export function bundled() {
 
 const presets = join(here, "..", "crates", "sim", "paths");
 
-// A transport's paths (`stillair link`), which have a host outside at either end: here both are modelled, and a download and pings go between them.
+// Transport paths (`stillair link`) have an external host at each end. Here both ends are modelled, with a download and pings between them.
 export function path(text) {
   const [modelled, hosts] = [text.replace(/^host = "external"\n|host = "external", /gm, ""), [...text.matchAll(/host = "external"/g)].length];
-  if (hosts !== 2) throw new Error(`a path has two hosts outside, and this one ${hosts}`);
-  // What changes on its way is seen too.
+  if (hosts !== 2) throw new Error(`found ${hosts} external hosts in a path, expected two`);
+  // Include changes along the path.
   const length = /\bat = "/.test(text) ? "30 s" : "10 s";
   const flows = ['kind = "tcp"\nname = "download"', 'kind = "ping"\nname = "ping"\ninterval = "20 ms"'];
   const own = flows.map((flow) => `[[flow]]\n${flow}\nfrom = "server"\nto = "client"\n`);
@@ -57,7 +57,7 @@ export function labs() {
   return files.map((name) => ({ id: basename(name, ".json").replace(/^\d+-/, ""), ...JSON.parse(readFileSync(join(folder, name), "utf8")) }));
 }
 
-// Modules that are data, for the page and for its tests.
+// Data modules, for the page and its tests.
 const DATA = {
   "stillair:labs": labs,
   "stillair:scenarios": () => [...bundled(), ...paths()],
@@ -81,10 +81,10 @@ async function script(entry, more = {}) {
   return { js: of(".js"), css: of(".css") };
 }
 
-// What a script's text may not have in it, within a page.
+// Text that an inline script must not contain.
 const inline = (js) => js.replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
 
-// With the notices of what others have written, as most of their licences ask for.
+// Includes third-party notices, as most of their licences require.
 const notices = readFileSync(join(here, "..", "THIRD-PARTY-NOTICES.txt"), "utf8");
 
 function page(head, body) {
@@ -93,14 +93,14 @@ function page(head, body) {
   return template.replace("<!-- head -->", () => head).replace("<!-- body -->", () => `${others}\n${body}`);
 }
 
-// Only what is part of the page may be loaded. `wasm-unsafe-eval` lets the module be compiled, and no text be run as a script.
+// Only parts of the page may be loaded. `wasm-unsafe-eval` permits compiling the module, but not evaluating strings as scripts.
 const POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data: blob:";
 const FOLDER = `${POLICY}; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; connect-src 'self'; worker-src 'self'`;
 const ONE_FILE = `${POLICY}; script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:; style-src 'unsafe-inline'; worker-src blob:`;
 const meta = (policy) => `<meta http-equiv="Content-Security-Policy" content="${policy}">`;
 
 async function main([engine, out]) {
-  // Code for WebAssembly has no alignment, which `pb` is about.
+  // Without `pb`, the alignment filter: WebAssembly code is not aligned.
   const packed = execFileSync("xz", ["--lzma2=preset=9e,lc=4,pb=0", "--check=crc32", "--stdout", engine], { maxBuffer: 1 << 26 });
   const app = await script("src/main.tsx", { plugins: [data], jsx: "automatic", jsxImportSource: "preact" });
   const worker = await script("src/engine/worker.ts");

@@ -1,5 +1,5 @@
-// The cells of the papers' campaigns: settings of scenarios by the papers' words. lab/scripts/page_settings.py makes the file of the experiments that
-// 'stillair paper' runs.
+// Settings of the papers' campaigns, under the papers' names. lab/scripts/page_settings.py generates the file from the experiments of
+// 'stillair paper'.
 import { readFileSync } from "node:fs";
 
 const all = JSON.parse(readFileSync(new URL("papers.json", import.meta.url), "utf8"));

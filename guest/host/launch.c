@@ -2,16 +2,16 @@
 /*
  * launch [--show DIR]... [--hide DIR]... GUESTDIR LINUX ARGUMENT...
  *
- * Starts a guest's kernel so that it can do no harm: root inside a guest is an ordinary process here, and less than that.
+ * Starts a guest's kernel in a sandbox: root inside a guest is an ordinary process here, with fewer privileges.
  *
- *   user     its own user namespace, without one capability, unable to gain any; started by root it is the user 65534
- *   files    everything read-only but GUESTDIR; /home /root /run /tmp /var/tmp /sys are empty, /dev has five devices
- *   network  its own, with nothing in it
- *   pids     its own: whoever ends the first process ends all; that one ends with the caller, and with the caller's thread
+ *   user     own user namespace, no capabilities and no way to gain any; user 65534 if started by root
+ *   files    read-only except GUESTDIR; /home /root /run /tmp /var/tmp /sys are empty, /dev has five devices
+ *   network  own, empty namespace
+ *   pids     own namespace: all processes end with the first one, which ends with the caller and the caller's thread
  *
- * GUESTDIR and the folder of LINUX stand at their own paths, --show adds another folder (read-only), --hide empties one.
- * Environment, arguments and standard streams are passed on; the working directory is GUESTDIR. The status is that of
- * LINUX, 128 and the signal if it was killed, and 125 with a line on stderr if it could not be started.
+ * GUESTDIR and the folder of LINUX keep their paths. --show adds another folder (read-only), --hide empties one.
+ * Environment, arguments and standard streams are passed on; the working directory is GUESTDIR. The exit status is that of
+ * LINUX, 128 plus the signal number if killed, or 125 with a line on stderr if it could not be started.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -46,7 +46,7 @@
 enum { NOBODY = 65534, FAILED = 125 };
 enum { READ_ONLY = 1, NO_SUID = 2, NO_DEVICES = 4 }; /* MOUNT_ATTR_* */
 
-static const char ROOT[] = "/tmp";	 /* where the new root is put together; nothing of the caller's is seen below it */
+static const char ROOT[] = "/tmp";	 /* mount point of the new root; it hides the caller's files */
 
 static void die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 static void die(const char *format, ...)
@@ -87,7 +87,7 @@ static void put(const char *file, const char *format, ...)
 	close(fd);
 }
 
-/* A user namespace in which this user has its own number and nobody else has one. */
+/* Creates a user namespace that maps only this user, to the same ID. */
 static void own_users(int flags)
 {
 	uid_t user = geteuid();
@@ -123,7 +123,7 @@ static void attributes(const char *path, unsigned long long set, int flags)
 		die("%s: could not be made read-only (Linux 5.12 or newer is needed)", path);
 }
 
-/* `from` by itself or with what is mounted in it. It is opened before the new root hides it. */
+/* Clones the mount of `from`, with or without submounts. Opened before the new root hides it. */
 static void bind(int from, const char *path, unsigned long long set, int recursive)
 {
 	char source[32];
@@ -178,12 +178,12 @@ static void devices(void)
 	}
 	make_folders("/dev/shm");
 	attributes("/dev", READ_ONLY | NO_SUID, 0);
-	empty("/dev/shm", "mode=1777", MS_NODEV); /* the guest's memory, which must be executable */
+	empty("/dev/shm", "mode=1777", MS_NODEV); /* guest memory, which must be executable */
 }
 
 struct shown { const char *path; int fd; unsigned long long set; };
 
-/* The new root: a tmpfs with the folders of the old one in it. */
+/* Builds the new root: a tmpfs with folders of the old root. */
 static void files(const struct shown *shown, int count, char *const *hidden, int hide)
 {
 	DIR *old;
@@ -195,7 +195,7 @@ static void files(const struct shown *shown, int count, char *const *hidden, int
 	old = opendir("/");
 	if (!old)
 		die("/");
-	/* What stands in the old /tmp is not needed: all that is shown has been opened. */
+	/* The old /tmp is not needed: all folders to show are already open. */
 	if (mount("tmpfs", ROOT, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755"))
 		die("no tmpfs");
 	while ((entry = readdir(old))) {
@@ -242,7 +242,7 @@ static void files(const struct shown *shown, int count, char *const *hidden, int
 	}
 }
 
-/* Into the new root; in the process that is the first of its pids, as /proc shows the pids of who mounts it. */
+/* Enters the new root. Called in process 1, because /proc shows the PID namespace of the mounter. */
 static void enter(const char *guest)
 {
 	if (mount("proc", under("/proc"), "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL))
@@ -260,7 +260,7 @@ static void without_powers(void)
 	struct { unsigned effective, permitted, inheritable; } none[2] = { 0 };
 
 	for (int power = 0; power < 64; power++)
-		prctl(PR_CAPBSET_DROP, power, 0, 0, 0); /* those that this kernel has */
+		prctl(PR_CAPBSET_DROP, power, 0, 0, 0); /* those that this kernel supports */
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	if (syscall(SYS_capset, &head, none) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		die("capabilities could not be dropped");
@@ -288,7 +288,7 @@ static int waited(pid_t child)
 	return status_of(status);
 }
 
-/* The first process of the pids, and the kernel below it. */
+/* Process 1 of the PID namespace, with the kernel as its child. */
 static void inside(const char *guest, char **command, int alive, int as_nobody)
 {
 	struct pollfd parent = { .fd = alive, .events = POLLIN };
@@ -297,9 +297,9 @@ static void inside(const char *guest, char **command, int alive, int as_nobody)
 	enter(guest);
 	if (as_nobody && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY)))
 		die("could not become the user %d", NOBODY);
-	own_users(CLONE_NEWNS); /* what is mounted belongs to the namespace above, and cannot be changed from here */
+	own_users(CLONE_NEWNS); /* mounts belong to the parent namespace, and cannot be changed from here */
 	without_powers();
-	/* After all that clears it. Whether the parent has gone before is told by the pipe. */
+	/* After everything that clears it. The pipe detects a parent that ended before. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || (poll(&parent, 1, 0) > 0 && parent.revents))
 		die("the caller has gone");
 	kernel = fork();
@@ -340,7 +340,7 @@ int main(int count, char **words)
 		die("prctl");
 	if (is_root && nftw(guest, given_away, 16, FTW_PHYS | FTW_MOUNT))
 		die("%s: could not be given to the user %d", guest, NOBODY);
-	/* A folder is shown, not the kernel's file alone: what is preloaded stands beside it. */
+	/* Show the folder, not only the kernel's file: the preloaded library is next to it. */
 	shown[shows++] = (struct shown){ dirname(strdup(program)), -1, READ_ONLY | NO_SUID | NO_DEVICES };
 	shown[shows++] = (struct shown){ guest, -1, NO_SUID | NO_DEVICES };
 	words[at + 1] = program;
@@ -351,7 +351,7 @@ int main(int count, char **words)
 	if (pipe2(alive, O_CLOEXEC))
 		die("pipe");
 	for (int n = 0; n < shows; n++)
-		shown[n].fd = opened(shown[n].path); /* in the new namespace, and before anything covers it */
+		shown[n].fd = opened(shown[n].path); /* in the new namespace, before anything covers it */
 	files(shown, shows, hidden, hides);
 	first = fork();
 	if (first < 0)

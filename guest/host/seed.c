@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Preloaded into the kernel's process (LD_PRELOAD): what would make two runs differ, or fail.
+ * Preloaded into the kernel's process (LD_PRELOAD). Replaces calls that would make runs differ or fail.
  *
- * getrandom() is where User Mode Linux takes its entropy from, and from nowhere else. It is answered from the number in
- * STILLAIR_SEED, so that a run repeats. SplitMix64: neighbouring seeds have nothing in common.
+ * getrandom() is the only entropy source of User Mode Linux. It returns numbers generated from STILLAIR_SEED, so that runs
+ * are reproducible. SplitMix64: neighbouring seeds are uncorrelated.
  *
- * ptrace() is passed on, but for one request: 6.1 hands over 2,696 bytes of extended registers, and a machine whose area is
- * larger (AMX) refuses that, so that every process of the guest would die at once. The rest is filled up with zeroes, and
- * marked as not in use.
+ * ptrace() is passed on, except for one request: 6.1 sets 2,696 bytes of extended registers, which a machine with a larger
+ * area (AMX) rejects, and every process of the guest would die immediately. The rest is zero-filled and marked as unused.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -78,7 +77,7 @@ long ptrace(int request, ...)
 			*in_use &= (1ull << 10) - 1; /* x87 to PKRU */
 			if (syscall(SYS_ptrace, request, pid, address, &whole) == 0)
 				return 0;
-			/* A machine with a smaller area takes what was given. */
+			/* A machine with a smaller area accepts the request unchanged. */
 		}
 	}
 	if (request >= PEEK_FIRST && request <= PEEK_LAST) {

@@ -1,6 +1,7 @@
-"""Guests for tests: the kernel that `make test-kernels` has built, in the launcher, with a clock of its own.
+"""Guests for tests: the kernel built by `make test-kernels`, in the launcher, with its own clock.
 
-As root if the tests run as root, and as an ordinary user always. STILLAIR_TEST_KERNEL names another kernel than 6.12.
+Always as an ordinary user, and also as root if the tests run as root. STILLAIR_TEST_KERNEL selects
+another kernel than 6.12.
 """
 
 import json
@@ -18,31 +19,31 @@ from stillair import InputError
 from stillair.kernels import store
 
 PYTHON = "/usr/bin/python3"
-"""The machine's, which every user and every guest may run."""
+"""The system's Python, which every user and every guest may run."""
 ORDINARY = 65533
-"""A user of no name, and not the one that the launcher gives a guest to."""
+"""An unnamed user, different from the launcher's."""
 LIMIT_S = 120.0
 FEATURES = ("no user namespace", "no namespaces of its own", "Linux 5.12", "no /proc of its own")
-"""What the launcher says where a machine's kernel, or the container around it, has no such thing."""
+"""Launcher messages about features that the kernel, or the container, lacks."""
 
 
 @dataclass
 class Machine:
-    """A user of this machine, a folder of theirs, and the kernel in it."""
+    """A user of this machine, with a folder that contains the kernel."""
 
     user: int
     folder: Path
     guest: Path
 
     def words(self, words: Sequence[str | Path]) -> list[str]:
-        """A command as this user."""
+        """Returns a command line that runs as this user."""
         text = [str(word) for word in words]
         if self.user == os.geteuid():
             return text
         return ["setpriv", f"--reuid={self.user}", f"--regid={self.user}", "--clear-groups", *text]
 
     def run(self, *words: str | Path, **more: str) -> "subprocess.CompletedProcess[str]":
-        """Runs a command to its end."""
+        """Runs a command to completion."""
         environment = {"PATH": "/usr/bin:/bin", "HOME": "/tmp", "TMPDIR": "/dev/shm", **more}
         return subprocess.run(
             self.words(words),
@@ -56,17 +57,17 @@ class Machine:
         )
 
     def launch(self, *words: str | Path) -> "subprocess.CompletedProcess[str]":
-        """Runs a program as the launcher starts a kernel."""
+        """Runs a program in the launcher, like a kernel."""
         return self.run(self.folder / "launch", self.guest, *words)
 
     def lacks(self) -> str | None:
-        """What this machine's kernel does not let the launcher have; nothing else is a reason to skip."""
+        """Returns the launcher's message about a missing kernel feature, the only reason to skip."""
         done = self.launch("/bin/true")
         is_lacking = done.returncode == 125 and any(feature in done.stderr for feature in FEATURES)
         return done.stderr.strip() if is_lacking else None
 
     def boot(self, script: str, *arguments: str, seed: int = 1) -> "subprocess.CompletedProcess[str]":
-        """Boots a guest whose first program is a script of Python, in the machine's own root, read-only."""
+        """Boots a guest with a Python script as its first program, in the machine's root, read-only."""
         init = self.guest / "first"
         init.write_text(f"#!{PYTHON} -IS\n{script}\n{OFF}")
         init.chmod(0o755)
@@ -92,7 +93,7 @@ class Machine:
         )
 
     def told(self, script: str, *arguments: str, seed: int = 1) -> dict[str, Any]:
-        """What a guest's first program writes to its folder as JSON."""
+        """Boots a guest, and returns the JSON that its first program writes."""
         done = self.boot(f"{script}\n{TELL}", *arguments, seed=seed)
         file = self.guest / "told.json"
         assert file.is_file(), done.stdout + done.stderr
@@ -123,7 +124,7 @@ mount("none", "/proc", "proc")
 mount("none", "/sys", "sysfs")
 mount("none", "/mnt", "hostfs", 0, "GUEST")
 """
-"""What each guest's first program begins with: its own folder, which it may write to, is at /mnt."""
+"""Start of each guest's first program: mounts its own, writable folder at /mnt."""
 
 
 @pytest.fixture(scope="session")
@@ -138,7 +139,7 @@ def kernel() -> store.Kernel:
 
 @pytest.fixture(params=sorted({os.geteuid(), ORDINARY}) if os.geteuid() == 0 else [os.geteuid()])
 def machine(request: pytest.FixtureRequest, kernel: store.Kernel) -> Iterator[Machine]:
-    """A user with a copy of the kernel, which need not be readable for them where it is."""
+    """A user with a copy of the kernel, whose original may not be readable."""
     folder = Path(f"/tmp/stillair-kernels-{os.getpid()}-{request.param}")
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "guest").mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""What a kernel that was built is: it boots, has what was configured and patched, and repeats itself by its seed."""
+"""A built kernel: it boots, has its configuration and patches, and is reproducible by seed."""
 
 import gzip
 import time
@@ -16,7 +16,7 @@ def read(path):
 )
 
 
-def test_patches_and_configuration_are_in_it(machine: Machine, kernel: store.Kernel) -> None:
+def test_the_kernel_has_its_patches_and_configuration(machine: Machine, kernel: store.Kernel) -> None:
     told = machine.told(
         LOOK.replace("GUEST", str(machine.guest))
         + """
@@ -51,7 +51,7 @@ told["time"] = read("/proc/uptime")
 """
 
 
-def test_a_seed_repeats_a_guest_and_another_does_not(machine: Machine) -> None:
+def test_a_guest_depends_on_its_seed(machine: Machine) -> None:
     script = LOOK.replace("GUEST", str(machine.guest)) + RANDOM
     first = machine.told(script, seed=1)
     assert machine.told(script, seed=1) == first
@@ -60,12 +60,12 @@ def test_a_seed_repeats_a_guest_and_another_does_not(machine: Machine) -> None:
     assert other["boot"] != first["boot"]
 
 
-def test_it_boots_at_once(machine: Machine) -> None:
-    """The launcher, the kernel, and a first program that only switches it off. The bar is 0.05 s for a kernel alone."""
+def test_a_guest_boots_quickly(machine: Machine) -> None:
+    """Launcher, kernel, and a first program that powers off. The goal is 0.05 s for the kernel only."""
     machine.boot("")
     began = time.monotonic()
     done = machine.boot("")
     took = time.monotonic() - began
     assert done.returncode == 0, done.stdout + done.stderr
-    # A machine with nothing else to do needs a tenth of it.
+    # An idle machine needs a tenth of this.
     assert took < 3

@@ -1,4 +1,4 @@
-"""A build of a kernel that a signal ends leaves neither compilers nor files. The tree only looks like Linux."""
+"""A kernel build ended by a signal leaves no compilers and no files. The source tree is a fake."""
 
 import os
 import signal
@@ -26,7 +26,7 @@ linux:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A tree whose kernel is never done."""
+    """A source tree whose build never ends."""
     root = tmp_path / "tree"
     for name, text in {"Kbuild": "", "Kconfig": "", "arch/um/Kconfig": "", "Makefile": MAKEFILE}.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -35,7 +35,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def processes_of(place: Path) -> Iterator[str]:
-    """Programs whose working folder or words lie below a place."""
+    """Programs whose working directory or arguments are below a folder."""
     for one in Path("/proc").glob("[0-9]*"):
         try:
             words = (one / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
@@ -47,7 +47,7 @@ def processes_of(place: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_build_that_a_signal_ends_leaves_nothing(tree: Path, tmp_path: Path, number: signal.Signals) -> None:
+def test_a_build_ended_by_a_signal_leaves_nothing(tree: Path, tmp_path: Path, number: signal.Signals) -> None:
     cache = tmp_path / "kernels"
     words = [sys.executable, "-m", "stillair", "kernel", "build", "mine", "--source", str(tree), "--bare"]
     with subprocess.Popen(

@@ -1,4 +1,4 @@
-"""What a guest cannot do, nor the process that it runs in; and that nothing of it remains."""
+"""Restrictions of a guest and of its process, and removal of everything at its end."""
 
 import contextlib
 import json
@@ -33,7 +33,7 @@ def connect(family, address):
 
 @pytest.fixture
 def listener() -> Iterator[int]:
-    """Somebody of this machine who would answer."""
+    """Port of a server on this machine."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server.getsockname()[1]
 
@@ -50,7 +50,7 @@ def secret() -> Iterator[str]:
     file.unlink()
 
 
-def test_a_guests_root_remounts_writes_reads_and_connects_in_vain(machine: Machine, listener: int, secret: str) -> None:
+def test_guest_root_cannot_remount_write_read_or_connect(machine: Machine, listener: int, secret: str) -> None:
     told = machine.told(
         MOUNTS.replace("GUEST", str(machine.guest))
         + TRIES
@@ -60,7 +60,7 @@ told["remount"] = mount(None, "/", None, 32)
 tried("usr", lambda: write("/usr/stillair-was-here"))
 tried("etc", lambda: write("/etc/stillair-was-here"))
 tried("kernel", lambda: write("{machine.folder}/linux"))
-# The machine's files once more, as a mount of the guest's own that is not read-only at all.
+# Mount the machine's files again from inside the guest, writable.
 told["hostfs"] = mount("none", "/media", "hostfs", 0, "/")
 tried("usr of hostfs", lambda: write("/media/usr/stillair-was-here"))
 tried("made writable", lambda: os.chmod("/media/etc", 0o777))
@@ -76,16 +76,16 @@ tried("own folder", lambda: write("/mnt/made"))
 """
     )
     refused = {"Read-only file system", "Permission denied", "Operation not permitted"}
-    # In the guest all of it is allowed to root; what refuses is outside.
+    # Root may do all this inside the guest; the process outside is refused.
     assert (told["user"], told["hostfs"]) == (0, "mounted")
     for name in ("usr", "etc", "kernel", "usr of hostfs", "made writable", "shadow"):
         assert told[name] in refused, (name, told[name])
     assert told["secret"] in refused | {"No such file or directory"}
-    # Of /root nothing is there but, in a test, no kernel either: that is in /tmp.
+    # /root is empty: the kernel under test is in /tmp.
     assert (told["root"], told["home"], told["run"]) == ([], [], [])
     assert told["connect"] in {"Connection refused", "Network is unreachable"}
     assert told["Internet"] == "Network is unreachable"
-    # And what is to work does.
+    # Permitted operations work.
     assert told["own folder"] == "done"
     assert (machine.guest / "made").read_text() == "x"
     assert not Path("/usr/stillair-was-here").exists()
@@ -93,7 +93,7 @@ tried("own folder", lambda: write("/mnt/made"))
 
 
 def outside(machine: Machine, listener: int, secret: str) -> str:
-    """What a process of this machine tries, of which a guest's kernel is one."""
+    """A script with the attempts of a process on this machine, such as a guest's kernel."""
     return (
         TRIES
         + f"""
@@ -122,12 +122,12 @@ print(json.dumps(told))
     )
 
 
-def test_the_process_has_no_rights_to_lose(machine: Machine, listener: int, secret: str) -> None:
+def test_the_process_has_no_privileges(machine: Machine, listener: int, secret: str) -> None:
     script = outside(machine, listener, secret)
     done = machine.launch(PYTHON, "-ISc", script)
     told = json.loads(done.stdout)
     free = json.loads(machine.run(PYTHON, "-ISc", script.replace("/usr/still", "/nowhere/still")).stdout)
-    # What it is to be kept from works for who is not: the trial could fail.
+    # Outside the launcher the same attempts succeed, so the test can fail.
     assert (free["connect"], free["own folder"]) == ("done", "done")
     assert (free["kill"] == "done") == (machine.user == os.geteuid())
     if machine.user == 0:
@@ -145,7 +145,7 @@ def test_the_process_has_no_rights_to_lose(machine: Machine, listener: int, secr
 
 
 def sleepers(marker: str) -> int:
-    """Processes of this machine that have a word on their command line."""
+    """Number of processes with a word on their command line."""
     found = 0
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -154,7 +154,7 @@ def sleepers(marker: str) -> int:
 
 
 def gone(marker: str) -> bool:
-    """Whether all of them end, soon."""
+    """Returns true if all of them end soon."""
     until = time.monotonic() + 10
     while sleepers(marker):
         if time.monotonic() > until:
@@ -186,7 +186,7 @@ def test_nothing_remains(machine: Machine, how: str) -> None:
 @pytest.mark.parametrize(
     ("script", "status"), [("raise SystemExit(7)", 7), ("import os; os.kill(os.getpid(), 11)", 139)]
 )
-def test_the_status_is_that_of_the_kernel(machine: Machine, script: str, status: int) -> None:
+def test_the_status_is_the_kernels(machine: Machine, script: str, status: int) -> None:
     assert machine.launch(PYTHON, "-ISc", script).returncode == status
 
 
@@ -203,7 +203,7 @@ def test_the_status_is_that_of_the_kernel(machine: Machine, script: str, status:
         ),
     ],
 )
-def test_what_cannot_be_started_says_why(machine: Machine, words: list[str], says: str) -> None:
+def test_start_failures_have_a_reason(machine: Machine, words: list[str], says: str) -> None:
     done = machine.run(machine.folder / "launch", *words)
     assert (done.returncode, done.stderr.strip(), done.stdout) == (125, says, "")
 

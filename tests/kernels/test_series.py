@@ -1,4 +1,4 @@
-"""What the series of a run have of flows between guests."""
+"""Flows between guests in the series of a run."""
 
 from conftest import Machine
 from stillair import Scenario
@@ -36,7 +36,7 @@ def test_flows_of_guests_are_in_the_series(machine: Machine, kernel: store.Kerne
     carried, answered = flows["up.b"].bytes, flows["ping.b"].pings
     assert carried is not None
     assert answered is not None
-    # Steps are 200 ms: before its start nothing, then 10 Mbit/s with 1448 of 1538 bytes of a frame.
+    # Steps of 200 ms: nothing before the start, then 10 Mbit/s with 1448 payload bytes per 1538-byte frame.
     assert len(carried) == 15
     assert carried[:2] == [0, 0]
     assert all(abs(step / 250_000 - 1448 / 1538) < 0.02 for step in carried[5:])

@@ -1,7 +1,7 @@
-"""Live runs for tests: as root if the tests run as root, and as an ordinary user always.
+"""Live runs for tests: always as an ordinary user, and also as root if the tests run as root.
 
-What is missing is named with the command that installs it, and such a test is skipped. With STILLAIR_LIVE=required a
-skip is a failure, unless it names a feature that the kernel lacks.
+A test with missing requirements is skipped, with the command that installs them. With STILLAIR_LIVE=required a skip
+is a failure, except for missing kernel features.
 """
 
 import json
@@ -19,12 +19,12 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON = "/usr/bin/python3"
-"""The machine's, which every user may run."""
+"""The system's Python, which every user may run."""
 BINARY = Path(os.environ.get("STILLAIR_LIVE_BINARY", ROOT / "target" / "debug" / "stillair-live"))
 SCENARIO = Path(__file__).with_name("upload.toml")
 REQUIRED = os.environ.get("STILLAIR_LIVE") == "required"
 ORDINARY = 65534
-"""The user nobody, who has no rights."""
+"""The user nobody, without privileges."""
 
 PACKAGES = {
     "iperf3": "iperf3",
@@ -39,18 +39,18 @@ PACKAGES = {
 }
 FEATURE = "the kernel lacks"
 NO_LIMIT = ("--late", "10000000")
-"""A busy machine is late: how late is another test's matter."""
+"""No lateness limit: a busy machine may be late. Other tests check lateness."""
 
 
 def missing(why: str) -> None:
-    """Skips a test, or fails it where nothing may be missing but what the kernel lacks."""
+    """Skips a test; with STILLAIR_LIVE=required, fails unless a kernel feature is missing."""
     if REQUIRED and not why.startswith(FEATURE):
         pytest.fail(why)
     pytest.skip(why)
 
 
 def needs(*programs: str) -> None:
-    """Names the first program that is not there, and what installs it."""
+    """Skips the test if a program is not installed, and names its package."""
     path = f"{os.environ['PATH']}:/usr/sbin:/sbin"
     for program in programs:
         if shutil.which(program, path=path) is None:
@@ -59,7 +59,7 @@ def needs(*programs: str) -> None:
 
 @dataclass
 class User:
-    """Who has a live run, and where."""
+    """A user of live runs, with a folder."""
 
     number: int
     folder: Path
@@ -69,7 +69,7 @@ class User:
         return self.folder / "stillair-live"
 
     def words(self, words: Sequence[str | Path]) -> list[str]:
-        """A command as this user."""
+        """Returns a command line that runs as this user."""
         text = [str(word) for word in words]
         if self.number == os.geteuid():
             return text
@@ -77,7 +77,7 @@ class User:
         return [*who, *text]
 
     def start(self, *words: str | Path) -> "subprocess.Popen[str]":
-        """Starts the engine's program as this user."""
+        """Starts the engine as this user."""
         command = self.words([self.binary, *words])
         environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C", "STILLAIR_TEST": str(self.folder)}
         return subprocess.Popen(
@@ -91,13 +91,13 @@ class User:
         )
 
     def plain(self, *words: str) -> "subprocess.CompletedProcess[str]":
-        """Runs another program as this user, in the folder."""
+        """Runs another program as this user in the folder."""
         return subprocess.run(
             self.words(words), cwd=self.folder, capture_output=True, text=True, timeout=60, check=False
         )
 
     def run(self, *words: str | Path, timeout: float = 60) -> "subprocess.CompletedProcess[str]":
-        """Runs it to its end."""
+        """Runs the engine to completion."""
         process = self.start(*words)
         try:
             out, err = process.communicate(timeout=timeout)
@@ -109,7 +109,7 @@ class User:
     def live(
         self, *options: str, command: Sequence[str] = (), scenario: Path = SCENARIO
     ) -> tuple[dict[str, Any], list[str], int]:
-        """A live run: its report, what the command printed, and the exit status."""
+        """Makes a live run. Returns its report, the command's output, and the exit status."""
         behind = ["--", *command] if command else []
         late = () if "--late" in options else NO_LIMIT
         done = self.run("run", scenario, *late, *options, *behind)
@@ -117,14 +117,14 @@ class User:
         assert last.startswith('{"'), (done.returncode, done.stdout, done.stderr)
         result = json.loads(last)
         run: dict[str, Any] = result["runs"][0]
-        # The engine may stand still on a busy machine; nothing else makes such a run invalid.
-        gaps = [why for why in run["live"]["lateness"].get("invalid", ()) if "stood still" in why]
+        # The engine may stall on a busy machine; nothing else makes such a run invalid.
+        gaps = [why for why in run["live"]["lateness"].get("invalid", ()) if "stalled" in why]
         status = run["live"].get("command_status", 0) if done.returncode == 3 and gaps else done.returncode
         return run | {"notes": result.get("notes", [])}, printed, status
 
 
 def wait_for(path: Path, seconds: float = 20) -> None:
-    """Waits until a file is there."""
+    """Waits until a file exists."""
     for _ in range(int(seconds * 20)):
         if path.exists():
             return
@@ -138,9 +138,9 @@ def users() -> list[str]:
 
 @pytest.fixture(params=users())
 def user(request: pytest.FixtureRequest) -> Iterator[User]:
-    """Somebody with the engine's program, in a folder of theirs."""
+    """A user with the engine's program in a folder of their own."""
     if sys.platform != "linux":
-        missing(f"{FEATURE} namespaces: it is no Linux")
+        missing(f"{FEATURE} namespaces: not Linux")
     if not BINARY.exists():
         missing(f"{BINARY} is missing: cargo build -p stillair-live")
     own = os.geteuid()

@@ -1,4 +1,4 @@
-"""Hosts that are network namespaces which were there before."""
+"""Existing network namespaces as hosts."""
 
 import subprocess
 from collections.abc import Iterator
@@ -8,15 +8,18 @@ import pytest
 from conftest import User, needs
 
 REFUSED = [
-    ("sta=pid:self", "found pid:self, which is the network namespace that this command is in, expected another"),
-    ("sta=netns:/etc/hostname", "found netns:/etc/hostname, which is no network namespace, expected HOST=netns:PATH"),
+    ("sta=pid:self", "found pid:self, which is the network namespace of this command, expected another"),
+    (
+        "sta=netns:/etc/hostname",
+        "found netns:/etc/hostname, which is not a network namespace, expected HOST=netns:PATH",
+    ),
     ("ap=pid:1", '--attach: found "ap", expected a live host: server, sta'),
 ]
 
 
 @pytest.fixture
 def container() -> Iterator[int]:
-    """A process with a network of its own."""
+    """A process with its own network namespace."""
     process = subprocess.Popen(["unshare", "-n", "sh", "-c", "echo made; exec sleep 120"], stdout=subprocess.PIPE)
     assert process.stdout is not None
     assert process.stdout.readline() == b"made\n"
@@ -30,7 +33,7 @@ def within(pid: int, *words: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def test_a_namespace_that_was_there_is_a_host_and_is_left_as_it_was(user: User, container: int) -> None:
+def test_an_existing_namespace_is_a_host_and_is_left_unchanged(user: User, container: int) -> None:
     needs("ping")
     attach = ["--attach", f"sta=pid:{container}"]
     if user.number:
@@ -51,26 +54,26 @@ def test_a_namespace_that_was_there_is_a_host_and_is_left_as_it_was(user: User, 
     assert after == before
 
 
-def test_a_device_that_is_there_is_not_taken_over(user: User, container: int) -> None:
+def test_an_existing_device_is_not_taken_over(user: User, container: int) -> None:
     if user.number:
         return
     within(container, "ip", "tuntap", "add", "wlan0", "mode", "tun")
     before = within(container, "ip", "-o", "link", "show", "wlan0")
     done = user.run("run", "upload.toml", "--set", "flow=[]", "--attach", f"sta=pid:{container}", "--", "true")
     assert done.returncode == 1, done
-    assert "sta: found a device wlan0 in the namespace, expected none of that name" in done.stderr
+    assert "sta: found an existing device wlan0 in the namespace, expected no device of that name" in done.stderr
     assert within(container, "ip", "-o", "link", "show", "wlan0") == before
 
 
 @pytest.mark.parametrize(("attach", "says"), REFUSED)
-def test_what_cannot_be_attached_is_told(user: User, attach: str, says: str) -> None:
+def test_invalid_places_are_reported(user: User, attach: str, says: str) -> None:
     done = user.run("run", "upload.toml", "--attach", attach)
     assert done.returncode == 2
     ordinary = user.number and not attach.startswith("ap=")
     assert ("found an ordinary user" if ordinary else says) in done.stderr
 
 
-def test_settings_of_an_attached_host_are_its_own(user: User, container: int) -> None:
+def test_an_attached_host_keeps_its_settings(user: User, container: int) -> None:
     if user.number:
         return
     setting = ["--set", "node.sta.sysctl={ 'net.ipv4.tcp_sack' = 0 }", "--attach", f"sta=pid:{container}"]

@@ -1,4 +1,4 @@
-"""Captures that are written while a live run goes on: tshark reads them, and what the hosts sent is in them."""
+"""Captures written during a live run: tshark reads them and finds the hosts' packets."""
 
 import subprocess
 import time
@@ -15,11 +15,11 @@ for n in range(50):
 
 CHECKED = ("-o", "udp.check_checksum:TRUE")
 GOOD = "1"
-"""What tshark calls a checksum that is right."""
+"""tshark's status of a correct checksum."""
 
 
 def tshark(file: Path, *words: str) -> list[str]:
-    """The lines that tshark prints of a capture."""
+    """Lines that tshark prints for a capture."""
     done = subprocess.run(["tshark", "-r", file, *words], capture_output=True, text=True, timeout=60, check=True)
     return done.stdout.splitlines()
 
@@ -35,14 +35,14 @@ def test_real_bytes_are_in_the_frames(user: User) -> None:
     file = user.folder / "live.pcapng"
     said = run["live"]["capture"]
     assert (said["path"], said["lost"], said["bytes"]) == ("live.pcapng", 0, file.stat().st_size)
-    # Every frame that it says is there, at its point.
+    # The file has every reported frame, at its capture point.
     seen = tshark(file, "-T", "fields", "-e", "frame.interface_name")
     assert {point: seen.count(point) for point in said["frames"]} == said["frames"]
     assert set(said["frames"]) == {"air-wifi", "sta-wlan0", "lan"}
-    # On the air with radiotap around, and as Ethernet on the wire; payload and checksums are those of the kernel.
+    # With radiotap on the air, as Ethernet on the wire; payload and checksums come from the kernel.
     payload = [f"what a live host sends, {n:02d}" for n in range(50)]
     for point, protocols in (("air-wifi", "radiotap:wlan_radio:wlan:llc:ip:udp:"), ("lan", "eth:ethertype:ip:udp:")):
-        # But for what the server's kernel sends back, as nobody listens there.
+        # Except the ICMP errors that the server's kernel returns for the closed port.
         show = f'frame.interface_name == "{point}" && udp.dstport == 7000 && !icmp'
         fields = ("frame.protocols", "data.data", "udp.checksum.status")
         columns = [word for field in fields for word in ("-e", field)]
@@ -54,7 +54,7 @@ def test_real_bytes_are_in_the_frames(user: User) -> None:
     assert len(pings) == 3
 
 
-def test_it_grows_while_the_run_goes_on_and_stays_when_that_is_killed(user: User) -> None:
+def test_the_file_grows_during_the_run_and_survives_a_kill(user: User) -> None:
     needs("tshark", "iperf3")
     words = ["run", "upload.toml", "--late", "10000000", "--capture", "live.pcapng", "--snaplen", "200"]
     process = user.start(*words)
@@ -69,13 +69,13 @@ def test_it_grows_while_the_run_goes_on_and_stays_when_that_is_killed(user: User
     finally:
         process.kill()
         process.communicate(timeout=20)
-    # Whole blocks are written, so that readers do not complain of its end.
+    # Writes end at block boundaries, so readers accept the file.
     done = subprocess.run(["tshark", "-r", file, "-c", "1000"], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, len(done.stdout.splitlines())) == (0, 1000), done.stderr
     assert "cut short" not in done.stderr
 
 
-def test_a_point_that_is_not_there_is_named(user: User) -> None:
+def test_an_unknown_point_is_named(user: User) -> None:
     done = user.run("run", "upload.toml", "--capture", "live.pcapng", "--point", "air-nowhere")
     assert done.returncode == 2
     assert 'found "air-nowhere"' in done.stderr

@@ -1,4 +1,4 @@
-"""The command line of live runs, as whoever runs the tests."""
+"""The command line of live runs, as the user who runs the tests."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from conftest import NO_LIMIT, SCENARIO, needs, wait_for
 STILLAIR = Path(sys.executable).with_name("stillair")
 SHORT = ("--set", "duration=3 s", "--set", "warm_up=1 s", *NO_LIMIT)
 STOOD_STILL = 3
-"""Status of a run in which the engine stood still, as it may on a busy machine; nothing else is late here."""
+"""Exit status of a run in which the engine stalled, as it may on a busy machine; nothing else is late here."""
 
 
 @pytest.fixture(autouse=True)
@@ -26,14 +26,14 @@ def stillair(*words: str, at: Path) -> "subprocess.CompletedProcess[str]":
     return subprocess.run([STILLAIR, *words], cwd=at, capture_output=True, text=True, timeout=90, check=False)
 
 
-def test_a_result_is_kept_with_how_late_it_was(tmp_path: Path) -> None:
+def test_a_stored_result_has_its_lateness(tmp_path: Path) -> None:
     done = stillair("live", str(SCENARIO), *SHORT, "-o", "kept", "--capture", "c.pcapng", at=tmp_path)
     assert done.returncode in (0, STOOD_STILL), done.stderr
     assert re.search(r"^c\.pcapng: \d{3,} frames of air-wifi; 0 lost$", done.stdout, re.MULTILINE)
     assert re.search(
         r"late by \d+ us \(median\), \d+ us \(p99\), \d+ us \(max\), [a-z-]+ priority: (not )?valid", done.stdout
     )
-    # The table of each second.
+    # The table printed every second.
     assert "frames/PPDU" in done.stderr
     [run] = json.loads((tmp_path / "kept" / "result.json").read_text())["runs"]
     assert run["live"]["lateness"]["packets"] > 100
@@ -44,7 +44,7 @@ def test_a_result_is_kept_with_how_late_it_was(tmp_path: Path) -> None:
 
 
 def test_a_run_is_listed_entered_and_changed(tmp_path: Path) -> None:
-    # Others may have runs too.
+    # Other processes may have runs too.
     name = f"live-{os.getpid()}"
     command = ("--set", f"name={name}", "--set", "flow=[]", *NO_LIMIT, "--", "sh", "-c", "touch begun; sleep 60")
     process = subprocess.Popen([STILLAIR, "live", SCENARIO, *command], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
@@ -67,7 +67,7 @@ def test_a_run_is_listed_entered_and_changed(tmp_path: Path) -> None:
 
         before = ping()
         assert stillair("live", "set", *of_it, "link.lan.delay=60 ms", at=tmp_path).returncode == 0
-        # Twice 55 ms more.
+        # 55 ms more each way.
         assert before + 100 < ping()
         refused = stillair("live", "set", *of_it, "seed=2", at=tmp_path)
         assert refused.returncode == 2
@@ -82,7 +82,7 @@ def test_a_run_is_listed_entered_and_changed(tmp_path: Path) -> None:
         process.communicate(timeout=20)
 
 
-def test_virtual_time_and_live_are_set_side_by_side(tmp_path: Path) -> None:
+def test_virtual_time_and_live_are_compared(tmp_path: Path) -> None:
     done = stillair("crosscheck", str(SCENARIO), *SHORT, "--json", at=tmp_path)
     assert done.returncode in (0, 1, STOOD_STILL), done.stderr
     found = json.loads(done.stdout)

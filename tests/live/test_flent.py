@@ -1,4 +1,4 @@
-"""The real Flent between live hosts, with a netperf of ours: what it writes is read, and its figures agree."""
+"""The real Flent between live hosts, with Stillair's netperf: its files can be read, and its figures agree."""
 
 import gzip
 import json
@@ -18,17 +18,17 @@ from conftest import PYTHON, ROOT, User, missing, needs
 from stillair.runs.imports.loads import flent as reader
 
 SEGMENT = {4: 1448, 6: 1428}
-"""Payload of a full packet of 1500 bytes, with timestamps of TCP."""
+"""Payload of a full 1500-byte packet with TCP timestamps."""
 BYTES = 0.03
-"""Part by which Flent's payload, in full packets, may differ from what came to the doors: pings, what is under way."""
+"""Relative tolerance between Flent's payload, in full packets, and the packets exchanged: pings, packets in flight."""
 PING = (0.25, 3.0)
-"""Part, or ms if that is more, by which Flent's median ping may differ from the scenario's, asked at other times."""
+"""Tolerance (relative or ms, the larger) between the median pings of Flent and the scenario, sent at other times."""
 EVERY_MS = 50
 LENGTH = 5
 
 
 def flent(user: User) -> Path:
-    """A folder with Flent's package where this user may read it; to measure it needs no other."""
+    """A folder with Flent's package that this user can read; measurements need no other package."""
     found = sorted((ROOT / "build" / "flent-venv" / "lib").glob("python3*/site-packages/flent"))
     if not found:
         missing("flent is missing: make build/stamps/flent-venv")
@@ -38,7 +38,7 @@ def flent(user: User) -> Path:
 
 
 def measured(user: User, test: str, *options: str) -> tuple[dict[str, Any], Path, dict[str, Any]]:
-    """Flent's test in the station against the server: what Flent wrote, its file, and the report of the run."""
+    """Runs a Flent test from the station to the server. Returns Flent's data, its file, and the report of the run."""
     needs("fping", "irtt")
     packages = flent(user)
     out = user.folder / f"{test}-data"
@@ -46,7 +46,7 @@ def measured(user: User, test: str, *options: str) -> tuple[dict[str, Any], Path
     if os.geteuid() == 0:
         os.chown(out, user.number, user.number)
     command = [PYTHON, "-m", "flent", test, "-H", "server", "-l", str(LENGTH), "-d", "1", "-D", str(out), *options]
-    # What it complains of is told with what it prints.
+    # Errors appear together with the output.
     quoted = " ".join(shlex.quote(word) for word in command)
     environment = ["env", f"PYTHONPATH={packages}", f"HOME={out}", "sh", "-c", f"date +%s.%N; {quoted} 2>&1"]
     ping = f'flow=[{{ kind = "ping", from = "sta", to = "server", interval = "{EVERY_MS} ms" }}]'
@@ -66,17 +66,17 @@ def values(found: dict[str, Any], name: str) -> list[float]:
 
 
 def moved(found: dict[str, Any], word: str) -> float:
-    """Bytes of payload that came by all its streams of a direction."""
+    """Payload bytes received by all streams in a direction."""
     series = found["metadata"]["SERIES_META"]
     return sum(of["BYTES_RECVD"] for name, of in series.items() if word in name and "BYTES_RECVD" in of)
 
 
 def pings_under_load(found: dict[str, Any], run: dict[str, Any]) -> tuple[list[float], list[float]]:
-    """Flent's pings in ms while its transfers went on, and those of the scenario at the same time."""
+    """Flent's pings in ms during its transfers, and the scenario's in the same period."""
     loads = [sample["t"] for sample in found["raw_values"]["TCP upload::1"]]
     begin, end = loads[0] + 0.5, loads[-1]
     theirs = [one["val"] for one in found["raw_values"]["Ping (ms) ICMP"] if begin <= one["t"] <= end]
-    # fping asks at its interval, from the beginning of the run on.
+    # fping sends at its interval from the start of the run.
     lines = re.findall(r": \[(\d+)\], \d+ bytes, ([\d.]+) ms", run["live"]["tools"]["ping-0.server"]["client"])
     at = [(run["zero"] + int(number) * EVERY_MS / 1000, float(ms)) for number, ms in lines]
     return theirs, [ms for t, ms in at if begin <= t <= end]
@@ -86,14 +86,14 @@ def near(one: float, other: float, part: float, least: float = 0.0) -> bool:
     return abs(one - other) <= max(part * other, least)
 
 
-def test_uploads_are_what_came_to_the_doors(user: User) -> None:
+def test_uploads_match_the_packets_exchanged(user: User) -> None:
     found, file, run = measured(user, "tcp_nup", "-4", "--test-parameter", "upload_streams=2")
-    # It is read as the load to repeat.
+    # The reader imports it as a load to repeat.
     [load] = reader.read(str(file), gzip.decompress(file.read_bytes()))
     assert (load.test, load.seconds, load.host) == ("tcp_nup", LENGTH, "server")
     came, sent = run["hosts"]["server"]["to"]["bytes"], moved(found, "upload") * 1500 / SEGMENT[4]
     assert near(sent, came, BYTES), (sent, came)
-    # By its samples too, of which those at both ends hold less than a whole interval.
+    # Check the samples too; those at both ends cover less than an interval.
     rate = statistics.median(values(found, "TCP upload sum"))
     mean = moved(found, "upload") * 8e-6 / LENGTH
     assert near(rate, mean, 0.25), (rate, mean)
@@ -106,20 +106,20 @@ def test_uploads_are_what_came_to_the_doors(user: User) -> None:
     assert near(statistics.median(pings), statistics.median(ours), *PING), (pings, ours)
 
 
-def test_rrul_be_loads_both_ways(user: User) -> None:
+def test_rrul_be_loads_both_directions(user: User) -> None:
     found, file, run = measured(user, "rrul_be")
     [load] = reader.read(str(file), gzip.decompress(file.read_bytes()))
     assert load.test == "rrul_be"
     for word, host in (("upload", "server"), ("download", "sta")):
-        # By IPv6, as the name has both. Acknowledgements of the other direction come there too, of 72 bytes, and more
-        # with what they select: no more than one for each full packet of that.
+        # Over IPv6, because the name has both addresses. ACKs of the other direction arrive there too: 72 bytes, or
+        # more with SACK, and at most one per full packet.
         came, other = run["hosts"][host]["to"]["bytes"], moved(found, "download" if word == "upload" else "upload")
         least = moved(found, word) * 1500 / SEGMENT[6]
         most = least + other / SEGMENT[6] * 108
         assert least * (1 - BYTES) <= came <= most * (1 + BYTES) + 100_000, (word, least, came)
         assert statistics.median(values(found, f"TCP {word} sum")) > 1
     for name in ("Ping (ms) ICMP", "Ping (ms) UDP BE1"):
-        # Twice 5 ms of wire at least.
+        # At least 5 ms of wire each way.
         assert statistics.median(values(found, name)) >= 10, name
 
 
@@ -133,7 +133,7 @@ def test_rrul_be_loads_both_ways(user: User) -> None:
         (("-p", "1"), "netperf: [Errno 111] Connection refused"),
     ],
 )
-def test_a_mistake_at_our_netperf_is_one_line(tmp_path: Path, options: tuple[str, ...], says: str) -> None:
+def test_a_netperf_error_is_one_line(tmp_path: Path, options: tuple[str, ...], says: str) -> None:
     program = tmp_path / "netperf"
     shutil.copy(ROOT / "crates" / "live" / "programs" / "netperf.py", program)
     done = subprocess.run([PYTHON, program, *options], capture_output=True, text=True, timeout=20, check=False)

@@ -1,4 +1,4 @@
-"""Live hosts: names, addresses, what their packets carry, what is for nobody, and the tools that make flows."""
+"""Live hosts: names, addresses, packet contents, packets without a receiver, and the tools that generate flows."""
 
 import json
 import random
@@ -39,7 +39,7 @@ for one in (four, six):
 """
 
 
-def test_names_resolve_and_all_answer(user: User) -> None:
+def test_names_resolve_and_all_hosts_answer(user: User) -> None:
     needs("ping")
     pings = "ping -4 -q -c 3 -i 0.2 server && ping -6 -q -c 3 -i 0.2 server && ping -q -c 2 -i 0.2 ap"
     pings += " && ip -br addr show wlan0"
@@ -48,7 +48,7 @@ def test_names_resolve_and_all_answer(user: User) -> None:
     text = "\n".join(printed)
     assert text.count("3 received, 0% packet loss") == 2
     assert text.count("2 received, 0% packet loss") == 1
-    # A round trip is twice 5 ms of wire and what the air takes.
+    # A round trip takes 5 ms of wire each way, plus the air.
     assert all(float(ms) >= 10 for ms in re.findall(r"min/avg/max/mdev = ([\d.]+)/", text)[:2])
     assert "10.0.1.10/32" in text
     assert "fd00::a00:10a/128" in text
@@ -67,12 +67,12 @@ def test_datagrams_longer_than_the_mtu_arrive_in_fragments(user: User, tsq: str)
     run, printed, _ = user.live("--set", "flow=[]", "--set", tsq, command=["sh", "-c", pings])
     assert "\n".join(printed).count("2 received, 0% packet loss") == 2 * len(lengths), printed
     doors = run["live"]["external_io"]
-    # Fragments of 2, 2, 3 and 21 by IPv4 and IPv6, twice each way.
+    # 2, 2, 3 and 21 fragments over IPv4 and IPv6, each way, counted at both hosts.
     assert doors["left"] >= 2 * 2 * 2 * (2 + 2 + 3 + 21)
     assert doors["too_long"] == doors["malformed"] == 0
 
 
-def test_marks_and_hops_are_those_of_the_way(user: User) -> None:
+def test_tos_and_ttl_match_the_path(user: User) -> None:
     (user.folder / "send.py").write_text(SEND)
     (user.folder / "receive.py").write_text(RECEIVE)
     process = user.start(
@@ -88,11 +88,11 @@ def test_marks_and_hops_are_those_of_the_way(user: User) -> None:
     finally:
         process.terminate()
         process.communicate(timeout=20)
-    # The router on the way takes one hop; DSCP and ECN stay.
+    # The router on the path decrements the TTL; DSCP and ECN are preserved.
     assert out.splitlines() == ["four 32 185", "six 8 42"]
 
 
-def test_a_web_server_is_asked_by_name(user: User) -> None:
+def test_a_web_server_is_reached_by_name(user: User) -> None:
     needs("curl")
     (user.folder / "web").mkdir(mode=0o755)
     (user.folder / "web" / "page").write_bytes(random.Random(5).randbytes(3_000_000))
@@ -106,7 +106,7 @@ def test_a_web_server_is_asked_by_name(user: User) -> None:
         assert "Serving HTTP" in server.stdout.readline()
         fetch = "curl -sS -w '%{time_total} %{size_download}' -o got http://server/page && cmp got web/page"
         done = user.run("exec", "sta", "--", "sh", "-c", fetch)
-        # The program ends with who asked for it.
+        # The program ends with the client that started it.
         server.terminate()
         server.communicate(timeout=20)
     finally:
@@ -114,14 +114,14 @@ def test_a_web_server_is_asked_by_name(user: User) -> None:
         out, err = process.communicate(timeout=20)
     assert done.returncode == 0, done.stderr
     seconds, size = map(float, done.stdout.split())
-    # Faster than 65 Mbit/s is no radio of this scenario.
+    # No radio in this scenario is faster than 65 Mbit/s.
     assert size == 3_000_000
     assert seconds > 3e6 * 8 / 65e6
     [run] = json.loads(out.splitlines()[-1])["runs"]
     assert run["stations"]["sta"]["airtime_tx_us"] > 3e6 * 8 / 65, err
 
 
-def test_what_is_for_nobody_is_counted(user: User) -> None:
+def test_packets_without_a_receiver_are_counted(user: User) -> None:
     send = """
 import socket
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -135,7 +135,7 @@ for to in ("255.255.255.255", "224.0.0.251", "192.0.2.1"):
     assert run["live"]["external_io"]["no_route"] >= 15
 
 
-def test_flows_are_made_by_real_tools(user: User) -> None:
+def test_real_tools_generate_the_flows(user: User) -> None:
     needs("iperf3", "fping", "irtt")
     flows = "[{ kind = 'tcp', from = 'sta', to = 'server' }, "
     flows += "{ kind = 'ping', from = 'sta', to = 'server', interval = '100 ms' }, "
@@ -146,8 +146,8 @@ def test_flows_are_made_by_real_tools(user: User) -> None:
     flow = run["flows"]
     assert set(flow) == {"tcp-0.server", "udp-3.sta"}
     assert abs(flow["udp-3.sta"]["goodput_mbps"] - 3) < 0.6
-    # What iperf3 says of its payload, and what the model delivered with headers, are the same; wide bars, as a
-    # busy machine stands still.
+    # iperf3's payload matches the bytes delivered by the model, with headers. Wide tolerance, because a busy
+    # machine stalls.
     got = run["hosts"]["server"]["to"]["bytes"] * 8 / 4e6
     assert 0.8 < flow["tcp-0.server"]["goodput_mbps"] / (got * 1448 / 1500) < 1.25
     assert flow["tcp-0.server"]["goodput_mbps"] > 5
@@ -157,15 +157,15 @@ def test_flows_are_made_by_real_tools(user: User) -> None:
 
 
 @pytest.mark.parametrize(("tsq", "charged"), [("on", True), ("off", False)])
-def test_small_queues_see_what_waits_in_the_model(user: User, tsq: str, charged: bool) -> None:
+def test_small_queues_include_packets_in_the_model(user: User, tsq: str, charged: bool) -> None:
     needs("iperf3")
     look = "for n in 1 2 3 4 5 6 7 8; do sleep 0.5; ss -tinm dst 10.0.0.2 | tr '\\n' ' '; echo; done"
     run, printed, status = user.live("--set", f"node.sta.tcp.tsq={tsq}", command=["sh", "-c", look])
     assert status == 0, run["notes"]
-    # Of each look the connection with data; the other one only steers.
+    # The data connection of each sample; the other one is for control.
     looks = [re.findall(r"skmem:\(r\d+,rb\d+,t(\d+),", line) for line in printed]
     sizes = [max(map(int, found)) for found in looks if found]
     assert len(sizes) >= 3
-    # Nearly always, or nearly never: a packet that is on its way through the kernel is charged too.
+    # The median, because packets inside the kernel are charged too.
     assert (statistics.median(sizes) > 0) == charged
     assert run["live"]["hosts"]["sta"]["egress"] == ("nfqueue" if charged else run["live"]["hosts"]["sta"]["port"])

@@ -1,4 +1,4 @@
-"""What is no packet, at each port: all of it is counted, and nothing else happens."""
+"""Malformed packets at each kind of port: all are counted, and have no other effect."""
 
 import json
 import re
@@ -7,7 +7,7 @@ import pytest
 
 from conftest import PYTHON, User, needs, wait_for
 
-# Goes into a host of a run as its user, with all rights there, which a program that is started there does not have.
+# Enters a host of a run as its user, with all privileges there, which programs started by the run lack.
 SEND = r"""
 import ctypes, os, random, socket, struct, sys
 
@@ -26,7 +26,7 @@ def noise(at_least):
     return draws.randbytes(draws.randint(at_least, 200))
 
 def whole(version):
-    # A packet in which one thing is wrong.
+    # A packet with one error.
     body = noise(0)
     if version == 4:
         head = bytearray(struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(body), 7, 0, 64, 17, 0, bytes(4), bytes(4)))
@@ -39,7 +39,7 @@ def whole(version):
     return bytes(head) + body
 
 if kind == "device":
-    # Past what the kernel does for IP: straight to the device, as an application with AF_PACKET can.
+    # Bypasses the IP stack: directly to the device with AF_PACKET.
     out = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
     ethernet = bytes(14) if sys.argv[5] == "veth" else b""
     for n in range(count):
@@ -51,12 +51,12 @@ if kind == "device":
         out.sendto(packet, ("wlan0", draws.choice([0x0800, 0x86DD])))
         sent += 1
 else:
-    # Through the kernel's netfilter: it looks at little of what a raw socket sends.
+    # Through netfilter, which checks little of what a raw socket sends.
     four = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
     six = socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_RAW)
     for n in range(count):
         if n % 2:
-            # It puts a length and a checksum in, and asks for a header of 20 bytes.
+            # The kernel fills in length and checksum, and requires a 20-byte header.
             packet = bytes([draws.choice([0x05, 0x35, 0x75, 0xF5])]) + noise(24)
             four.sendto(packet, ("10.0.0.2", 0))
         else:
@@ -81,7 +81,7 @@ def test_a_thousand_malformed_packets_are_counted(user: User, port: str) -> None
         sender = [PYTHON, "send.py", run["pid"], sta["namespace"], port, 1000, sta["port"]]
         done = user.plain(*[str(word) for word in sender])
         assert done.stdout.strip() == "1000", done.stderr
-        # The run goes on: packets that are whole pass.
+        # The run continues: valid packets pass.
         assert user.run("exec", "sta", "--", "ping", "-q", "-c", "2", "-i", "0.2", "server").returncode == 0
         [run] = json.loads(user.run("ps").stdout)
         after = run["status"]["external_io"]

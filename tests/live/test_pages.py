@@ -1,4 +1,4 @@
-"""Pages between live hosts, by our own loader."""
+"""Web pages between live hosts, with Stillair's loader."""
 
 import json
 import tomllib
@@ -7,9 +7,9 @@ from conftest import SCENARIO, User, needs
 from stillair.runs.scenario import Scenario
 
 PART = 0.25
-"""Part by which the fastest load may be faster than the median of virtual time."""
+"""Relative tolerance by which the fastest load may beat the median in virtual time."""
 BUSY = 3
-"""How many times as long a load may take where programs wait for a processor."""
+"""Factor by which a load may be slower if programs wait for a processor."""
 
 
 def test_a_page_takes_as_long_as_in_virtual_time(user: User) -> None:
@@ -31,5 +31,5 @@ def test_a_page_takes_as_long_as_in_virtual_time(user: User) -> None:
     fastest = min(line["took"] for line in lines if "took" in line)
     assert (1 - PART) * model["median_s"] <= fastest <= BUSY * model["median_s"], (fastest, model)
     assert run["page_load_s"] == live["mean_s"]
-    # A name, a connection, a list and an object: four round trips of 10 ms at least.
+    # A name lookup, a connection, a list and an object: four round trips of at least 10 ms.
     assert live["median_s"] >= 0.04

@@ -1,4 +1,4 @@
-"""Steps of a scenario between live hosts: what their packets pass becomes another while they are sent."""
+"""Scenario steps between live hosts: the network changes while packets are sent."""
 
 import re
 import statistics
@@ -13,20 +13,20 @@ STEPS = """step=[
 EVERY = 0.1
 
 
-def test_disciplines_and_delays_change_at_their_instants(user: User) -> None:
+def test_qdiscs_and_delays_change_on_time(user: User) -> None:
     needs("ping")
     settings = ["--set", "flow=[]", "--set", "warm_up=0 s", "--set", STEPS.replace("\n", " ")]
     command = ["ping", "-4", "-D", "-W", "1", "-c", "80", "-i", str(EVERY), "server"]
     run, printed, _ = user.live(*settings, command=["sh", "-c", f"date +%s.%N; {' '.join(command)}"])
     zero = float(printed[0])
     lines = re.findall(r"\[([\d.]+)\].* time=([\d.]+) ms", "\n".join(printed))
-    # When each was sent, and what it took.
+    # Send time and round-trip time of each ping.
     trips = [(float(t) - float(ms) / 1000 - zero, float(ms)) for t, ms in lines]
 
     def between(begin: float, end: float) -> list[float]:
         return [ms for at, ms in trips if begin <= at < end]
 
-    # Twice 5 ms of wire; then 150 ms more one way; then nothing; then twice 100 ms. Edges belong to neither side.
+    # 5 ms of wire each way; then 150 ms more one way; then total loss; then 100 ms each way. Edges are excluded.
     assert 10 <= statistics.median(between(0, 1.5)) < 100
     assert 160 <= statistics.median(between(2.5, 3.5)) < 195
     assert between(4.5, 5.5) == []

@@ -1,4 +1,4 @@
-"""The way to the Internet, which a namespace around the run plays."""
+"""The uplink; a namespace around the run plays the Internet."""
 
 import json
 import os
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from conftest import User, needs
 
-# As udev makes it, in mounts of its own: containers have it for root alone.
+# /dev/net/tun with udev's mode, in a private mount namespace: in containers only root can open it.
 FOR_ALL = "mount -t tmpfs none /mnt && mknod -m 0666 /mnt/tun c 10 200"
 FOR_ALL += " && mount --bind /mnt/tun /dev/net/tun && umount -l /mnt"
 
@@ -45,11 +45,11 @@ PLACES = {
     "[fd00::2]:8000": "nothing",
     "[::1]:8001": "nothing",
 }
-"""What is reached by an uplink: the Internet, and of the machine around nothing, by whichever address."""
+"""Places and their answers through an uplink: the Internet is reachable, the machine is not, by any address."""
 
 
 def reached(user: User, uplink: str) -> tuple[list[str], dict[str, int]]:
-    """What the station gets from each place, and what its packets came to."""
+    """Returns the answer from each place, and the counters of the station's packets."""
     done = around(
         user, uplink, ["unshare", "-m", "--propagation", "private", "sh", "-c", f'{FOR_ALL} && exec "$@"', "-"]
     )
@@ -59,31 +59,31 @@ def reached(user: User, uplink: str) -> tuple[list[str], dict[str, int]]:
 
 
 def around(user: User, uplink: str, before: list[str]) -> "subprocess.CompletedProcess[str]":
-    """A run with an Internet around it; `before` is what begins it, if this is root."""
+    """Makes a run inside a simulated Internet; `before` is the command prefix for root."""
     namespaces = ["unshare", "-n"] if user.number == 0 else ["unshare", "-Urn"]
     command = user.words([*namespaces, "bash", "-c", AROUND.format(uplink=uplink, places=" ".join(PLACES))])
     command = [*before, *command] if os.geteuid() == 0 else command
     return subprocess.run(command, cwd=user.folder, capture_output=True, text=True, timeout=90, check=False)
 
 
-def test_without_a_tun_device_it_says_how_to_get_one(user: User) -> None:
+def test_without_a_tun_device_the_error_names_the_fix(user: User) -> None:
     needs("slirp4netns")
     if user.number and not Path("/dev/net/tun").stat().st_mode & 0o006:
         said = around(user, "--uplink", []).stderr
         assert "/dev/net/tun: Permission denied, which slirp4netns needs; 'sudo chmod 0666 /dev/net/tun'" in said
 
 
-def test_the_internet_is_behind_and_the_machine_is_not(user: User) -> None:
+def test_the_internet_is_reachable_and_the_machine_is_not(user: User) -> None:
     needs("curl", "slirp4netns")
     if os.geteuid() and not os.access("/dev/net/tun", os.R_OK | os.W_OK):
-        # What is said then is the matter of the test above.
+        # The test above checks the message.
         return
     lines, doors = reached(user, "--uplink")
     assert sorted(lines) == sorted(f"{place}: {found}" for place, found in PLACES.items())
     assert doors["entered"] > 10
 
 
-def test_without_it_nothing_is(user: User) -> None:
+def test_without_the_uplink_nothing_is_reachable(user: User) -> None:
     needs("curl")
     lines, doors = reached(user, "")
     assert [line.rsplit(": ", 1)[1] for line in lines] == ["nothing"] * len(PLACES)

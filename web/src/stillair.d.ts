@@ -1,4 +1,4 @@
-// What build.mjs puts together from the repository.
+// Modules that build.mjs generates from the repository.
 declare module "stillair:scenarios" {
   const scenarios: [id: string, text: string][];
   export default scenarios;

@@ -1,4 +1,4 @@
-// How fast the page is: `make bench-web`. CPU time of a run in Chromium beside the native engine, and the time from a knob to a picture.
+// Speed of the page (`make bench-web`): CPU time of a run in Chromium and in the native engine, and the time from a knob to a plot.
 import { execFileSync } from "node:child_process";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ once()
 print(min(once() for _ in range(int(sys.argv[2]))) * 1000)
 `;
 
-// CPU time in ms that the workers of this program's browser have had: a machine that does other things too changes nothing of it.
+// CPU time in ms of the workers in this program's browser, independent of other load on the machine.
 function workersCpu() {
   const processes = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   const parents = new Map(processes.flatMap((pid) => {
@@ -40,7 +40,7 @@ function workersCpu() {
         if (readFileSync(`${task}/comm`, "utf8").startsWith("DedicatedWorker")) ns += Number(readFileSync(`${task}/schedstat`, "utf8").split(" ")[0]);
       }
     } catch {
-      // It has ended meanwhile.
+      // It has exited meanwhile.
     }
   }
   return ns / 1e6;
@@ -59,7 +59,7 @@ for (const name of NAMES) {
   const text = readFileSync(file, "utf8");
   await page.evaluate(
     async (scenario) => {
-      // The page's own worker with the module, asked by itself: nothing else is in the way, and the least of several is what it costs.
+      // Uses the page's own worker and module directly, and takes the minimum of several runs.
       const compiled = await WebAssembly.compile(await (await fetch("engine.wasm")).arrayBuffer());
       const worker = new Worker("worker.js");
       worker.postMessage({ compiled });
@@ -118,7 +118,7 @@ console.log(`${median(opening).toFixed(0).padStart(8)} ms  a first picture, with
 const { page, close } = await opened(by, `${host.address}#scenario=cafe`);
 await whole(page);
 const back = "#scenario=bench/anomaly-tcp&set=duration=2 s";
-// From a link to what is awaited of it, each time from a page at rest.
+// Time from a link to the expected element, always starting from an idle page.
 async function until(hash, what) {
   const took = [];
   for (let n = 0; n < TIMES; n++) {

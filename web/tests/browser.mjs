@@ -1,4 +1,4 @@
-// What the tests of the page share: Debian's Chromium, the page on loopback, axe-core.
+// Shared by the page's tests: Debian's Chromium, the page on loopback, axe-core.
 import { createServer } from "node:http";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { chromium } from "playwright-core";
 import { PAGE } from "./load.mjs";
 
 const PROGRAMS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-// As root, whom containers have, its sandbox refuses to start; it asks nobody else for anything.
+// Chromium's sandbox does not start as root, as in containers. It opens no external connection.
 const OPTIONS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run", "--disable-gpu"];
 const PATIENCE_MS = 120_000;
 const KINDS = { html: "text/html; charset=utf-8", js: "text/javascript", css: "text/css", xz: "application/x-xz" };
@@ -19,12 +19,12 @@ export async function browser() {
   return chromium.launch({ executablePath: program, args: OPTIONS });
 }
 
-// The folder as any static host has it.
+// Serves the folder like any static host.
 export async function hosted() {
   const server = createServer(async (request, response) => {
     const name = request.url.split("?")[0].slice(1) || "index.html";
     try {
-      // The module as it was compiled is beside the page for the benchmark alone.
+      // The uncompressed module is only for the benchmark.
       const bytes = await readFile(name === "engine.wasm" ? join(PAGE, "..", "web", name) : join(PAGE, name.replaceAll("..", "")));
       response.writeHead(200, { "Content-Type": KINDS[name.split(".").at(-1)] ?? "text/plain" }).end(bytes);
     } catch {
@@ -35,11 +35,11 @@ export async function hosted() {
   return { server, address: `http://127.0.0.1:${server.address().port}/` };
 }
 
-// A page with what went wrong in it, and what it asked for elsewhere.
+// Opens a page, and records its errors and its requests to other hosts.
 export async function opened(by, address, { width = 1280, height = 900, scheme = "light", ...more } = {}) {
   const context = await by.newContext({ viewport: { width, height }, colorScheme: scheme, acceptDownloads: true, ...more });
   const page = await context.newPage();
-  // A machine that does other things too is slow, not wrong.
+  // Generous, for machines under load.
   page.setDefaultTimeout(PATIENCE_MS);
   const wrong = [];
   const elsewhere = [];
@@ -66,5 +66,5 @@ export async function findings(page) {
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
 }
 
-// What goes beyond the right edge, but for what scrolls by itself.
+// Elements beyond the right edge, except in scrolling containers.
 export const CUT = `[...document.querySelectorAll("body *")].filter((of) => !of.closest(".scroll, pre, .editor, .bars, .sr, .skip") && of.getBoundingClientRect().right > innerWidth + 0.5).map((of) => of.outerHTML.slice(0, 160))`;

@@ -1,4 +1,4 @@
-// The module says what the native engine says, of every scenario that needs no quinn.
+// The module gives the same responses as the native engine for every scenario without quinn.
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -19,14 +19,14 @@ const by = await engine();
 const all = [...bundled(), ...paths()];
 const native = python(HASHES, all);
 
-test("all scenarios are there but the one that needs quinn and those with real hosts", () => {
+test("all scenarios are included except those that need quinn or real hosts", () => {
   const files = readdirSync(join(ROOT, "scenarios"), { recursive: true }).filter((name) => name.endsWith(".toml"));
   const names = new Set(all.map(([name]) => `${name}.toml`));
   const left = files.filter((name) => !names.has(name));
   assert.deepEqual(left.filter((name) => !name.startsWith("live/")), ["quic-quinn.toml"]);
 });
 
-test("a path has its own hosts as modelled ones, and a download between them", async () => {
+test("a path has modelled hosts, and a download between them", async () => {
   assert.equal(paths().length, readdirSync(join(ROOT, "crates", "sim", "paths")).length);
   for (const [name, text] of paths()) {
     const survey = await by.json({ do: "survey", of: of(text) });
@@ -37,25 +37,25 @@ test("a path has its own hosts as modelled ones, and a download between them", a
 });
 
 for (const [name, text] of all) {
-  test(`${name}: every event as in the native run`, async () => {
+  test(`${name}: every event equals the native run`, async () => {
     const run = (await by.json({ do: "run", of: of(text) })).runs[0];
     assert.deepEqual([run.trace_hash, run.goodput_total_mbps], native[name]);
   });
 }
 
-test("a scenario that needs quinn is refused with its key", async () => {
+test("a scenario that needs quinn is rejected with its key", async () => {
   const text = readFileSync(join(ROOT, "scenarios", "quic-quinn.toml"), "utf8");
   const refused = await by.ask({ do: "survey", of: of(text) }).catch((error) => error.told);
   assert.equal(refused.kind, "scenario");
   assert.match(refused.mistakes[0].key, /stack/);
 });
 
-test("the module imports nothing: it reaches neither clock nor network", () => {
+test("the module has no imports, and so no clock or network", () => {
   const module = new WebAssembly.Module(readFileSync(join(ROOT, "build", "web", "engine.wasm")));
   assert.deepEqual(WebAssembly.Module.imports(module), []);
 });
 
-test("a capture is that of the native engine, byte for byte", async () => {
+test("a capture equals the native engine's, byte for byte", async () => {
   const [, text] = all.find(([name]) => name === "anomaly-tcp");
   const bytes = await by.ask({ do: "capture", of: of(text, [["duration", "6 s"]]), points: [], from: "5 s", until: "6 s" });
   const NATIVE = `

@@ -1,4 +1,4 @@
-// The page of `stillair explore`, with the native engine behind it.
+// The page of `stillair explore`, with the native engine.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
@@ -20,7 +20,7 @@ after(async () => {
   serving.kill("SIGINT");
 });
 
-test("the file of the command line is shown, run by the native engine, and turned", async () => {
+test("the file from the command line is shown and run by the native engine, and its knobs work", async () => {
   const { page, wrong, elsewhere, close } = await opened(by, address);
   await whole(page);
   assert.match(await page.textContent(".status"), /10 s, one run, native/);
@@ -33,7 +33,7 @@ test("the file of the command line is shown, run by the native engine, and turne
   await close();
 });
 
-test("another page in the same browser gets nothing", async () => {
+test("another page in the same browser gets no response", async () => {
   const context = await by.newContext();
   const page = await context.newPage();
   await page.goto("data:text/html,<p>elsewhere");

@@ -1,4 +1,4 @@
-// What the tests share: the page's modules as Node can import them, the engine in this process, and the native one.
+// Shared by the tests: the page's modules for Node, the engine in this process, and the native engine.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ export const PAGE = process.env.STILLAIR_PAGE ?? join(ROOT, "build", "page");
 export const PYTHON = join(ROOT, ".venv", "bin", "python");
 export { bundled, labs, path, paths };
 
-// One module of web/src, with all that it imports.
+// Bundles one module of web/src with its imports.
 export async function load(entry) {
   const options = { bundle: true, format: "esm", write: false, platform: "browser", jsx: "automatic", jsxImportSource: "preact" };
   const { outputFiles } = await build({ ...options, entryPoints: [join(ROOT, "web", "src", entry)], plugins: [data] });
@@ -21,10 +21,10 @@ export async function load(entry) {
   return import(pathToFileURL(file));
 }
 
-// Modules of the page ask the document what `stillair explore` has served: nothing.
+// Page modules query the document for data from `stillair explore`; here it has none.
 globalThis.document ??= { getElementById: () => null };
 
-// The engine as the page has it, in this process.
+// The page's engine, in this process.
 export async function engine() {
   const { Module } = await load("engine/module.ts");
   const compiled = await WebAssembly.compile(readFileSync(join(ROOT, "build", "web", "engine.wasm")));
@@ -46,7 +46,7 @@ export async function engine() {
 
 export const of = (text, overrides = [], more = {}) => ({ text, file: "x.toml", overrides, files: [], seed: null, run: 0, ...more });
 
-// What a program in Python prints as JSON, told `input` as JSON.
+// Runs a Python program with `input` as JSON, and parses its JSON output.
 export function python(program, input) {
   const options = { input: JSON.stringify(input), maxBuffer: 1 << 29, cwd: ROOT };
   return JSON.parse(execFileSync(PYTHON, ["-c", program], options).toString());

@@ -1,4 +1,4 @@
-// What stands between the page and the engine: links, knobs, keys, labs, files.
+// The layer between page and engine: links, knobs, keys, labs, files.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bundled, engine, labs, load, of, python } from "./load.mjs";
@@ -20,7 +20,7 @@ async function material(text, state) {
   return { state, document: inherited(tree(text)), survey, resolved, keys };
 }
 
-test("a state comes back from its link", async () => {
+test("a state survives its link", async () => {
   const states = [
     FIRST,
     { ...FIRST, view: "air", scenario: "home", set: [["a.b", "x = \"y\" & z"], ["flow.0.rate", "5 Mbit/s"]], seed: 7, runs: 4 },
@@ -30,8 +30,8 @@ test("a state comes back from its link", async () => {
   for (const state of states) assert.deepEqual(await fromLink(await toLink(state)), state);
 });
 
-test("each knob of each scenario sets a key that the scenario can have", async () => {
-  // Those of many stations have the keys of those of few.
+test("each knob of each scenario sets a valid key", async () => {
+  // Scenarios with many stations have the same keys as those with few.
   for (const [name, text] of [...all].filter(([name]) => !/thirty|stations-|dormitory|office|campus|classroom/.test(name))) {
     const found = knobs(await material(text, { ...FIRST, scenario: name }));
     for (const knob of found) {
@@ -39,14 +39,14 @@ test("each knob of each scenario sets a key that the scenario can have", async (
       for (const { value } of [steps.at(-1)]) {
         const overrides = Object.entries(knob.apply(value)).filter(([, to]) => to !== undefined);
         const told = await by.ask({ do: "survey", of: of(text, overrides) }).then(() => null, (error) => error.told);
-        // A kernel may lack a congestion control, a channel may be too narrow for a rate: but the key is there, and so is its kind of value.
+        // A kernel may lack a congestion control, or a channel may be too narrow for a rate; but the key and its type are valid.
         for (const one of told?.mistakes ?? []) assert.doesNotMatch(`${one.found} ${one.expected}`, /unknown key|no such|expected a (time|rate|size|table)/, `${name}: ${knob.id} = ${value}: ${told.message}`);
       }
     }
   }
 });
 
-test("the scenarios of papers have the knobs that matter", async () => {
+test("paper scenarios have the relevant knobs", async () => {
   const titles = async (name) => knobs(await material(all.get(name), { ...FIRST, scenario: name })).map(({ title }) => title);
   const anomaly = await titles("anomaly-tcp");
   for (const title of ["Queueing of ap", "Congestion control", "Small queues of server", "Rate of slow", "Loss of slow", "Delay of lan"]) assert.ok(anomaly.includes(title), `${title} of ${anomaly}`);
@@ -55,7 +55,7 @@ test("the scenarios of papers have the knobs that matter", async () => {
   assert.ok((await titles("bench/anomaly-tcp")).includes("Qdisc of ap.wlan0"));
 });
 
-test("each key that the search finds is one that the engine knows", async () => {
+test("each key found by the search is valid in the engine", async () => {
   for (const name of ["anomaly-tcp", "home", "microwave"]) {
     const found = keys.all(inherited(tree(all.get(name))));
     assert.ok(found.length > 200, `${found.length} keys`);
@@ -68,7 +68,7 @@ test("each key that the search finds is one that the engine knows", async () => 
   assert.ok(search(keys.all(inherited(tree(all.get("anomaly-tcp")))), "rmem", 50).some(({ key }) => key.includes("tcp_rmem")));
 });
 
-test("what a lab says is so", async () => {
+test("the answers of labs are correct", async () => {
   assert.ok(labs().length >= 3);
   for (const lab of labs()) {
     const outcomes = new Map();
@@ -88,7 +88,7 @@ test("what a lab says is so", async () => {
   }
 });
 
-test("the TOML that is kept runs as the knobs do", async () => {
+test("exported TOML gives the same run as the knobs", async () => {
   const cases = [
     ["anomaly-tcp", [["node.ap.interface.wlan0.scheme", "fifo"], ["node.slow.interface.wlan0.rate", "ht20-mcs7-sgi"], ["node.slow.interface.wlan0.retry_chain", "[]"]]],
     ["anomaly-udp", [["flow.0.rate", "20 Mbit/s"], ["duration", "10 s"]]],
@@ -102,14 +102,14 @@ test("the TOML that is kept runs as the knobs do", async () => {
   }
 });
 
-test("the command line repeats it, whatever is in a value", () => {
+test("the command line repeats the run, whatever characters a value has", () => {
   const state = { ...FIRST, set: [["a.b", "it's 5 ms; rm -rf /"]], seed: 3, runs: 2 };
   assert.equal(command(state, "x.toml"), `stillair run anomaly-tcp --set 'a.b=it'\\''s 5 ms; rm -rf /' --seed 3 --runs 2`);
   const path = { ...state, scenario: "paths/hotel-hidden", set: [] };
   assert.equal(command(path, "hotel-hidden.toml"), "stillair run paths-hotel-hidden.toml --seed 3 --runs 2");
 });
 
-test("where the slowest packets waited adds up to their delay, and following them changes nothing", async () => {
+test("the parts of the slowest packets' delay add up, and following packets changes nothing", async () => {
   const { tails } = await load("model/tail.ts");
   const text = all.get("anomaly-tcp");
   const [plain, followed] = [await by.json({ do: "run", of: of(text) }), await by.json({ do: "run", of: of(text, [["record.sojourn", "true"]]) })];
@@ -121,7 +121,7 @@ test("where the slowest packets waited adds up to their delay, and following the
     assert.ok(Math.abs(sum - ms) < 1e-6 * ms, `${name}: ${sum} and ${ms}`);
   }
   for (const [name, { sent_ns, delay_ns, steps }] of Object.entries(followed.runs[0].sojourn.slowest)) {
-    // Where one layer ends the next begins, and what is not in the socket is the delay.
+    // Layers are contiguous, and the delay is the time outside the socket.
     for (const [n, step] of steps.entries()) if (n > 0) assert.equal(step.from_ns, steps[n - 1].until_ns, name);
     const sum = steps.filter(({ from_ns }) => from_ns >= sent_ns).reduce((all, { from_ns, until_ns }) => all + until_ns - from_ns, 0);
     assert.equal(sum, delay_ns, name);
@@ -153,7 +153,7 @@ for name, result, resolved in json.load(sys.stdin):
 print(json.dumps(out))
 `;
 
-// Sums of floats may differ in their last digits, as Python's \`fsum\` rounds once; all else is the same.
+// Sums may differ in the last digits, because Python's \`fsum\` rounds once. Everything else is equal.
 function near(a, b, path = "") {
   if (typeof a === "number" && typeof b === "number") return assert.ok(Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a), Math.abs(b)), `${path}: ${a} and ${b}`);
   if (typeof a !== "object" || a === null || b === null) return assert.equal(a, b, path);
@@ -161,7 +161,7 @@ function near(a, b, path = "") {
   for (const key of Object.keys(a)) near(a[key], b[key], `${path}.${key}`);
 }
 
-test("CSV and Flent's file are those that 'stillair export' writes", async () => {
+test("CSV and Flent files equal those of 'stillair export'", async () => {
   const cases = [
     ["anomaly-udp", []], ["anomaly-tcp", []], ["anomaly-voip", []], ["anomaly-web", [["duration", "40 s"]]], ["one-ms", []], ["tsq-wifi", [["record.ss", "100 ms"], ["duration", "5 s"]]],
     ["bench/rrul", [["duration", "5 s"]]], ["bench/upload-4", [["duration", "5 s"]]], ["home", []], ["laptop-scan", []], ["hidden", []],
@@ -192,7 +192,7 @@ for paper in json.load(sys.stdin):
 print(json.dumps(out))
 `;
 
-test("the papers' settings are those that 'stillair paper' runs, and each can be run here", async () => {
+test("the papers' settings equal those of 'stillair paper', and each runs here", async () => {
   const campaigns = papers(new Set(all.keys()));
   assert.ok(campaigns.length >= 8, `${campaigns.length} campaigns`);
   const theirs = python(CAMPAIGNS, [...new Set(campaigns.map(({ paper }) => paper))]);

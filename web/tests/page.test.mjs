@@ -45,7 +45,7 @@ for (const [scheme, width] of ["light", "dark"].flatMap((scheme) => [1280, 390].
   }
 }
 
-test("a knob moves the pictures, and the setting before stays behind", async () => {
+test("a knob updates the plots, and the previous setting stays visible", async () => {
   const { page, wrong, close } = await opened(by, at("#scenario=bench/anomaly-tcp"));
   await whole(page);
   const hash = await page.getAttribute("[data-hash]", "data-hash");
@@ -64,7 +64,7 @@ test("a knob moves the pictures, and the setting before stays behind", async () 
   await close();
 });
 
-test("a paper's experiment is chosen by its name, and run with its settings", async () => {
+test("a paper's experiment is selected by name and runs with its settings", async () => {
   const { page, wrong, close } = await opened(by, at("#scenario=anomaly-tcp"));
   await whole(page);
   const hash = await page.getAttribute("[data-hash]", "data-hash");
@@ -80,7 +80,7 @@ test("a paper's experiment is chosen by its name, and run with its settings", as
   await close();
 });
 
-test("where the slowest packets waited is told by layer, and the slowest step by step", async () => {
+test("the delay of the slowest packets is shown by layer, and of the slowest one by step", async () => {
   const { page, wrong, close } = await opened(by, at("#scenario=bench/anomaly-tcp"));
   await whole(page);
   await page.waitForSelector("[data-slowest]", { state: "attached" });
@@ -93,7 +93,7 @@ test("where the slowest packets waited is told by layer, and the slowest step by
   await close();
 });
 
-test("by the keyboard alone", async () => {
+test("the page works with only the keyboard", async () => {
   const { page, close } = await opened(by, at("#scenario=bench/anomaly-tcp"));
   await whole(page);
   await page.keyboard.press("Tab");
@@ -111,7 +111,7 @@ test("by the keyboard alone", async () => {
   await close();
 });
 
-test("all keys are found and set", async () => {
+test("all keys can be found and set", async () => {
   const { page, close } = await opened(by, at("#scenario=bench/anomaly-tcp"));
   await whole(page);
   await page.fill("#search", "beacon interval");
@@ -123,7 +123,7 @@ test("all keys are found and set", async () => {
   await close();
 });
 
-test("the air: from all that was recorded to a slot, a frame told, a packet followed", async () => {
+test("the air: zoom to one slot, frame details, a followed packet", async () => {
   const { page, wrong, close } = await opened(by, at("#view=air&scenario=anomaly-tcp"));
   await page.waitForSelector(".timeline");
   const span = () => page.getAttribute("[data-span]", "data-span").then(Number);
@@ -139,24 +139,24 @@ test("the air: from all that was recorded to a slot, a frame told, a packet foll
   await page.click("text=Follow the packet");
   await page.waitForSelector("[data-walk]");
   const walk = await page.textContent("[data-walk]");
-  for (const word of ["made by its sender", "handed to the device", "at the end of the wire", "on the air for", "delivered, "]) assert.ok(walk.includes(word), `${word}: ${walk}`);
+  for (const word of ["created by the sender", "passed to the device", "at the end of the wire", "on the air for", "delivered, "]) assert.ok(walk.includes(word), `${word}: ${walk}`);
   const ink = await page.evaluate(() => {
     const canvas = document.querySelector(".timeline");
     return new Set(canvas.getContext("2d").getImageData(0, 0, canvas.width, 200).data).size;
   });
-  assert.ok(ink > 20, "nothing is drawn");
+  assert.ok(ink > 20, "the canvas is empty");
   assert.deepEqual(wrong, []);
   await close();
 });
 
-test("a lab asks before it tells", async () => {
+test("a lab asks before it explains", async () => {
   const { page, close } = await opened(by, at("#view=labs&lab=bufferbloat"));
   const question = page.locator(".question").first();
   await question.locator("button:not([disabled])").waitFor({ state: "detached" });
   assert.equal(await question.locator(".bars").count(), 0);
   await question.locator("input").first().check();
-  await question.getByRole("button", { name: "See what happens" }).click();
-  assert.match(await question.textContent(), /It is another/);
+  await question.getByRole("button", { name: "Measure" }).click();
+  assert.match(await question.textContent(), /Correct answer: /);
   assert.ok((await question.locator(".bars li").count()) === 3);
   await close();
 });
@@ -183,7 +183,7 @@ test("files are real: TOML, CSV, PNG, pcapng, Flent", async () => {
   await close();
 });
 
-test("one file works from file://, workers and all, and asks for nothing", async () => {
+test("stillair.html works from file:// with workers, and requests nothing else", async () => {
   const { page, wrong, elsewhere, close } = await opened(by, `file://${join(PAGE, "stillair.html")}#scenario=bench/anomaly-tcp`);
   const requests = [];
   page.on("request", (request) => requests.push(request.url()));
@@ -194,7 +194,7 @@ test("one file works from file://, workers and all, and asks for nothing", async
   await close();
 });
 
-test("a link opens what it was copied from", async () => {
+test("a copied link restores the page", async () => {
   const first = await opened(by, at("#scenario=bench/rrul&set=duration=3 s&seed=9&runs=2"));
   await whole(first.page);
   const hashes = (page) => page.$$eval("[data-hash]", (all) => all.map((one) => one.dataset.hash));
@@ -207,7 +207,7 @@ test("a link opens what it was copied from", async () => {
   await second.close();
 });
 
-// How a page that has been told of a mistake looks: a message, and the choice of another scenario.
+// Appearance of a page with an error: a message, and the scenario menu.
 async function told(page) {
   await page.waitForSelector(".problem");
   const text = await page.textContent(".problem");
@@ -218,7 +218,7 @@ async function told(page) {
 
 const good = bundled().find(([name]) => name === "bench/anomaly-tcp")[1];
 
-// Each line of the scenario damaged in some way.
+// Each line of the scenario, corrupted in some way.
 function damaged() {
   const lines = good.split("\n");
   const made = [];
@@ -245,15 +245,15 @@ const FILES = [
 
 const SHORT = "#scenario=bench/anomaly-tcp&set=duration=200 ms&set=warm_up=0 s";
 
-test("a hundred malformed scenarios, links and files: a message each, never a blank page", async () => {
+test("a hundred malformed scenarios, links and files each give a message, never a blank page", async () => {
   const texts = damaged();
   assert.ok(texts.length + LINKS.length + FILES.length >= 100, `${texts.length + LINKS.length + FILES.length}`);
   const { page, wrong, close } = await opened(by, at(SHORT));
   await whole(page);
   page.on("dialog", (dialog) => wrong.push(`a dialog: ${dialog.message()}`));
-  // What is refused before it is read changes nothing: what was shown goes on.
+  // A rejected file changes nothing; the current results stay.
   const recover = async (name) => {
-    if (["binary.toml", "large.toml"].includes(name)) await page.click("text=Run it again");
+    if (["binary.toml", "large.toml"].includes(name)) await page.click("text=Run again");
     else await page.evaluate((hash) => (location.hash = hash), SHORT);
     await page.waitForFunction(() => !document.querySelector(".problem"));
   };
@@ -261,7 +261,7 @@ test("a hundred malformed scenarios, links and files: a message each, never a bl
     await page.setInputFiles("input[type=file]", { name, mimeType: "text/plain", buffer: Buffer.from(buffer) });
     const text = await told(page).catch((error) => assert.fail(`${name}: ${error.message}\n${buffer.toString().slice(0, 300)}`));
     if (line) assert.match(text, /line \d+:/, `${name}: ${text}`);
-    // What is no TOML is told of where it stands; another mistake may be one of the table around it.
+    // A TOML syntax error is reported at its place; other errors may refer to the enclosing table.
     if (line && buffer.includes("= =")) assert.match(text, new RegExp(`line ${line}:`), `${name}: ${text}`);
     await recover(name);
   }
@@ -288,14 +288,14 @@ test("markup in names stays text", async () => {
   await close();
 });
 
-// How long that takes is measured by `make bench-web`.
-test("ten thousand stations or a year are refused", async () => {
+// `make bench-web` measures the time.
+test("ten thousand stations or a year are rejected", async () => {
   const { page, close } = await opened(by, at("#scenario=cafe"));
   await whole(page);
   for (const set of ["node.guest.count=10000", "duration=31536000 s", "duration=900000 s", "node.guest.count=200&set=duration=3000 s"]) {
     await page.evaluate((hash) => (location.hash = hash), `#scenario=cafe&set=${set}`);
     await page.waitForSelector(".problem");
-    // More than a million seconds is no time of a scenario.
+    // More than a million seconds is not a valid duration.
     const kind = set.includes("31536000") ? "scenario" : "limit";
     assert.equal(await page.getAttribute(".problem", "data-kind"), kind, await page.textContent(".problem"));
     await page.evaluate(() => (location.hash = "#scenario=cafe&set=duration=6 s"));
@@ -304,13 +304,13 @@ test("ten thousand stations or a year are refused", async () => {
   await close();
 });
 
-test("a long run is stopped, and the page goes on", async () => {
+test("a long run can be stopped, and the page stays usable", async () => {
   const { page, wrong, close } = await opened(by, at("#scenario=bench/anomaly-tcp"));
   await whole(page);
   await page.evaluate(() => (location.hash = "#scenario=bench/anomaly-tcp&set=duration=2000 s"));
   await page.getByRole("button", { name: "Stop" }).click();
   await page.waitForSelector(".status button", { state: "detached" });
-  assert.equal(await page.locator("[data-hash]").count(), 0, "it was over before");
+  assert.equal(await page.locator("[data-hash]").count(), 0, "the run had already ended");
   await page.evaluate(() => (location.hash = "#scenario=bench/anomaly-tcp&set=duration=3 s"));
   await whole(page);
   assert.deepEqual(wrong, []);

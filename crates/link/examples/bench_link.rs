@@ -1,7 +1,7 @@
-//! What a link costs: CPU time to make one, of ten seconds of a download and of a call, and of a packet; of
-//! all paths, or of those that are named. `bench_link soak LINKS` makes, uses and drops so many, and says how
-//! much memory the process has after each tenth of them; it fails if that has grown after the first.
-//! `bench_link once PATH RATE` runs one download over one link, for callgrind.
+//! Benchmarks a link: CPU time to create one, and per packet, for ten seconds of a download and of a call,
+//! on all paths or the named ones. `bench_link soak LINKS` creates, uses and drops that many links, and
+//! prints the process's memory after each tenth of them; it fails if memory has grown after the first
+//! tenth. `bench_link once PATH RATE` runs one download over one link, for callgrind.
 
 use std::error::Error;
 use std::fs;
@@ -16,7 +16,7 @@ fn cpu_seconds() -> Result<f64, Box<dyn Error>> {
     Ok(nanos.parse::<f64>()? / 1e9)
 }
 
-/// The least CPU time of some runs: what disturbs only adds to it.
+/// Minimum CPU time over several runs: disturbances only add time.
 fn cost(mut run: impl FnMut() -> Result<u64, Box<dyn Error>>) -> Result<(f64, u64), Box<dyn Error>> {
     let (mut least, mut packets) = (f64::INFINITY, 0);
     for _ in 0..7 {
@@ -27,7 +27,8 @@ fn cost(mut run: impl FnMut() -> Result<u64, Box<dyn Error>>) -> Result<(f64, u6
     Ok((least, packets))
 }
 
-/// So many bit/s to the client for ten seconds in datagrams of 1,250 bytes; every second one is answered.
+/// Sends `rate` bit/s to the client for ten seconds in datagrams of 1,250 bytes; the client answers every
+/// second one.
 fn download(path: &Path, rate: u64) -> Result<u64, Box<dyn Error>> {
     let mut link: Link = path.link(1)?;
     let (client, server) = (link.endpoint("client")?, link.endpoint("server")?);
@@ -52,15 +53,15 @@ fn download(path: &Path, rate: u64) -> Result<u64, Box<dyn Error>> {
     Ok(packets)
 }
 
-/// Memory of this process in KiB.
+/// Resident memory of this process in KiB.
 fn resident() -> Result<u64, Box<dyn Error>> {
     let status = fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no VmRSS")?;
     Ok(line.trim().trim_end_matches("kB").trim().parse()?)
 }
 
-/// What the process may grow by after the first tenth, in KiB: what its allocator keeps goes up and down by
-/// one or two MiB. Five bytes a link would be more with a million.
+/// Allowed growth after the first tenth, in KiB. The allocator's own memory varies by one or two MiB; a
+/// leak of five bytes per link would exceed this with a million links.
 const GROWS: u64 = 4096;
 
 fn soak(links: u64) -> Result<(), Box<dyn Error>> {
@@ -70,7 +71,7 @@ fn soak(links: u64) -> Result<(), Box<dyn Error>> {
     for tenth in 0..10 {
         for seed in links / 10 * tenth..links / 10 * (tenth + 1) {
             let mut link = paths[seed as usize % paths.len()].link(seed)?;
-            // The warm-up of one with traffic of others would be all that takes time.
+            // For a path with other traffic, the warm-up would dominate.
             if !link.path().scenario().flows.is_empty() {
                 continue;
             }
@@ -102,7 +103,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         _ => return Err("usage: bench_link [PATH... | soak LINKS | once PATH BITS_PER_SECOND]".into()),
     }
     for preset in presets().iter().filter(|one| arguments.is_empty() || arguments.contains(&one.name)) {
-        // Often enough for a clock that goes by the ticks of the scheduler.
+        // Enough repetitions for a clock with scheduler tick resolution.
         let (read, paths) = cost(|| {
             (0..100).try_for_each(|_| Path::preset(preset.name).map(drop))?;
             Ok(100)

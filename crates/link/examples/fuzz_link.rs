@@ -1,5 +1,5 @@
-//! Looks for sequences of calls that break a link: `fuzz_link SEED CASES`. Case n has the seed SEED + n, so
-//! that a failure, which prints its seed, is replayed by `fuzz_link SEED 1`.
+//! Fuzzes a link with sequences of calls: `fuzz_link SEED CASES`. Case n uses the seed SEED + n. A failure
+//! prints its seed; replay it with `fuzz_link SEED 1`.
 
 #[path = "../tests/common/mod.rs"]
 mod common;

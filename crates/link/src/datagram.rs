@@ -9,7 +9,7 @@ use stillair_model::qdisc::Enqueue;
 pub struct Endpoint(pub u32);
 
 impl Endpoint {
-    /// The way from this endpoint to another, with source port 49152 and destination port 443.
+    /// Direction from this endpoint to another, with source port 49152 and destination port 443.
     pub const fn to(self, other: Self) -> Way {
         Way { from: self, to: other, ports: [49_152, 443] }
     }
@@ -18,21 +18,21 @@ impl Endpoint {
 /// Source and destination of a datagram. Queues distinguish flows by addresses and ports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Way {
-    /// The sender.
+    /// Sending endpoint.
     pub from: Endpoint,
-    /// The receiver.
+    /// Receiving endpoint.
     pub to: Endpoint,
-    /// Ports of the sender and of the receiver.
+    /// Source and destination port.
     pub ports: [u16; 2],
 }
 
 impl Way {
-    /// The same way with other ports.
+    /// Same endpoints with other ports.
     pub const fn ports(self, sender: u16, receiver: u16) -> Self {
         Self { ports: [sender, receiver], ..self }
     }
 
-    /// The reverse way, for an answer.
+    /// The reverse direction, for an answer.
     pub const fn back(self) -> Self {
         Self { from: self.to, to: self.from, ports: [self.ports[1], self.ports[0]] }
     }
@@ -41,21 +41,21 @@ impl Way {
 /// The two parts of a datagram's TOS byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Mark {
-    /// ECN, 2 bits: 0 not capable, 1 ECT(1), 2 ECT(0), 3 congestion experienced.
+    /// ECN, 2 bits: 0 Not-ECT, 1 ECT(1), 2 ECT(0), 3 CE.
     pub ecn: u8,
     /// DSCP, 6 bits, such as 46 for EF.
     pub dscp: u8,
 }
 
 impl Mark {
-    /// No mark.
+    /// Not-ECT, DSCP 0.
     pub const NONE: Self = Self { ecn: 0, dscp: 0 };
-    /// ECN-capable.
+    /// ECT(0).
     pub const ECT_0: Self = Self { ecn: 2, dscp: 0 };
-    /// ECN-capable, as L4S marks it.
+    /// ECT(1), used by L4S.
     pub const ECT_1: Self = Self { ecn: 1, dscp: 0 };
 
-    /// The same mark with a DSCP.
+    /// Same ECN with a DSCP.
     pub const fn with_dscp(self, dscp: u8) -> Self {
         Self { dscp, ..self }
     }
@@ -64,7 +64,7 @@ impl Mark {
 /// The payload of a datagram to send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Payload<'a> {
-    /// Its bytes.
+    /// The bytes.
     Bytes(&'a [u8]),
     /// This many zero bytes.
     Length(usize),
@@ -79,7 +79,7 @@ impl Payload<'_> {
         }
     }
 
-    /// Whether the payload is empty, which UDP allows.
+    /// Returns true if the payload is empty, which UDP allows.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -109,40 +109,41 @@ impl From<usize> for Payload<'_> {
     }
 }
 
-/// The sending host's result of sending a datagram.
+/// Result of sending a datagram, as seen by the sending host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sent {
-    /// Sequence number of the datagram at its host: the first is 1; it wraps after 2^32.
+    /// Sequence number of the datagram at its host, starting at 1; wraps after 2^32.
     pub number: u32,
-    /// What the first queue did. A UDP socket with `IP_RECVERR` sees `Dropped` as `ENOBUFS`.
-    // linux: net/ipv4/ip_output.c ip_send_skb, net/ipv4/udp.c udp_send_skb (6.12) - NET_XMIT_DROP is an error
-    // for such sockets alone.
+    /// Result of the first queue. A UDP socket with `IP_RECVERR` sees `Dropped` as `ENOBUFS`.
+    // linux: net/ipv4/ip_output.c ip_send_skb, net/ipv4/udp.c udp_send_skb (6.12) - report NET_XMIT_DROP as
+    // an error only to such sockets.
     pub queue: Enqueue,
 }
 
-/// A datagram that has arrived. [`Link::payload`](crate::Link::payload) has its bytes until the next call.
+/// A datagram that has arrived. [`Link::payload`](crate::Link::payload) returns its bytes until the next
+/// call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet {
-    /// When it arrived.
+    /// Arrival time.
     pub at: Duration,
-    /// When it was sent.
+    /// Send time.
     pub sent: Duration,
-    /// Who sent it.
+    /// Sending endpoint.
     pub from: Endpoint,
-    /// At which endpoint it arrived.
+    /// Receiving endpoint.
     pub to: Endpoint,
-    /// Ports of the sender and of the receiver.
+    /// Source and destination port.
     pub ports: [u16; 2],
-    /// Its number, as in [`Sent::number`]. A network may duplicate a datagram.
+    /// Sequence number, as in [`Sent::number`]. A network may duplicate a datagram.
     pub number: u32,
-    /// Bytes of its payload.
+    /// Payload length in bytes.
     pub len: usize,
-    /// ECN, 2 bits; a queue may have set it to 3.
+    /// ECN, 2 bits; a queue may have set it to CE (3).
     pub ecn: u8,
     /// DSCP; a router may have changed it.
     pub dscp: u8,
-    /// It arrived together with the previous datagram, in the same aggregate or with the same interrupt. A
-    /// host would process both at once.
+    /// True if it arrived together with the previous datagram, in the same aggregate or with the same
+    /// interrupt. A host would process both at once.
     pub together: bool,
 }
 
@@ -152,7 +153,7 @@ impl Packet {
         self.at - self.sent
     }
 
-    /// Its source and destination.
+    /// Source and destination.
     pub const fn way(&self) -> Way {
         Way { from: self.from, to: self.to, ports: self.ports }
     }
@@ -166,6 +167,6 @@ pub enum Poll {
     /// An endpoint whose socket was full may send again.
     Writable(Endpoint),
     /// Nothing happened until the given time. Unless something is sent, nothing will happen before the time
-    /// here; `None` means never.
+    /// in this value; `None` means never.
     Wait(Option<Duration>),
 }

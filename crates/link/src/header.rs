@@ -1,4 +1,4 @@
-//! The headers that a link puts before a datagram, IPv4 and UDP, and takes off again.
+//! The IPv4 and UDP headers that a link adds to a datagram and removes on arrival.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -6,16 +6,16 @@ use stillair_ip::checksum;
 
 use crate::datagram::Payload;
 
-/// Bytes of both headers.
+/// Length of both headers in bytes.
 pub(crate) const BYTES: usize = 28;
-/// Hops that a packet may make.
+/// Time to live of packets.
 // linux: net/ipv4/ip_output.c, include/net/route.h IPDEFTTL (6.12).
 pub(crate) const TTL: u8 = 64;
 
-/// The packet of a datagram, in the place of what is in `packet`.
-// spec: rfc791 3.1 - no options. spec: rfc6864 4.1 - of what must not be split the identification says
-// nothing. spec: rfc768.
-// linux: net/ipv4/ip_output.c (6.12) - "do not fragment" is set, as path MTU discovery is on by default.
+/// Writes the packet of a datagram to `packet`, replacing its content.
+// spec: rfc791 3.1 - no options. spec: rfc6864 4.1 - the identification of an atomic datagram has no
+// meaning. spec: rfc768.
+// linux: net/ipv4/ip_output.c (6.12) - sets "do not fragment", because path MTU discovery is on by default.
 pub(crate) fn write(
     packet: &mut Vec<u8>,
     ips: [Ipv4Addr; 2],
@@ -40,14 +40,14 @@ pub(crate) fn write(
         Payload::Bytes(all) => packet.extend_from_slice(all),
         Payload::Length(_) => packet.resize(bytes, 0),
     }
-    // Zeros add nothing to a sum.
+    // Zeros do not change the sum.
     let summed = if let Payload::Bytes(_) = payload { bytes } else { BYTES };
     let pseudo = checksum::pseudo(IpAddr::V4(ips[0]), IpAddr::V4(ips[1]), 17, bytes - 20);
     let right = checksum::udp(pseudo, &packet[20..summed]);
     packet[26..28].copy_from_slice(&right.to_be_bytes());
 }
 
-/// The ports of a packet, the sender's first.
+/// Source and destination port of a packet.
 pub(crate) fn ports(packet: &[u8]) -> [u16; 2] {
     [20, 22].map(|at| u16::from_be_bytes([packet[at], packet[at + 1]]))
 }
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_a_packet_of_udp() {
+    fn the_packet_is_valid_udp() {
         let (from, to) = (Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2));
         let mut packet = vec![9; 3];
         for payload in [Payload::Bytes(b"quick"), Payload::Bytes(&[]), Payload::Length(1_472)] {

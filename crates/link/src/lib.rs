@@ -1,10 +1,9 @@
-//! A Wi-Fi path for tests of a transport protocol: in virtual time, without I/O, with the same packets for
-//! the same seed.
+//! A simulated Wi-Fi path for testing transport protocols: in virtual time, without I/O, and with the same
+//! packets for the same seed.
 //!
-//! A [`Link`] takes UDP datagrams from its endpoints and returns them when they arrive. The network between
-//! the endpoints is a
-//! [`Path`]: a preset, your own scenario as text, or one that is built in Rust. Stations, access points,
-//! other traffic, qdiscs, rates and losses are those of the scenario.
+//! A [`Link`] accepts UDP datagrams from its endpoints and returns them when they arrive. The network
+//! between the endpoints is a [`Path`]: a preset, your own scenario as text, or a scenario built in Rust. The
+//! scenario defines stations, access points, other traffic, qdiscs, rates and losses.
 //!
 //! ```
 //! use std::time::Duration;
@@ -16,35 +15,35 @@
 //! let Poll::Packet(packet) = link.poll(Duration::from_secs(1))? else { panic!("it was lost") };
 //! assert_eq!((packet.to, link.payload()), (server, &b"hello"[..]));
 //! assert!(packet.delay() > Duration::from_millis(1) && packet.delay() < Duration::from_millis(100));
-//! let seen = link.finish()?; // accounts close, or it is an error
+//! let seen = link.finish()?; // an error if the accounting does not balance
 //! assert_eq!(seen.hosts["client"].from.packets, 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # Time
 //!
-//! Time is an argument: the duration since the link began. Call [`Link::poll`] with the time of your stack's
-//! next timer. The link advances to that time, or to the arrival of a packet if that is earlier, and never
-//! further. So the answer to a packet can be sent at the instant of its arrival. A time before the link's own
-//! is an error, and so is one after the end of the scenario.
+//! Time is an argument: the duration since the start of the link. Call [`Link::poll`] with the time of your
+//! stack's next timer. The link advances to that time, or to an earlier packet arrival, and never further, so
+//! an answer can be sent at the exact arrival time. A time before the link's own, or after the end of the
+//! scenario, is an error.
 //!
-//! The link begins after the scenario's `warm_up`, so other traffic is already under way. The warm-up runs
-//! when the link is first used.
+//! The link starts after the scenario's `warm_up`, so other traffic is already running. The warm-up is
+//! simulated when the link is first used.
 //!
-//! # A test of a transport
+//! # Testing a transport
 //!
 //! ```text
 //! loop {
 //!     for each datagram that the stack wants to send:  link.send(now, from.to(to), bytes, mark)?
 //!     match link.poll(the stack's next timer)? {
-//!         Poll::Packet(packet) => now = packet.at, and the stack takes in link.payload() with packet.ecn
-//!         Poll::Writable(endpoint) => that endpoint may send again
-//!         Poll::Wait(_) => now = the timer, and the stack handles it
+//!         Poll::Packet(packet) => now = packet.at, pass link.payload() and packet.ecn to the stack
+//!         Poll::Writable(endpoint) => the endpoint may send again
+//!         Poll::Wait(_) => now = the timer, let the stack handle it
 //!     }
 //! }
 //! ```
 //!
-//! The adapters for quinn, noq, s2n-quic, str0m and ngtcp2 work in this way (`adapters/` of the repository).
+//! The adapters for quinn, noq, s2n-quic, str0m and ngtcp2 work this way (`adapters/` in the repository).
 //!
 //! # Feedback from the sending host
 //!
@@ -54,7 +53,7 @@
 //!
 //! # Presets
 //!
-//! [`presets`] lists them. Each file states the sources of its numbers and what it must not be used for
+//! [`presets`] lists them. Each preset file states the sources of its numbers and its unsupported uses
 //! ([`Preset::sources`], [`Preset::not_for`]). A preset has the endpoints `client` and `server`, and the
 //! modelled hosts `rival` and `rival-server`, between which a scenario may add traffic.
 
@@ -88,7 +87,7 @@ pub mod build {
     };
 }
 
-/// The statistics of a link as JSON, in the form of a run's result.
+/// Formats a link's statistics as JSON, in the format of a run's result.
 ///
 /// # Errors
 /// The statistics cannot be written as JSON.

@@ -18,28 +18,28 @@ use crate::session::Driven;
 pub struct Link {
     path: Path,
     session: Driven,
-    /// When the link's time begins, in the world's.
+    /// Start of the link's time, in the world's time.
     begin: Instant,
-    /// By interface: its endpoint.
+    /// Endpoint per interface.
     endpoints: Vec<Option<Endpoint>>,
-    /// By host: datagrams that it has sent.
+    /// Datagrams sent per host.
     sent: Vec<u32>,
     pressure: Pressure,
-    /// Endpoints that may send again, the next last.
+    /// Endpoints that may send again, in reverse order.
     writable: Vec<Endpoint>,
-    /// The packet that goes in.
+    /// Buffer for the entering packet.
     entering: Vec<u8>,
-    /// The packet that came out last.
+    /// The packet delivered last.
     left: Vec<u8>,
 }
 
-/// The clock of the world counts nanoseconds in 64 bits: what is later is later than any end.
+/// Converts to the world's 64-bit nanoseconds. Later times saturate: they are past any end.
 fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 impl Path {
-    /// A new link over this path. The same seed and the same calls give the same packets.
+    /// Creates a link over this path. The same seed and the same calls give the same packets.
     ///
     /// # Errors
     /// The scenario is longer than a network of its size can run.
@@ -49,8 +49,8 @@ impl Path {
 }
 
 impl Link {
-    /// A link over the preset of that name. For several links over one preset use [`Path::preset`], which
-    /// reads it once.
+    /// Creates a link over the preset of that name. For several links over one preset use [`Path::preset`],
+    /// which parses it once.
     ///
     /// # Errors
     /// There is no such preset.
@@ -79,17 +79,18 @@ impl Link {
         })
     }
 
-    /// Gives an endpoint one socket with a limit. Without this call the endpoint's host takes any number of
-    /// packets.
+    /// Gives an endpoint one socket with limited memory. Without this call, the endpoint's host accepts any
+    /// number of packets.
     ///
     /// # Panics
-    /// If the link has no such endpoint, or has been used: packets sent before were not accounted.
+    /// If the link has no such endpoint, or has been used: packets sent before were not charged.
     pub fn with_back_pressure(mut self, endpoint: Endpoint, limits: BackPressure) -> Self {
         assert!(self.set_back_pressure(endpoint, limits), "no such endpoint, or the link has been used");
         self
     }
 
-    /// As [`Link::with_back_pressure`], in place. Where that panics, this returns false and changes nothing.
+    /// As [`Link::with_back_pressure`], in place. Returns false and changes nothing where that function
+    /// panics.
     pub fn set_back_pressure(&mut self, endpoint: Endpoint, limits: BackPressure) -> bool {
         let may = (endpoint.0 as usize) < self.path.ends.len() && self.session.now() == Instant::ZERO;
         if may {
@@ -103,7 +104,7 @@ impl Link {
         &self.path
     }
 
-    /// The endpoint of that name.
+    /// Returns the endpoint of that name.
     ///
     /// # Errors
     /// There is no such endpoint; the message lists those of the link.
@@ -116,12 +117,12 @@ impl Link {
         Duration::from_nanos(self.session.now().nanos().saturating_sub(self.begin.nanos()))
     }
 
-    /// When the link ends: after the scenario's `duration`, or after 1,000,000 s if it has none.
+    /// End of the link: the scenario's `duration`, or 1,000,000 s if it has none.
     pub fn end(&self) -> Duration {
         self.since(self.session.end())
     }
 
-    /// Bytes of packet memory that an endpoint with back pressure has below its socket; `None` without back
+    /// Packet memory in bytes below the socket of an endpoint with back pressure; `None` without back
     /// pressure.
     pub fn below(&self, endpoint: Endpoint) -> Option<u32> {
         self.pressure.below(endpoint.0)
@@ -131,7 +132,7 @@ impl Link {
         Duration::from_nanos(at.nanos() - self.begin.nanos())
     }
 
-    /// A time of the link in the world's; it is not before the time of either.
+    /// Converts a time of the link to the world's, which must not be before the current time of either.
     fn instant(&self, now: Duration) -> Result<Instant, TimeError> {
         if now < self.now() {
             return Err(TimeError::Backwards(now, self.now()));
@@ -139,12 +140,12 @@ impl Link {
         Ok(Instant::from_nanos(self.begin.nanos().saturating_add(nanos(now))))
     }
 
-    /// Sends a datagram; the link adds UDP and IPv4 headers. Packets that arrive before `now` and were not
-    /// polled are kept for the next poll.
+    /// Sends a datagram; the link adds UDP and IPv4 headers. Packets that arrive before `now` and have not
+    /// been polled are kept for the next poll.
     ///
     /// # Errors
-    /// The time is not possible, the datagram is too long or has no route, its mark is out of range, or its
-    /// socket is full. Apart from its time the link does not change.
+    /// The time is invalid, the datagram is too long or has no route, its mark is out of range, or its
+    /// socket is full. Apart from its time, the link does not change.
     pub fn send<'p>(
         &mut self,
         now: Duration,
@@ -195,14 +196,14 @@ impl Link {
         });
         self.session.put_through();
         self.take_ended();
-        // The world numbers them so too.
+        // The world assigns the same numbers.
         let number = self.sent[host].wrapping_add(1);
         self.sent[host] = number;
         Ok(Sent { number, queue })
     }
 
-    /// Advances to `until`, or to the arrival of a packet or to the instant at which a full socket has room
-    /// again, if that is earlier. The link never advances past its end.
+    /// Advances to `until`, or to an earlier arrival of a packet, or to the time at which a full socket has
+    /// room again. The link never advances past its end.
     ///
     /// # Errors
     /// `until` is before the link's time.
@@ -232,12 +233,12 @@ impl Link {
         }
     }
 
-    /// The payload of the last packet that [`Link::poll`] returned.
+    /// Payload of the last packet returned by [`Link::poll`].
     pub fn payload(&self) -> &[u8] {
         self.left.get(header::BYTES..).unwrap_or_default()
     }
 
-    /// The last IPv4 packet that [`Link::poll`] returned, with its headers, as it arrived.
+    /// The last IPv4 packet returned by [`Link::poll`], with its headers, as it arrived.
     pub fn packet_bytes(&self) -> &[u8] {
         &self.left
     }
@@ -258,7 +259,7 @@ impl Link {
         })
     }
 
-    /// Charges that have ended, if anybody asks.
+    /// Processes charges that have ended, if an endpoint has back pressure.
     fn take_ended(&mut self) {
         if !self.pressure.is_on() {
             return;
@@ -270,21 +271,21 @@ impl Link {
         }
     }
 
-    /// Ends the link, checks its accounts and returns its statistics. `hosts` has delays and losses of each
-    /// endpoint's packets, `drops` the drops by place and reason, `stations` and `air` aggregates and
-    /// airtime. Drops, airtime and packet accounts cover the whole run, including the warm-up.
+    /// Ends the link, checks its accounting and returns its statistics. `hosts` has delays and losses of
+    /// each endpoint's packets, `drops` the drops by place and reason, `stations` and `air` have aggregates
+    /// and airtime. Drops, airtime and packet counts cover the whole run, including the warm-up.
     ///
     /// # Errors
-    /// An account does not close, which is a bug in this library.
+    /// The accounting does not balance, which is a bug in this library.
     pub fn finish(self) -> Result<RunSummary, LinkError> {
         self.finish_followed().map(|(summary, _)| summary)
     }
 
-    /// As [`Link::finish`], with the delay of packets by layer and cause, in ns, by station and direction and
-    /// by flow, if the scenario has `[record] sojourn = true`.
+    /// As [`Link::finish`]. If the scenario has `[record] sojourn = true`, also returns packet delays by
+    /// layer and cause, in ns, by station and direction and by flow.
     ///
     /// # Errors
-    /// As of [`Link::finish`].
+    /// As for [`Link::finish`].
     pub fn finish_followed(self) -> Result<(RunSummary, Option<SojournReport>), LinkError> {
         let report = self.session.finish().map_err(LinkError::Run)?;
         Ok((report.summary, report.sojourn))

@@ -1,4 +1,4 @@
-//! A path: a scenario that is read once and can make any number of links.
+//! A path: a scenario, parsed once, for any number of links.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use crate::datagram::Endpoint;
 use crate::error::LinkError;
 use crate::header;
 
-/// An end of a path: an interface of an external host.
+/// An endpoint of a path: an interface of an external host.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct End {
     pub(crate) name: String,
     pub(crate) interface: u16,
-    /// Its host, by its position among the external hosts.
+    /// Index of its host among the external hosts.
     pub(crate) host: u32,
     pub(crate) address: Ipv4Addr,
 }
@@ -29,48 +29,48 @@ pub struct Path {
 }
 
 impl Path {
-    /// The preset of that name.
+    /// Returns the preset of that name.
     ///
     /// # Errors
-    /// There is none; the message has those that there are.
+    /// There is no such preset; the message lists the presets.
     pub fn preset(name: &str) -> Result<Self, LinkError> {
         Self::preset_with(name, &[])
     }
 
-    /// A preset with other values for some keys of its scenario, as with `stillair run --set KEY=VALUE`:
+    /// Returns a preset with other values for some scenario keys, as with `stillair run --set KEY=VALUE`:
     /// `("node.client.interface.wlan0.distance", "30 m")`.
     ///
     /// # Errors
-    /// There is no such preset, or a key or value is wrong.
+    /// There is no such preset, or a key or value is invalid.
     pub fn preset_with(name: &str, sets: &[(&str, &str)]) -> Result<Self, LinkError> {
         let preset: &Preset = paths::preset(name).map_err(LinkError::Preset)?;
         Self::parse(preset.text, preset.name, sets)
     }
 
-    /// A scenario as TOML text; `file` is its name in error messages. Files that the scenario names are not
-    /// read; for such a scenario use [`Path::of`].
+    /// Parses a scenario from TOML text; `file` is its name in error messages. Files named by the scenario
+    /// are not read; use [`Path::of`] for such a scenario.
     ///
     /// # Errors
-    /// The scenario is wrong, or has fewer than two endpoints.
+    /// The scenario is invalid, or has fewer than two endpoints.
     pub fn parse(text: &str, file: &str, sets: &[(&str, &str)]) -> Result<Self, LinkError> {
         let sets: Vec<(String, String)> =
             sets.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
         Self::of(scenario::parse(text, file, &sets)?)
     }
 
-    /// A scenario that is built in Rust.
+    /// Builds a scenario in Rust.
     ///
     /// # Errors
-    /// As of [`Path::parse`].
+    /// As for [`Path::parse`].
     pub fn build(scenario: &ScenarioBuilder) -> Result<Self, LinkError> {
         Self::of(scenario.build()?)
     }
 
-    /// A scenario that has been read. Its endpoints are the interfaces of its external hosts, in the order of
-    /// the scenario, named after the node, or `NODE.INTERFACE` if a node has several.
+    /// Creates a path from a parsed scenario. Its endpoints are the interfaces of its external hosts, in
+    /// the order of the scenario, named after the node, or `NODE.INTERFACE` if a node has several.
     ///
     /// # Errors
-    /// It has fewer than two endpoints.
+    /// The scenario has fewer than two endpoints.
     pub fn of(scenario: Scenario) -> Result<Self, LinkError> {
         let mut ends = Vec::new();
         let (mut interface, mut host) = (0_u16, 0);
@@ -98,27 +98,27 @@ impl Path {
         self.ends.iter().map(|end| end.name.as_str())
     }
 
-    /// The endpoint of that name.
+    /// Returns the endpoint of that name.
     ///
     /// # Errors
-    /// There is none; the message has those that there are.
+    /// There is no such endpoint; the message lists those of the path.
     pub fn endpoint(&self, name: &str) -> Result<Endpoint, LinkError> {
         let at = self.ends.iter().position(|end| end.name == name);
         let unknown = || LinkError::Endpoint(name.to_owned(), self.endpoints().map(str::to_owned).collect());
         at.map(|at| Endpoint(at as u32)).ok_or_else(unknown)
     }
 
-    /// The largest IP packet of the path, in bytes.
+    /// MTU of the path: the largest IP packet in bytes.
     pub fn mtu(&self) -> usize {
         usize::from(MTU)
     }
 
-    /// The largest payload of a datagram, in bytes: the MTU without the headers of IPv4 and UDP.
+    /// Largest payload of a datagram in bytes: the MTU minus the IPv4 and UDP headers.
     pub fn max_payload(&self) -> usize {
         self.mtu() - header::BYTES
     }
 
-    /// Notes on the path, such as a rate that its signal cannot carry, or values without a source.
+    /// Notes on the path, such as a rate that its signal cannot support, or values without a source.
     pub fn notes(&self) -> Vec<String> {
         self.scenario.notes()
     }

@@ -1,30 +1,30 @@
-//! Socket memory of a sending host: how much of it is in use below the socket, and when there is room again.
+//! Socket memory of a sending host: the memory in use below the socket, and when there is room again.
 
 use stillair_model::types::linear_truesize;
 
-/// The limit of an endpoint with one socket. It counts the memory of packets (`sk_wmem_alloc`) from the
-/// socket until the device has reported their transmission, or a queue has dropped them.
+/// Limits of an endpoint with one socket, in packet memory (`sk_wmem_alloc`). A packet is charged from the
+/// socket until the device reports its transmission, or a queue drops it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BackPressure {
-    /// With this many bytes below the socket, further datagrams are refused.
+    /// Bytes below the socket at which further datagrams are refused.
     pub limit: u32,
-    /// Below this many bytes, a refused endpoint may send again.
+    /// Bytes below the socket under which a refused endpoint may send again.
     pub resume: u32,
 }
 
 impl BackPressure {
     /// A socket with a send buffer of this many bytes (`SO_SNDBUF` as the kernel counts it, twice the
-    /// requested value; Linux's default is 212,992).
+    /// requested value; the Linux default is 212,992).
     // linux: net/core/sock.c sock_alloc_send_pskb, include/net/sock.h sock_writeable (6.12) - full at the
-    // buffer, writable below half of it.
+    // buffer size, writable below half of it.
     pub const fn send_buffer(bytes: u32) -> Self {
         Self { limit: bytes, resume: bytes / 2 }
     }
 
-    /// A limit like that of TCP small queues: `bytes` is about a millisecond at the socket's pacing rate, and
-    /// at least two packets.
-    // linux: net/ipv4/tcp_output.c tcp_small_queue_check, tcp_wfree (6.12) - throttled above the limit, woken
-    // by the next packet that ends.
+    /// A limit like that of TCP small queues: `bytes` is about a millisecond at the socket's pacing rate,
+    /// and at least two packets.
+    // linux: net/ipv4/tcp_output.c tcp_small_queue_check, tcp_wfree (6.12) - throttle above the limit,
+    // resume at the next TX completion.
     pub const fn small_queues(bytes: u32) -> Self {
         let least = 2 * linear_truesize(1_500);
         let limit = if bytes > least { bytes } else { least };
@@ -39,20 +39,20 @@ struct Charge {
     truesize: u32,
 }
 
-/// What an endpoint has below.
+/// Memory in use by an endpoint.
 #[derive(Clone, Copy, Debug)]
 struct Account {
     limits: BackPressure,
     below: u32,
-    /// It was refused something, and not told yet that there is room.
+    /// True if a datagram was refused and the endpoint has not been notified since.
     waits: bool,
 }
 
-/// The accounts of all endpoints that have one.
+/// Accounts of all endpoints with a limit.
 #[derive(Debug, Default)]
 pub(crate) struct Pressure {
     accounts: Vec<Option<Account>>,
-    /// By token.
+    /// Charges by token.
     charges: Vec<Charge>,
     free: Vec<u32>,
 }
@@ -67,7 +67,7 @@ impl Pressure {
         self.accounts[at] = Some(Account { limits, below: 0, waits: false });
     }
 
-    /// Whether any endpoint has one.
+    /// Returns true if any endpoint has a limit.
     pub(crate) fn is_on(&self) -> bool {
         !self.accounts.is_empty()
     }
@@ -76,12 +76,12 @@ impl Pressure {
         self.accounts.get_mut(endpoint as usize)?.as_mut()
     }
 
-    /// Bytes of an endpoint that are below; none of one without a limit.
+    /// Bytes below an endpoint's socket; `None` without a limit.
     pub(crate) fn below(&self, endpoint: u32) -> Option<u32> {
         self.accounts.get(endpoint as usize).copied().flatten().map(|account| account.below)
     }
 
-    /// Whether an endpoint may send; if not, it will be told.
+    /// Returns true if an endpoint may send. If not, `end` reports when it may.
     pub(crate) fn admit(&mut self, endpoint: u32) -> bool {
         self.account(endpoint).is_none_or(|account| {
             account.waits |= account.below >= account.limits.limit;
@@ -89,7 +89,7 @@ impl Pressure {
         })
     }
 
-    /// The token of a packet that is sent; none of an endpoint without a limit.
+    /// Charges a packet and returns its token; `None` without a limit.
     pub(crate) fn charge(&mut self, endpoint: u32, truesize: u32) -> Option<u32> {
         let account = self.account(endpoint)?;
         account.below += truesize;
@@ -106,7 +106,7 @@ impl Pressure {
         })
     }
 
-    /// The charge of a token has ended. The endpoint, if it waited and there is room now.
+    /// Ends the charge of a token. Returns the endpoint if it was refused and has room again.
     pub(crate) fn end(&mut self, token: u32) -> Option<u32> {
         let Charge { endpoint, truesize } = self.charges[token as usize];
         self.free.push(token);
@@ -126,18 +126,18 @@ mod tests {
     fn a_socket_is_full_at_its_buffer_and_writable_below_half() {
         let mut pressure = Pressure::default();
         pressure.limit(1, BackPressure::send_buffer(4_000));
-        // Nobody else has a limit.
+        // No other endpoint has a limit.
         assert_eq!((pressure.charge(0, 9), pressure.admit(0), pressure.below(7)), (None, true, None));
         let tokens: Vec<u32> = (0..4).map(|_| pressure.charge(1, 1_000).expect("a token")).collect();
         assert_eq!((tokens.as_slice(), pressure.admit(1)), (&[0, 1, 2, 3][..], false));
         let told: Vec<_> = [2, 0, 1, 3].map(|token| pressure.end(token)).into();
         assert_eq!((told.as_slice(), pressure.below(1)), (&[None, None, Some(1), None][..], Some(0)));
-        // Tokens are used again, the last first.
+        // Tokens are reused, the last one first.
         assert_eq!((pressure.charge(1, 5), pressure.admit(1)), (Some(3), true));
     }
 
     #[test]
-    fn small_queues_hold_two_packets_at_least() {
+    fn small_queues_allow_at_least_two_packets() {
         let limits = BackPressure::small_queues(1);
         assert_eq!(
             limits,

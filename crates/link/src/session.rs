@@ -8,16 +8,16 @@ use stillair_sim::world::{Entering, Left, Refused};
 
 use crate::path::Path;
 
-/// A run that is driven.
+/// A driven run.
 #[expect(
     clippy::large_enum_variant,
     reason = "one for each link, which is moved once: a packet goes to it without a pointer more"
 )]
 #[derive(Debug)]
 pub(crate) enum Driven {
-    /// Nobody follows packets, and nothing of it costs anything.
+    /// Without sojourn times, at no cost.
     Plain(Session<'static, Recorder>),
-    /// As `[record] sojourn` asks for.
+    /// With `[record] sojourn`.
     Followed(Session<'static, Followed>),
 }
 

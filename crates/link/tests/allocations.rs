@@ -1,5 +1,4 @@
-//! What a link takes of memory: nothing per packet once it is warm, and nothing that stays when it is
-//! dropped.
+//! Memory use of a link: none per packet once it is warm, and none left after drop.
 
 #![expect(unsafe_code, reason = "an allocator that counts")]
 
@@ -12,18 +11,18 @@ use std::time::Duration;
 use counting::{Counting, counted, live};
 use stillair_link::{Link, Mark, Path, Poll, presets};
 
-/// Tests of this file one after the other: they share a counter.
+/// Serialises the tests of this file, which share a counter.
 static TURN: Mutex<()> = Mutex::new(());
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Between two datagrams of 1,250 bytes, in us: 20 Mbit/s, and 500, which is more than any queue lets
-/// through.
+/// Interval between datagrams of 1,250 bytes, in us: 20 Mbit/s. The flood's 500 Mbit/s exceeds any queue's
+/// rate.
 const STEADY: usize = 500;
 const FLOOD: usize = 20;
 
-/// Datagrams down and an answer to every second one, from one time to another.
+/// Sends datagrams down and an answer to every second one, between two times.
 fn traffic(link: &mut Link, apart: usize, from: u64, to: u64) -> u64 {
     let (client, server) = (link.endpoint("client").expect("one"), link.endpoint("server").expect("one"));
     let mut came = 0;
@@ -46,12 +45,11 @@ fn traffic(link: &mut Link, apart: usize, from: u64, to: u64) -> u64 {
     came
 }
 
-/// A link is warm when its queues have been full once and traffic has then gone over it up to this time, in
-/// us: they were never longer, and what has waited in them has been seen. What five more seconds take is
-/// counted.
+/// End of the warm-up in us. Queues have then been full once, and normal traffic has followed, so that
+/// neither queue lengths nor delays reach new maxima. Allocations of the next five seconds are counted.
 fn warm(path: &str) -> u64 {
     match path {
-        // Whose client is far away from the tenth second to the twentieth.
+        // The client is far away from 10 s to 20 s.
         "home-walk-away" => 25_000_000,
         // Frames wait at two hops while Block Ack sessions are negotiated.
         "mesh-two-hops" => 40_000_000,
@@ -69,7 +67,8 @@ fn a_packet_takes_no_memory_once_the_link_is_warm() {
         traffic(&mut link, FLOOD, 0, 1_000_000);
         traffic(&mut link, STEADY, 1_000_000, warm);
         let (came, took, places) = counted(|| traffic(&mut link, STEADY, warm, warm + 5_000_000));
-        // A pool, a heap or a histogram that grows once more takes a few, whatever the number of packets.
+        // A pool, heap or histogram that grows once more allocates a few times, independent of the number
+        // of packets.
         if came < 1_000 || took * 1_000 > came {
             wrong.push(format!("{}: {took} allocations for {came} packets\n    {places}", preset.name));
         }
@@ -78,7 +77,7 @@ fn a_packet_takes_no_memory_once_the_link_is_warm() {
 }
 
 #[test]
-fn links_that_are_dropped_leave_nothing() {
+fn dropped_links_free_their_memory() {
     let _turn = TURN.lock();
     let path = Path::preset("home-80211ac-far").expect("a path");
     let once = |seed| {
@@ -88,7 +87,7 @@ fn links_that_are_dropped_leave_nothing() {
     (0..10).for_each(once);
     let before = live();
     (0..10_000).for_each(once);
-    // Less than a byte a link: the harness of the tests takes memory of its own meanwhile.
+    // Less than a byte per link; the test harness allocates memory meanwhile.
     let grown = live().saturating_sub(before);
     assert!(grown < 10_000, "{grown} bytes after 10,000 links");
 }

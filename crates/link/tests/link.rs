@@ -1,4 +1,4 @@
-//! What a link promises to whoever drives it.
+//! Guarantees of a link to its caller.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ fn packets(link: &mut Link, until: Duration) -> Vec<Packet> {
 fn is_send<T: Send>() {}
 
 #[test]
-fn a_packet_arrives_with_what_it_was_sent_with() {
+fn a_packet_arrives_with_its_metadata() {
     is_send::<Link>();
     is_send::<Path>();
     let mut link = wire(&[]).link(1).expect("a link");
@@ -48,15 +48,15 @@ fn a_packet_arrives_with_what_it_was_sent_with() {
     let sent = link.send(ms(2), way, b"one", Mark { ecn: 1, dscp: 46 }).expect("a datagram");
     assert_eq!((sent.number, sent.queue), (1, Enqueue::Queued));
     let Poll::Packet(packet) = link.poll(ms(100)).expect("time goes on") else { panic!("none came") };
-    // 3 bytes, 28 of headers and 38 of Ethernet's at 12 Mbit/s, and 3 ms; a frame has 60 bytes and 24 more at
-    // least.
+    // 3 bytes, 28 of headers and 38 of Ethernet framing at 12 Mbit/s, and 3 ms; the minimum is 84 bytes: a
+    // 60-byte frame and 24 more.
     assert_eq!((packet.sent, packet.at, link.now()), (ms(2), packet.at, packet.at));
     assert!(packet.delay() > ms(3) && packet.delay() < Duration::from_micros(3_060), "{:?}", packet.delay());
     assert_eq!((packet.way(), packet.number, packet.len), (way, 1, 3));
     assert_eq!((packet.ecn, packet.dscp, packet.together), (1, 46, false));
     assert_eq!(link.payload(), b"one");
     assert_eq!(link.packet_bytes().len(), 31);
-    // The answer goes at the very instant.
+    // The answer is sent at the arrival time.
     link.send(packet.at, packet.way().back(), 0_usize, Mark::NONE).expect("an answer");
     let [back] = packets(&mut link, ms(100))[..] else { panic!("no answer") };
     assert_eq!((back.from, back.to, back.ports, back.len), (B, A, [6, 5], 0));
@@ -66,7 +66,7 @@ fn a_packet_arrives_with_what_it_was_sent_with() {
 }
 
 #[test]
-fn mistakes_are_told_and_lose_nothing() {
+fn errors_are_reported_and_change_nothing() {
     let mut link = wire(&[("duration", "1 s")]).link(1).expect("a link");
     assert_eq!(link.poll(ms(10)), Ok(Poll::Wait(None)));
     let mut says = |now, way, bytes: usize, mark| link.send(now, way, bytes, mark).expect_err("a mistake");
@@ -84,13 +84,13 @@ fn mistakes_are_told_and_lose_nothing() {
     assert_eq!(packets(&mut link, Duration::MAX).len(), 1);
     assert_eq!((link.now(), link.poll(Duration::MAX)), (ms(1_000), Ok(Poll::Wait(None))));
     assert_eq!(link.finish().expect("accounts close").hosts["a"].from.packets, 1);
-    // A link that was never used has accounts too.
+    // An unused link balances too.
     assert!(wire(&[]).link(1).expect("a link").finish().is_ok());
     assert!(Path::preset("cafe-busy-11n").and_then(|path| path.link(1)?.finish()).is_ok());
 }
 
 #[test]
-fn paths_that_cannot_be_are_told() {
+fn invalid_paths_are_reported() {
     let says = |text: &str| Path::parse(text, "x.toml", &[]).expect_err("a mistake").to_string();
     let wrong = says(&WIRE.replace("3 ms", "soon"));
     assert!(wrong.starts_with("x.toml:3: link.lan.delay: found \"soon\""), "{wrong}");
@@ -124,7 +124,7 @@ fn a_path_can_be_built() {
 }
 
 #[test]
-fn a_host_of_two_interfaces_has_two_endpoints() {
+fn a_host_with_two_interfaces_has_two_endpoints() {
     let text = format!("{WIRE}link.lte = {{ rate = \"5 Mbit/s\", delay = \"30 ms\" }}\n").replace(
         "interface.eth0.link = \"lan\"",
         "interface.eth0.link = \"lan\", interface.wwan.link = \"lte\"",
@@ -142,13 +142,13 @@ fn a_host_of_two_interfaces_has_two_endpoints() {
 }
 
 #[test]
-fn the_first_queue_tells_what_it_does() {
+fn send_returns_the_result_of_the_first_queue() {
     let mut link = wire(&[("link.lan.ring", "1")]).link(1).expect("a link");
     let told: Vec<_> = (0..14)
         .map(|_| link.send(ms(0), A.to(B), 1_472_usize, Mark::NONE).expect("a datagram").queue)
         .collect();
     let dropped = told.iter().filter(|&&queue| queue == Enqueue::Dropped).count();
-    // A frame on the wire, one in the ring perhaps, and ten in the queue.
+    // A frame on the wire, possibly one in the ring, and ten in the queue.
     assert!(
         (2..=3).contains(&dropped) && told[..11].iter().all(|&queue| queue == Enqueue::Queued),
         "{told:?}"
@@ -159,7 +159,7 @@ fn the_first_queue_tells_what_it_does() {
 }
 
 #[test]
-fn a_socket_with_a_limit_is_told_when_there_is_room() {
+fn a_full_socket_becomes_writable() {
     let limits = BackPressure::small_queues(4_608);
     let mut link = wire(&[]).link(1).expect("a link").with_back_pressure(A, limits);
     let (mut sent, mut came, mut told, mut now) = (0, 0, 0, ms(0));
@@ -183,7 +183,7 @@ fn a_socket_with_a_limit_is_told_when_there_is_room() {
             Poll::Wait(next) => panic!("stuck until {next:?}"),
         }
     }
-    // The queue of ten never dropped one, and B has no account.
+    // The queue of ten dropped nothing, and B has no limit.
     assert!(sent - came <= 6 && told > 30, "{sent} {came} {told}");
     assert_eq!(link.below(B), None);
     let seen = link.finish().expect("accounts close");
@@ -191,7 +191,7 @@ fn a_socket_with_a_limit_is_told_when_there_is_room() {
 }
 
 #[test]
-fn the_way_of_the_calls_does_not_matter() {
+fn splitting_polls_does_not_change_packets() {
     let path = Path::preset("openwrt-aql").expect("a preset");
     let run = |steps: u64| {
         let mut link = path.link(3).expect("a link");
@@ -200,7 +200,7 @@ fn the_way_of_the_calls_does_not_matter() {
         for n in 0..200 {
             let now = ms(n * 4);
             for step in (1..=steps).rev() {
-                // In so many calls until the time of the next packet.
+                // Polls in this many steps until the next packet is sent.
                 let before = now.saturating_sub(Duration::from_micros(4_000 * (step - 1) / steps));
                 let until = before.max(link.now());
                 came.append(&mut packets(&mut link, until));
@@ -217,7 +217,7 @@ fn the_way_of_the_calls_does_not_matter() {
 }
 
 #[test]
-fn the_delay_of_packets_is_told_by_layer_and_cause() {
+fn packet_delay_is_reported_by_layer_and_cause() {
     let path = wire(&[("record.sojourn", "true")]);
     let mut link = path.link(1).expect("a link");
     for _ in 0..3 {
@@ -230,8 +230,8 @@ fn the_delay_of_packets_is_told_by_layer_and_cause() {
     let times = followed.expect("it was asked for").flow("a to b").expect("its packets");
     let whole: Duration = delays.iter().sum();
     assert_eq!((times.packets, u128::from(times.delay_ns)), (3, whole.as_nanos()));
-    // 1,200 bytes and 38 of Ethernet's at 12 Mbit/s are 825,333 1/3 ns: the second waits for one, the third
-    // for two.
+    // 1,200 bytes and 38 of Ethernet framing at 12 Mbit/s are 825,333 1/3 ns. The second datagram waits for
+    // one, the third for two.
     let cell = |layer, cause| {
         let found = times.cells.iter().find(|(l, c, _)| (*l, *c) == (layer, cause));
         found.map_or(0, |(.., ns)| *ns)
@@ -240,7 +240,7 @@ fn the_delay_of_packets_is_told_by_layer_and_cause() {
     assert!((2_475_990..2_476_010).contains(&waits), "{times:?}");
     assert_eq!(cell("wire", "propagate"), 9_000_000);
     assert_eq!(times.cells.iter().map(|(.., ns)| ns).sum::<u64>(), times.delay_ns);
-    // Who does not ask for it gets none.
+    // Not recorded unless requested.
     let (_, none) = wire(&[]).link(1).expect("a link").finish_followed().expect("accounts close");
     assert!(none.is_none());
 }

@@ -1,4 +1,4 @@
-//! Each preset carries a transport's packets both ways, and the same seed makes the same packets.
+//! Each preset carries a transport's packets both ways, and the same seed gives the same packets.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// 2 Mbit/s each way for 3 s. What came, and a digest of the run.
+/// Sends 2 Mbit/s each way for 3 s. Returns the arrivals, and a digest of the run.
 fn tried(path: &Path, seed: u64) -> (Vec<Packet>, [u64; 2], String) {
     let mut link = path.link(seed).expect("a link");
     let [client, server] = ["client", "server"].map(|name| link.endpoint(name).expect("an endpoint"));
@@ -32,7 +32,7 @@ fn tried(path: &Path, seed: u64) -> (Vec<Packet>, [u64; 2], String) {
 }
 
 #[test]
-fn each_carries_packets_both_ways() {
+fn each_preset_carries_packets_both_ways() {
     assert!(presets().len() >= 12);
     for preset in presets() {
         let path = Path::preset(preset.name).expect("a preset");
@@ -42,8 +42,7 @@ fn each_carries_packets_both_ways() {
             let to = path.endpoint(to).expect("an endpoint");
             let mut delays: Vec<_> = came.iter().filter(|p| p.to == to).map(Packet::delay).collect();
             delays.sort();
-            // Behind the modem that is full, beside an oven and among neighbours some are lost, nowhere most
-            // are.
+            // The full modem, the microwave oven and the neighbours cause some losses, never most packets.
             assert!(delays.len() > 400, "{}: {} of 600 to {to:?}", preset.name, delays.len());
             let median = delays[delays.len() / 2];
             assert!(median > ms(4) && median < ms(700), "{}: {median:?} to {to:?}", preset.name);
@@ -52,7 +51,7 @@ fn each_carries_packets_both_ways() {
 }
 
 #[test]
-fn the_same_seed_makes_the_same_packets_and_another_makes_others() {
+fn packets_depend_only_on_the_seed() {
     for name in ["cafe-busy-11n", "home-80211ac-far"] {
         let path = Path::preset(name).expect("a preset");
         let first = tried(&path, 7);
@@ -62,7 +61,7 @@ fn the_same_seed_makes_the_same_packets_and_another_makes_others() {
 }
 
 #[test]
-fn what_a_preset_is_for_shows() {
+fn presets_show_their_effects() {
     let p99 = |name: &str, to: &str| {
         let path = Path::preset(name).expect("a preset");
         let (came, ..) = tried(&path, 1);
@@ -71,10 +70,9 @@ fn what_a_preset_is_for_shows() {
         delays.sort();
         delays[delays.len() * 99 / 100]
     };
-    // A full modem's 250 ms, and what cake leaves of them.
+    // A full modem's 250 ms, and the rest under cake.
     assert!(p99("home-cable-bloat", "server") > ms(200) && p99("home-cable-cake", "server") < ms(60));
-    // Nearer is better, and nobody waits as long as in the cafe.
-    // Both wait for the first Block Ack session, for about as long.
+    // The nearer client has no more delay, within 1 ms: both wait for the first Block Ack session.
     let [near, far] = ["home-80211ac-near", "home-80211ac-far"].map(|name| p99(name, "client"));
     assert!(near <= far + ms(1), "{near:?} {far:?}");
     assert!(p99("cafe-busy-11n", "client") > 2 * p99("openwrt-aql", "client"));

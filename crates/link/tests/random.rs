@@ -1,4 +1,4 @@
-//! Any sequence of calls: nothing panics, refusals change nothing, and accounts close.
+//! Any sequence of calls: no panics, refused calls change nothing, and the accounting balances.
 
 mod common;
 

@@ -1,8 +1,7 @@
-//! Looks for messages of the kernel that break what reads them: `fuzz_netlink netlink SEED CASES` makes
-//! messages of NFQUEUE and of rtnetlink, damages them, and reads them.
+//! Fuzzes the netlink parsers. `fuzz_netlink netlink SEED CASES` generates NFQUEUE and rtnetlink messages,
+//! corrupts them, and parses them.
 //!
-//! Case n has the seed SEED + n, so that a failure, which prints its seed, is replayed by
-//! `fuzz_netlink netlink SEED 1`.
+//! Case n uses the seed SEED + n. A failure prints its seed; replay it with `fuzz_netlink netlink SEED 1`.
 
 #[cfg(not(target_os = "linux"))]
 fn main() {}
@@ -34,14 +33,14 @@ fn main() -> std::process::ExitCode {
 mod linux {
     use stillair_live::netlink::{outcome, queue};
 
-    // linux: include/uapi/linux/netfilter/nfnetlink_queue.h (6.12) - the numbers of all these.
+    // linux: include/uapi/linux/netfilter/nfnetlink_queue.h (6.12) - values of these constants.
     const PACKET: u16 = 3 << 8;
     const ERROR: u16 = 2;
     const HEADER: u16 = 1;
     const PAYLOAD: u16 = 10;
     const CAPTURED_LENGTH: u16 = 13;
 
-    /// Numbers that depend on the seed alone.
+    /// Pseudorandom numbers, determined by the seed.
     struct Draws(u64);
 
     impl Draws {
@@ -63,7 +62,7 @@ mod linux {
         }
     }
 
-    /// A packet as it was written.
+    /// A generated packet.
     #[derive(PartialEq, Debug)]
     struct Sent {
         id: u32,
@@ -71,7 +70,7 @@ mod linux {
         cut: bool,
     }
 
-    /// Messages as the kernel writes them.
+    /// Messages in kernel format.
     #[derive(Default)]
     struct Messages {
         bytes: Vec<u8>,
@@ -109,9 +108,9 @@ mod linux {
         for _ in 0..1 + draws.below(5) {
             let general = [2, 0, 0, 1];
             if draws.below(4) == 0 {
-                // Of another kind: an error, a link, or one that nobody knows.
+                // Another message type: an error, a link, or an unknown type.
                 let kind = [ERROR, 16, draws.next() as u16 | 1][draws.below(3)];
-                // Messages begin at multiples of four.
+                // Messages are aligned to four bytes.
                 let mut fixed = draws.bytes(24);
                 fixed.resize(fixed.len().next_multiple_of(4), 0);
                 out.begin(kind, &fixed);
@@ -124,7 +123,7 @@ mod linux {
             let one = Sent { id: draws.next() as u32, bytes: draws.bytes(1600), cut: draws.below(3) == 0 };
             let [a, b, c, d] = one.id.to_be_bytes();
             out.begin(PACKET, &general).with(HEADER, &[a, b, c, d, 8, 0, 3]);
-            // Attributes that we do not read stand between.
+            // Unread attributes in between.
             let other = draws.bytes(20);
             out.with(20 + draws.below(30) as u16, &other);
             if one.cut {
@@ -154,7 +153,7 @@ mod linux {
                     let more = draws.bytes(40);
                     bytes.splice(at..at, more);
                 }
-                // Lengths: none, less than a header, all that there is and more.
+                // Zero, less than a header, the whole message, or more.
                 _ => {
                     let at = at & !3;
                     let value =
@@ -168,14 +167,14 @@ mod linux {
         read(&bytes)
     }
 
-    /// Reads what may be anything: what is found lies within it, and comes to an end.
+    /// Parses arbitrary bytes. Every packet found must lie within `bytes`, and parsing must terminate.
     fn read(bytes: &[u8]) -> Result<(), String> {
         let within = bytes.as_ptr_range();
         let inside = |part: &[u8]| {
             part.is_empty() || within.start <= part.as_ptr() && part.as_ptr_range().end <= within.end
         };
         let packets = queue::packets(bytes).inspect(|packet| {
-            // What the engine does with it next.
+            // The engine parses the packet next.
             let _ = stillair_ip::parse(packet.bytes);
         });
         let (mut count, mut total) = (0, 0);
@@ -186,7 +185,7 @@ mod linux {
                 return Err("a packet reaches beyond what came".to_owned());
             }
         }
-        // Each has at least a message's header, the queue's, and that of the packet.
+        // Each packet takes at least a message header, a queue header, and a packet header.
         if count * 28 + total > bytes.len() {
             return Err(format!("{count} packets of {total} bytes in {}", bytes.len()));
         }

@@ -1,7 +1,7 @@
-//! A capture written during the run. The engine's thread copies the data of frames into batches. A separate
-//! thread produces the frames' bytes and writes them, so that the engine never waits for the disk or for a
-//! check sequence. If all batches are full, frames are left out and counted for each capture point: in the
-//! file, as drops of the interface, and in the result.
+//! A capture written during the run. The engine's thread copies frame data into batches. A separate thread
+//! generates the frames' bytes and writes them, so the engine never waits for the disk or a checksum. If
+//! all batches are full, frames are left out and counted per capture point, in the file (as interface
+//! drops) and in the result.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -40,11 +40,11 @@ pub enum CaptureError {
     },
 }
 
-/// FrameBatches that there are at most, of 256 KB each: 128 MB of frames, two seconds of 600 Mbit/s. They are
-/// made when they are needed.
+/// Maximum number of batches, of 256 KB each: 128 MB of frames, or two seconds at 600 Mbit/s. Batches are
+/// allocated on demand.
 const BATCHES: usize = 512;
-/// Bytes of whole blocks that are written at once. A kernel without preemption gives the engine no processor
-/// on which a write is under way: one of 6 MB lasts 5 ms.
+/// Bytes of whole blocks per write. On a kernel without preemption, a write keeps the engine off that
+/// processor: 5 ms for 6 MB.
 const PIECE: usize = 1 << 16;
 
 /// Result of a capture.
@@ -64,7 +64,7 @@ pub struct Written {
     pub cpu_system_s: f64,
 }
 
-/// What its thread came to: the frames in the file, and its CPU time in ns.
+/// Result of the capture thread: the frames in the file, and its CPU time in ns.
 type Ended = io::Result<(Captured, [u64; 2])>;
 
 /// The thread that produces the frames' bytes and writes them.
@@ -108,7 +108,7 @@ impl CaptureThread {
         let Self { path, thread } = self;
         let lost = batches.watcher.left_out().iter().sum();
         batches.end(end);
-        let ended = thread.join().unwrap_or_else(|_| Err(io::Error::other("its thread has ended")));
+        let ended = thread.join().unwrap_or_else(|_| Err(io::Error::other("the capture thread ended")));
         let (Captured { frames, bytes }, cpu) = match ended {
             Ok(captured) => captured,
             Err(source) => return Err(CaptureError::Write { path, source }),
@@ -118,12 +118,12 @@ impl CaptureThread {
     }
 }
 
-/// What the thread is given.
+/// Input of the capture thread.
 #[derive(Debug)]
 enum Given {
     /// Frames.
     FrameBatch(Box<FrameBatch>),
-    /// The end of the run, and by point the frames that were left out.
+    /// The end of the run, and the number of frames left out per capture point.
     End(Instant, Vec<u64>),
 }
 
@@ -133,10 +133,10 @@ enum Given {
 pub struct FrameBatches {
     watcher: Watcher,
     batch: Box<FrameBatch>,
-    /// Has room for all batches and the end, so that nothing waits for it.
+    /// Channel to the capture thread. It has room for all batches and the end, so sending never blocks.
     full: SyncSender<Given>,
     empty: Receiver<Box<FrameBatch>>,
-    /// FrameBatches that have been made, and how many there are at most.
+    /// Batches allocated so far, and their maximum number.
     made: usize,
     most: usize,
 }
@@ -153,7 +153,8 @@ impl FrameBatches {
         (Self { watcher, batch: Box::default(), full, empty, made: 1, most }, thread)
     }
 
-    /// Gives a full batch away for an empty one; without one it is kept, and what comes is left out.
+    /// Swaps the full batch for an empty one. If no batch is free, keeps the full batch; further frames are
+    /// left out.
     fn give(&mut self) {
         let empty = match self.empty.try_recv() {
             Ok(batch) => batch,
@@ -164,11 +165,11 @@ impl FrameBatches {
             Err(_) => return,
         };
         let full = core::mem::replace(&mut self.batch, empty);
-        // An error is that the thread has ended, which says why at the end.
+        // Fails if the thread has ended; the thread reports the reason at the end.
         let _ = self.full.try_send(Given::FrameBatch(full));
     }
 
-    /// Gives the rest away, and says that it was the rest.
+    /// Sends the last batch and the end of the run.
     fn end(self, end: Instant) {
         let Self { watcher, batch, full, .. } = self;
         let _ = full.try_send(Given::FrameBatch(batch));
@@ -190,7 +191,7 @@ impl Sink for FrameBatches {
     }
 }
 
-/// Writes what it is given until the end.
+/// Writes batches until the end of the run.
 fn write<W: Write>(
     mut encoder: Encoder<W>,
     given: &Receiver<Given>,
@@ -217,7 +218,7 @@ fn write<W: Write>(
 struct WholeBlocks<W> {
     file: W,
     made: Vec<u8>,
-    /// Bytes of `made` that are whole blocks.
+    /// Bytes of `made` in whole blocks.
     whole: usize,
 }
 
@@ -254,8 +255,8 @@ impl<W: Write> Write for WholeBlocks<W> {
     }
 }
 
-/// Length of a block, if all of it is there.
-// spec: draft-ietf-opsawg-pcapng-02 sec. 3.1 - the type, then the length of the whole block.
+/// Length of the block at the start of `bytes`, if the block is complete.
+// spec: draft-ietf-opsawg-pcapng-02 sec. 3.1 - block type, then total length of the block.
 fn block(bytes: &[u8]) -> Option<usize> {
     let len = u32::from_le_bytes(*bytes.get(4..8)?.first_chunk()?) as usize;
     (len >= 12 && bytes.len() >= len).then_some(len)
@@ -284,7 +285,7 @@ to = "b"
 rate = "100 Mbit/s"
 "#;
 
-    /// Takes nothing until it is told to.
+    /// A writer that blocks until released.
     #[derive(Clone, Default)]
     struct Slow(Arc<Mutex<Vec<u8>>>, Arc<Mutex<()>>);
 
@@ -299,7 +300,7 @@ rate = "100 Mbit/s"
         }
     }
 
-    /// A run of the scenario, captured with so many batches.
+    /// Runs the scenario with a capture of at most this many batches.
     fn captured(
         file: impl Write + Send + 'static,
         most: usize,
@@ -322,7 +323,7 @@ rate = "100 Mbit/s"
     fn a_run_does_not_wait_for_a_disk() {
         let slow = Slow::default();
         let held = slow.1.lock().expect("not poisoned");
-        // The run comes to its end though nothing is written before.
+        // The run ends although nothing could be written during it.
         let said = captured(slow.clone(), 2, || drop(held)).expect("all is written then");
         let file = slow.0.lock().expect("not poisoned");
         assert_eq!(said.bytes as usize, file.len());
@@ -332,17 +333,17 @@ rate = "100 Mbit/s"
             at += len;
         }
         assert_eq!((at, blocks), (file.len(), said.frames.values().sum()), "nothing but whole blocks");
-        // 17,000 datagrams at three points.
+        // 17,000 datagrams at three capture points.
         assert!(said.lost > 20_000 && said.lost + blocks > 45_000, "{said:?}");
     }
 
     #[test]
-    fn nothing_is_lost_where_there_are_parcels() {
+    fn nothing_is_lost_with_enough_batches() {
         let slow = Slow::default();
         let held = slow.1.lock().expect("not poisoned");
         let said = captured(slow.clone(), BATCHES, || drop(held)).expect("all is written then");
         assert_eq!(said.lost, 0);
-        // The same as of a capture on one thread.
+        // Same frames as a capture on one thread.
         let scenario = scenario::parse(TEXT, "captured.toml", &[]).expect("a good scenario");
         let mut whole = Vec::new();
         let all = selection(&["all".to_owned()], 0);
@@ -366,7 +367,7 @@ rate = "100 Mbit/s"
     }
 
     #[test]
-    fn what_cannot_be_written_is_an_error() {
+    fn a_write_error_is_reported() {
         let why = captured(Full, BATCHES, || {}).expect_err("no room").to_string();
         assert!(why.starts_with("captured.pcapng: the capture could not be written: "), "{why}");
     }

@@ -1,7 +1,7 @@
 //! The client of a run: finds the run, sends requests, and enters its hosts.
 //!
-//! Any process may have the engine's name and a socket at the same place. So a run is accepted only if its
-//! process belongs to this user and listens at the socket.
+//! Any process may use the engine's name and offer a socket at the same path. A run is therefore accepted
+//! only if its process belongs to this user and is the one listening on the socket.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -21,13 +21,13 @@ use crate::sys::{SysError, files, net, reason};
 #[derive(Debug, Error)]
 pub enum ClientError {
     /// No run of this user has this process ID.
-    #[error("--run: found {pid}, and no live run of yours is that process; 'stillair live ps' lists them")]
+    #[error("--run: found {pid}, which is not a live run of yours; 'stillair live ps' lists them")]
     NoSuchRun {
         /// Process ID.
         pid: u32,
     },
     /// This user has no run.
-    #[error("live: found no live run of yours; 'stillair live FILE' begins one")]
+    #[error("live: found no live run of yours; 'stillair live FILE' starts one")]
     NoRun,
     /// This user has several runs, and none was selected.
     #[error("live: found {count} live runs, expected one or --run PID; 'stillair live ps' lists them")]
@@ -73,7 +73,7 @@ pub enum ClientError {
     #[error("{0}")]
     Refused(String),
     /// The request is not JSON of a request.
-    #[error("live: the question: {0}")]
+    #[error("live: the request: {0}")]
     Question(serde_json::Error),
     /// The request cannot be written as JSON.
     #[error(transparent)]
@@ -132,10 +132,10 @@ pub fn find(pid: Option<u32>) -> Result<Run, ClientError> {
     }
 }
 
-/// A run of this user: the folder of its process in `/proc`, which is never that of a later process with its
-/// number, and its control socket.
-// linux: fs/proc/base.c task_dump_owner (6.12) - the folder of a process belongs to its user in effect,
-// whether it may be looked into or not.
+/// Opens a run of this user: its `/proc` folder and its control socket. The open folder never refers to a
+/// later process with the same process ID.
+// linux: fs/proc/base.c task_dump_owner (6.12) - a process's folder belongs to its effective user, even if
+// its contents cannot be read.
 fn reach(pid: u32) -> Result<(OwnedFd, UnixStream), ClientError> {
     let own = process::ids().0;
     let refused = |user: u32| ClientError::OtherUser { pid, user, own };
@@ -146,7 +146,7 @@ fn reach(pid: u32) -> Result<(OwnedFd, UnixStream), ClientError> {
     }
     let stream = UnixStream::connect(within_folder(&folder, &format!("cwd/{NAME}")))
         .map_err(|source| ClientError::Socket { pid, source })?;
-    // The socket may be a link to that of another process.
+    // The path may be a symbolic link to another process's socket.
     match net::peer(&stream) {
         Some(peer) if peer.user != own => Err(refused(peer.user)),
         Some(peer) if peer.pid == pid => Ok((folder, stream)),
@@ -209,8 +209,8 @@ pub fn exec(run: &Run, host: &str, command: &[String]) -> Result<i32, ClientErro
         Forked::Parent(child) => Ok(process::wait(child)),
         Forked::Child => process::end_with(|| match go_in(&folder, fd) {
             Ok(()) => {
-                // It ends with who asked for it. A change of rights, such as the one before, would make the
-                // kernel forget that.
+                // Ends together with the client. Done here because a change of credentials, as above,
+                // resets the parent-death signal.
                 process::die_with_parent();
                 if std::os::unix::process::parent_id() == caller { within(&at, also, command) } else { 1 }
             }
@@ -222,7 +222,7 @@ pub fn exec(run: &Run, host: &str, command: &[String]) -> Result<i32, ClientErro
     }
 }
 
-/// Goes into the namespaces of an engine, by the folder of its process, and into that of a host.
+/// Enters an engine's namespaces through its `/proc` folder, and then the network namespace of a host.
 fn go_in(engine: &OwnedFd, network: i64) -> Result<(), SysError> {
     let namespace = |name: &str| files::open(&within_folder(engine, &format!("ns/{name}")), OFlag::O_RDONLY);
     let differs =
@@ -239,7 +239,7 @@ fn go_in(engine: &OwnedFd, network: i64) -> Result<(), SysError> {
     process::enter(&mounts, CloneFlags::CLONE_NEWNS)
 }
 
-/// Runs a command as a process of the namespaces that this one has gone into, and waits for it.
+/// Runs a command as a process in the namespaces just entered, and waits for it.
 fn within(at: &OwnedFd, also: Option<&str>, command: &[String]) -> i32 {
     match process::fork() {
         Ok(Forked::Parent(child)) => process::wait(child),

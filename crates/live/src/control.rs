@@ -1,8 +1,8 @@
 //! Requests to a running engine, through a socket that only its user can open.
 //!
-//! The socket is a file in a memory file system that is reachable only as the engine's working folder:
-//! `/proc/PID/cwd/control`. So it disappears with the run, and processes without access to the engine's
-//! `/proc` entry cannot find it.
+//! The socket is a file in a tmpfs that is reachable only through the engine's working directory:
+//! `/proc/PID/cwd/control`. It disappears with the run, and is invisible to processes without access to the
+//! engine's `/proc` entry.
 
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -17,9 +17,9 @@ use crate::sys::{SysError, net, process};
 
 /// Name of the socket in the engine's working directory.
 pub const NAME: &str = "control";
-/// Bytes of the longest request.
+/// Maximum length of a request in bytes.
 const LONGEST: usize = 1 << 16;
-/// Clients at once.
+/// Maximum number of concurrent clients.
 const MOST: usize = 64;
 
 /// A message that is not a request.
@@ -73,7 +73,7 @@ impl Control {
         self.listener.as_fd()
     }
 
-    /// Whether a client is connected.
+    /// Returns true if a client is connected.
     pub fn is_busy(&self) -> bool {
         !self.clients.is_empty()
     }
@@ -95,7 +95,7 @@ impl Control {
                     Ok(value) => serde_json::json!({ "ok": value }),
                     Err(why) => serde_json::json!({ "error": why }),
                 };
-                // Who does not read what it asked for has to ask again.
+                // A client that does not read its response must ask again.
                 client.gone |= client.stream.write_all(format!("{said}\n").as_bytes()).is_err();
             }
             client.gone |= client.text.len() > LONGEST;

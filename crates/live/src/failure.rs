@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::json;
 
-/// An error as JSON.
+/// Formats an error as JSON.
 pub fn failed(why: &str) -> String {
     json!({ "error": why }).to_string()
 }
@@ -13,7 +13,7 @@ struct Failed {
     error: String,
 }
 
-/// The error in a JSON text, if it is one.
+/// Returns the error in a JSON text, or `None` if the text is not an error.
 pub fn error(text: &str) -> Option<String> {
     serde_json::from_str::<Failed>(text).ok().map(|failed| failed.error)
 }

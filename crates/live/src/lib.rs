@@ -1,4 +1,4 @@
-//! Real hosts over the modelled network: the end hosts are Linux, the network between them is the model, and
+//! Real hosts on the modelled network: the end hosts are Linux, the network between them is the model, and
 //! time is real.
 //!
 //! ```text
@@ -7,7 +7,8 @@
 //!
 //! [`live::live`] runs a scenario with live hosts; [`client`] finds runs and enters their hosts. Linux only.
 //!
-//! Arrows go down: `live` and `client` use all others, `engine` the ports, `space` the system calls.
+//! A module uses only lower layers: `live` and `client` use all others, `engine` uses the ports, `space` the
+//! system calls.
 
 #![cfg(target_os = "linux")]
 

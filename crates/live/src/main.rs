@@ -1,8 +1,8 @@
-//! Live runs without Python; `stillair live` and its neighbours do the same and show results.
+//! Live runs without Python. The `stillair live` commands do the same and format the results.
 //!
 //! ```text
 //! stillair-live run SCENARIO [--set KEY=VALUE]... [--host HOST] [--late US] [--attach HOST=PLACE]... [--uplink] [--servers] [--capture FILE] [--point POINT]... [--snaplen N] [-- COMMAND...]   the result as JSON
-//! stillair-live exec HOST [-- COMMAND...]                                                      in a run under way; without COMMAND a shell
+//! stillair-live exec HOST [-- COMMAND...]                                                      in the current run; without COMMAND, a shell
 //! stillair-live set KEY=VALUE
 //! stillair-live ps
 //! ```
@@ -27,7 +27,7 @@ fn main() {
 #[cfg(target_os = "linux")]
 const USAGE: &str = "expected run SCENARIO, exec HOST, set KEY=VALUE or ps";
 
-/// The exit status, or that of a failure with its reason.
+/// Returns the exit status, or that of a failure with its reason.
 #[cfg(target_os = "linux")]
 fn command(words: &[String]) -> Result<i32, (i32, String)> {
     use stillair_live::{client, control::Asked};

@@ -9,7 +9,7 @@ use crate::engine::Counts;
 /// The live part of a run's report.
 #[derive(Clone, Debug, Serialize)]
 pub struct LiveReport {
-    /// Whether the run is valid: `lateness` gives no reason against it.
+    /// True if the run is valid: `lateness` lists no reason against it.
     pub valid: bool,
     /// Summary of the lateness of packets delivered to hosts.
     pub lateness: Value,
@@ -23,11 +23,11 @@ pub struct LiveReport {
     pub cpu_system_s: f64,
     /// Duration of the run in s of real time.
     pub elapsed_s: f64,
-    /// By host: its device, and how its packets are taken.
+    /// Per host: its device, and how its packets are received.
     pub hosts: Value,
     /// Packet counters.
     pub external: Counts,
-    /// By flow: the command line of its tool, and the tool's output.
+    /// Per flow: the command line and output of its tool.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub tools: Value,
     /// Result of the capture, if there is one.

@@ -12,7 +12,7 @@ use thiserror::Error;
 pub enum PlanError {
     /// A node is a guest in virtual time.
     #[error(
-        "node.{node}.host: found a kernel in virtual time, expected \"live\" or \"model\": this run is in real time"
+        "node.{node}.host: found a guest in virtual time, expected \"live\" or \"model\": live runs are in real time"
     )]
     Guest {
         /// Name of the node.
@@ -20,7 +20,7 @@ pub enum PlanError {
     },
     /// A node is driven by an external host.
     #[error(
-        "node.{node}.host: found \"external\", expected \"live\" or \"model\": nobody else drives this run"
+        "node.{node}.host: found \"external\", expected \"live\" or \"model\": a live run has no external driver"
     )]
     External {
         /// Name of the node.
@@ -38,7 +38,7 @@ pub enum PlanError {
         found: usize,
     },
     /// The name of an interface is not a device name.
-    #[error("{key}: found a name that Linux gives no device, expected 1 to {LONGEST} letters and digits")]
+    #[error("{key}: found an invalid device name, expected 1 to {LONGEST} letters and digits")]
     Device {
         /// Key of the interface.
         key: String,
@@ -53,7 +53,7 @@ pub enum PlanError {
     },
     /// An attached host has sysctl settings.
     #[error(
-        "node.{node}.sysctl: found settings of an attached host, expected none: its namespace keeps its own"
+        "node.{node}.sysctl: found settings of an attached host, expected none: the namespace keeps its own"
     )]
     AttachedSysctl {
         /// Name of the node.
@@ -61,7 +61,7 @@ pub enum PlanError {
     },
     /// An attached host is the uplink.
     #[error(
-        "--attach: found {node}, which is the way to the Internet, expected another host: routes of a namespace that was there stay"
+        "--attach: found {node}, which is the uplink, expected another host: routes of an existing namespace do not change"
     )]
     AttachedUplink {
         /// Name of the node.
@@ -69,9 +69,9 @@ pub enum PlanError {
     },
 }
 
-/// Bytes of the longest device name.
+/// Maximum length of a device name in bytes.
 const LONGEST: usize = 15;
-/// MTU in bytes, as of Ethernet and of mac80211's devices.
+/// MTU in bytes, as for Ethernet and mac80211 devices.
 pub const MTU: u32 = 1500;
 
 /// A live host.
@@ -87,17 +87,17 @@ pub struct HostPlan {
     pub address: Ipv4Addr,
     /// IPv6 address.
     pub address6: Ipv6Addr,
-    /// Whether the host is a station of a Wi-Fi channel.
+    /// True for a station of a Wi-Fi channel.
     pub station: bool,
-    /// Whether packets to addresses that no interface has leave the model here.
+    /// True if packets to addresses outside the scenario leave the model here.
     pub uplink: bool,
-    /// Whether received packets are merged (GRO).
+    /// True if received packets are merged (GRO).
     pub gro: bool,
-    /// Whether sent packets stay charged to their sockets while they wait, as TCP small queues need.
+    /// True if sent packets stay charged to their sockets while they wait, as TCP small queues require.
     pub small_queues: bool,
-    /// `sk_pacing_shift` of its sockets, which on Wi-Fi is set by the driver.
+    /// `sk_pacing_shift` of its sockets, set by the driver on Wi-Fi.
     pub pacing_shift: u8,
-    /// Whether the host has flows over a congestion control that paces by itself.
+    /// True if the host has flows with a congestion control that paces.
     pub paces: bool,
     /// Default congestion control.
     pub control: String,
@@ -114,15 +114,15 @@ pub struct Plan {
     pub names: Vec<(IpAddr, String)>,
     /// The interfaces of the scenario, by address.
     pub addresses: Addresses,
-    /// Whether the scenario has an uplink.
+    /// True if the scenario has an uplink.
     pub elsewhere: bool,
 }
 
-/// What a device's shift is where no driver asks for another.
+/// Shift of devices whose driver sets none.
 // linux: include/net/sock.h sk_pacing_shift, net/core/sock.c sock_init_data_uid (6.18) - 10.
 const WIRED_SHIFT: u8 = 10;
 
-/// The congestion control that paces by itself.
+/// The congestion control that requires pacing.
 // linux: net/ipv4/tcp_bbr.c bbr_init (6.18) - SK_PACING_NEEDED.
 const PACES: &str = "bbr";
 
@@ -137,10 +137,12 @@ impl HostPlan {
         if uplink && self.uplink {
             return Err(PlanError::AttachedUplink { node: name.clone() });
         }
-        // A rule of a firewall would remain.
+        // The firewall rule would stay in the namespace.
         let charged = core::mem::take(&mut self.small_queues);
         Ok(charged.then(|| {
-            format!("{name} is attached: small queues of its TCP do not see what waits in the model (tcp.tsq = \"off\")")
+            format!(
+                "{name} is attached: TCP small queues do not include packets in the model (tcp.tsq = \"off\")"
+            )
         }))
     }
 }
@@ -247,7 +249,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_paces_if_it_or_one_of_its_flows_has_bbr() {
+    fn a_host_paces_if_it_or_one_of_its_flows_uses_bbr() {
         let paces = |more: &[(&str, &str)]| {
             let text = "name = \"x\"\nlink.lan = { rate = \"1 Mbit/s\", delay = \"1 ms\" }\n\
                         node.a = { profile = \"linux-6.18\", host = \"live\", interface.eth0.link = \"lan\" }\n\

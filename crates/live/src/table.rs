@@ -8,7 +8,7 @@ use stillair_sim::run::{Records, Session};
 use crate::engine::Lateness;
 use crate::plan::Plan;
 
-/// Counters at the last table, from which rates are computed.
+/// Counters at the previous table, from which rates are computed.
 #[derive(Debug, Default)]
 pub struct Table {
     at: u64,
@@ -17,7 +17,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// The current table: a line for each live host, with the rates since the last table.
+    /// The current table: one line per live host, with rates since the previous table.
     pub fn text<S: Records>(
         &mut self,
         session: &Session<'_, S>,
@@ -69,7 +69,7 @@ impl Table {
         text
     }
 
-    /// Share of airtime and frames of a PPDU since the last look.
+    /// Airtime share and frames per PPDU since the previous table.
     fn air(&self, seen: &Recorder, n: usize, seconds: f64) -> [String; 2] {
         let zero = StationRecord::default();
         let (now, before) = (&seen.stations[n], self.stations.get(n).unwrap_or(&zero));

@@ -1,4 +1,4 @@
-//! Sampled counters of guests' kernels: qdiscs, protocols, and the paths of Multipath TCP.
+//! Sampled counters of guest kernels: qdiscs, protocols, and Multipath TCP subflows.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,19 @@ use crate::BEFORE;
 use crate::guest::{Guest, GuestError};
 use crate::plan::Plan;
 
-/// What a discipline counts, by the names that the model's have, in the order in which a guest tells them.
+/// Qdisc counters in the order of the guest's output, under the model's names.
 const OF_QDISC: [&str; 7] =
     ["bytes", "packets", "drops", "overlimits", "requeues", "backlog_bytes", "backlog_packets"];
-/// The same of a path.
+/// Subflow counters in the order of the guest's output.
 const OF_PATH: [&str; 4] = ["cwnd", "srtt_ms", "retrans_total", "acked_bytes"];
 
-/// A time of a guest, in s of the scenario.
+/// Converts a guest's timestamp to s of the scenario.
 fn seconds(word: &str) -> Option<f64> {
     let ns: u64 = word.parse().ok()?;
     Some((ns as f64 - BEFORE as f64) / 1e9)
 }
 
-/// Series of columns by name: each line has one of them, its time, and its columns.
+/// Columns as time series by name. Each line has a name, a time, and the columns.
 fn series<'a>(
     lines: impl Iterator<Item = (String, &'a str, Vec<&'a str>)>,
     columns: &[&str],
@@ -47,7 +47,7 @@ fn series<'a>(
     all
 }
 
-/// The paths of a Multipath TCP connection, by the sender's address.
+/// Subflows of a Multipath TCP connection, by the sender's address.
 pub fn paths(said: &str) -> BTreeMap<String, Value> {
     let lines = said.lines().filter_map(|line| {
         let ["m", at, local, rest @ ..] = &line.split(' ').collect::<Vec<_>>()[..] else { return None };
@@ -99,7 +99,7 @@ fn qdisc_lines<'a>(
     })
 }
 
-/// Counters that have changed, each with its times and values from then on.
+/// Counters that changed, each with its times and values from the first change on.
 fn nstat(text: &str) -> Value {
     let lines = text.lines().filter_map(|line| {
         let ["n", at, name, value] = line.split(' ').collect::<Vec<_>>()[..] else { return None };

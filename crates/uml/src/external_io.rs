@@ -1,4 +1,4 @@
-//! Packets between guests' cards and the world, and the buffers that a card keeps until a charge ends.
+//! Packets between guests' cards and the world, and buffers that a card holds until a charge ends.
 
 use stillair_ip::{gso, parse};
 use stillair_model::types::{IfId, Ip, LONGEST_PACKET, linear_truesize};
@@ -9,12 +9,12 @@ use crate::card::{ETHERNET, RX};
 use crate::guest::{Guest, GuestError, NodeError, address};
 use crate::plan::Plan;
 
-/// Ethernet's numbers of the two versions of IP.
+/// EtherTypes of IPv4 and IPv6.
 const TYPES: [[u8; 2]; 2] = [[0x08, 0x00], [0x86, 0xdd]];
-/// Who sends what a guest gets: the world.
+/// Source MAC address of frames for guests.
 const WORLD: [u8; 6] = [0x02, 0x73, 0x74, 0x6c, 0xff, 0xff];
 
-/// A buffer of a guest whose packets are in the world.
+/// A guest's buffer with packets in the world.
 #[derive(Clone, Copy, Debug)]
 struct HeldBuffer {
     guest: usize,
@@ -22,7 +22,7 @@ struct HeldBuffer {
     head: u16,
 }
 
-/// The world, and the passage of packets between guests and the world.
+/// The world, and packet exchange between guests and the world.
 #[derive(Debug)]
 pub struct ExternalIo<'a, S> {
     /// The run.
@@ -30,24 +30,24 @@ pub struct ExternalIo<'a, S> {
     /// Counters of packets that entered and left.
     pub counts: ExternalIoCounts,
     plan: &'a Plan,
-    /// By token: the buffer that it stands for.
+    /// Buffer per token.
     held: Vec<HeldBuffer>,
     free: Vec<u32>,
-    /// By interface and head: packets of its buffer that are in the world.
+    /// Per interface and buffer head: packets of the buffer still in the world.
     inside: Vec<Vec<u16>>,
-    /// By interface: the guest that has it, and which of its cards it is.
+    /// Per interface: the guest and its card.
     guests: Vec<Option<(usize, usize)>>,
     bytes: Vec<u8>,
     frame: Vec<u8>,
     segment: Vec<u8>,
-    /// Segments of a packet that is split on its way, one behind the other.
+    /// Scratch buffer for the segments of a packet, one after the other.
     segments: Vec<u8>,
     replier: Replier,
     hash: u64,
     is_over: bool,
 }
 
-/// A hash with some more bytes, eight at a time.
+/// Extends a hash by some bytes, eight at a time.
 fn hashed(hash: u64, bytes: &[u8]) -> u64 {
     let step = |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
     let (words, rest) = bytes.as_chunks::<8>();
@@ -56,7 +56,7 @@ fn hashed(hash: u64, bytes: &[u8]) -> u64 {
 }
 
 impl<'a, S: Records> ExternalIo<'a, S> {
-    /// The state at the start of a run.
+    /// Creates the state at the start of a run.
     pub fn new(session: Session<'a, S>, plan: &'a Plan) -> Self {
         let mut guests = vec![None; session.elsewhere().index()];
         for (n, guest) in plan.guests.iter().enumerate() {
@@ -84,17 +84,17 @@ impl<'a, S: Records> ExternalIo<'a, S> {
         }
     }
 
-    /// A hash over everything that guests have sent: time, guest, and every byte.
+    /// Hash over everything that guests have sent: time, guest, and every byte.
     pub fn hash(&self) -> u64 {
         self.hash
     }
 
-    /// Closes the exchange at the end of the run; later packets from guests are dropped.
+    /// Ends the exchange. Later packets from guests are dropped.
     pub fn close(&mut self) {
         self.is_over = true;
     }
 
-    /// Handles a kick of a guest's card. The world must be at the guest's time.
+    /// Handles a kick from a guest's card. The world must be at the guest's time.
     pub fn kicked(
         &mut self,
         guest: &mut Guest,
@@ -117,7 +117,7 @@ impl<'a, S: Records> ExternalIo<'a, S> {
         Ok(())
     }
 
-    /// A frame of a guest goes into the world; how many packets of it hold its buffer.
+    /// Enters a frame from a guest. Returns the number of packets that hold its buffer.
     fn send(&mut self, buffer: HeldBuffer, gso_size: Option<u16>, frame: &[u8]) -> Result<u16, GuestError> {
         let Some((ethernet, packet)) = frame.split_at_checked(ETHERNET) else {
             self.counts.malformed += 1;
@@ -128,7 +128,7 @@ impl<'a, S: Records> ExternalIo<'a, S> {
             return Ok(0);
         }
         let Some(size) = gso_size else { return Ok(self.enter(buffer, packet, packet.len())) };
-        // The card splits such packets, or what is just above it: a queue before that holds them whole.
+        // The card, or the layer just above it, splits such packets; a queue before that holds them whole.
         let mut segments = core::mem::take(&mut self.segments);
         segments.clear();
         let mut full = 0;
@@ -144,7 +144,8 @@ impl<'a, S: Records> ExternalIo<'a, S> {
         entered
     }
 
-    /// One packet of one segment or of several of `full` bytes goes in: 1 if it holds its buffer.
+    /// Enters one packet of one segment, or of several with `full` bytes each. Returns 1 if the packet
+    /// holds its buffer.
     fn enter(&mut self, buffer: HeldBuffer, bytes: &[u8], full: usize) -> u16 {
         let Ok(view) = parse(bytes) else {
             self.counts.malformed += 1;
@@ -161,7 +162,7 @@ impl<'a, S: Records> ExternalIo<'a, S> {
         }
         let about =
             [self.session.now().nanos(), (buffer.guest | buffer.card << 32) as u64].map(u64::to_le_bytes);
-        // Behind a single packet its frame may be padded.
+        // The frame of a single packet may be padded.
         let bytes = if bytes.len() > full { bytes } else { &bytes[..view.length] };
         self.hash = hashed(hashed(self.hash, about.as_flattened()), bytes);
         let token = self.hold(buffer);
@@ -174,7 +175,7 @@ impl<'a, S: Records> ExternalIo<'a, S> {
             self.session.enter(&one)
         };
         match entered {
-            // Of a packet that its queue refused the token ends at once.
+            // If the queue refuses the packet, its token ends immediately.
             Ok(_) => {
                 self.counts.entered += 1;
                 1
@@ -192,7 +193,7 @@ impl<'a, S: Records> ExternalIo<'a, S> {
         }
     }
 
-    /// The interface whose card has a buffer.
+    /// Interface of the card that owns a buffer.
     fn at(&self, buffer: HeldBuffer) -> IfId {
         self.plan.guests[buffer.guest].interfaces[buffer.card].at
     }
@@ -216,7 +217,7 @@ impl<'a, S: Records> ExternalIo<'a, S> {
         }
     }
 
-    /// A token has ended; its buffer, if that was the last of it.
+    /// Ends a token. Returns its buffer if this was the buffer's last packet.
     fn release(&mut self, token: u32) -> Option<HeldBuffer> {
         self.free.push(token);
         let buffer = self.held[token as usize];
@@ -226,8 +227,8 @@ impl<'a, S: Records> ExternalIo<'a, S> {
         (*inside == 0).then_some(buffer)
     }
 
-    /// Passes to guests the packets that have left the world, and the buffers whose charge has ended. Guests
-    /// notice both at their next interrupt.
+    /// Passes packets that have left the world to guests, and returns buffers whose charge has ended.
+    /// Guests notice both at their next interrupt.
     pub fn out(&mut self, guests: &mut [Guest]) -> Result<(), NodeError> {
         loop {
             while let Some(token) = self.session.ended() {

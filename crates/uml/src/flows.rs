@@ -18,7 +18,7 @@ use crate::series::{self, Counter, SampleError};
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("flow {flow}: found {found} between guests, expected {expected}")]
 pub struct FlowError {
-    /// Name of the flow, with its receiver.
+    /// Name of the flow, including the receiver.
     pub flow: String,
     /// The setting that is not supported.
     pub found: &'static str,
@@ -32,19 +32,19 @@ pub enum ReportError {
     /// A file cannot be read.
     #[error(transparent)]
     Guest(#[from] GuestError),
-    /// A program wrote something else than samples.
+    /// A program wrote a line that is not a sample.
     #[error(transparent)]
     Sample(#[from] SampleError),
 }
 
-/// The first port that a flow goes to.
+/// First port used by flows.
 const PORT: u16 = 5201;
-/// How often programs say what they have, in ns, unless the scenario says how often `ss` is asked.
+/// Default sampling interval of programs in ns, unless the scenario sets one for `ss`.
 const STEP: u64 = 100_000_000;
-/// How long before the scenario servers begin, in ns.
+/// Head start of servers before the scenario, in ns.
 const EARLY: u64 = 500_000_000;
-/// How long after the end of the scenario programs are interrupted, in ns: what they say at the end itself is
-/// said by then.
+/// Delay between the end of the scenario and the interrupt to programs, in ns, so that output at the end
+/// itself is complete.
 const LATE: u64 = 1_000_000;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,12 +69,12 @@ struct RealFlow {
     name: String,
     kind: Kind,
     ends: [String; 2],
-    /// The guest and the program of the sender and of the receiver.
+    /// Guest and program of the sender and the receiver.
     sender: (usize, String),
     receiver: Option<(usize, String)>,
     interval: u64,
     start: u64,
-    /// What the series of a run say of it, without what was measured.
+    /// Entry of the flow in the series, without measurements.
     about: Value,
 }
 
@@ -83,15 +83,15 @@ struct RealFlow {
 pub struct Programs {
     all: Vec<Program>,
     flows: Vec<RealFlow>,
-    /// The measured time, as a guest's age in ns.
+    /// Measured time, as a guest's age in ns.
     measured: [u64; 2],
     end: u64,
-    /// The scenario asks `ss` for series.
+    /// True if the scenario records `ss` series.
     asks_ss: bool,
 }
 
 impl Programs {
-    /// The programs for a scenario's flows. The error names a flow that guests cannot generate.
+    /// Creates the programs for a scenario's flows. The error names a flow that guests cannot generate.
     pub fn new(scenario: &Scenario, plan: &Plan, seed: Seed) -> Result<Self, FlowError> {
         let end = scenario.duration.nanos();
         let measured = [scenario.warm_up.nanos(), end.saturating_sub(scenario.cool_down.nanos())];
@@ -138,7 +138,7 @@ impl Programs {
         let name = format!("{}.{}", flow.name, scenario.end_name(flow.to[n]));
         let refuse = |found, expected| Err(FlowError { flow: name.clone(), found, expected });
         let Some(from) = plan.of_node(flow.from.node) else {
-            return refuse("a sender that is none", "a guest");
+            return refuse("a sender that is not a guest", "a guest");
         };
         let nth = self.flows.len();
         let port = PORT + nth as u16;
@@ -149,18 +149,17 @@ impl Programs {
         };
         let [own, other] = Ways::new(scenario).ends(flow.from, flow.to[n]);
         let address = text(other);
-        // A guest with one interface has no choice.
+        // A guest with one interface needs no source address.
         let own = if plan.guests[from].interfaces.len() > 1 { text(own) } else { "-".to_owned() };
         let any = if six { "::" } else { "0.0.0.0" };
         let of_both = |guest: usize| plan.guests[guest].guest.mptcp;
         let mptcp = u8::from(of_both(from) && plan.of_node(to).is_some_and(of_both));
-        // As late as a modelled flow of that name would be.
+        // Same start offset as for a modelled flow of that name.
         let late = flow.start_spread.nanos() as f64 * seed.stream(&format!("{name}.start")).unit();
         let start = flow.start.nanos() + late as u64 + BEFORE;
         let stop = flow.stop.map_or(scenario.duration.nanos(), Duration::nanos) + BEFORE;
         let step = scenario.record.ss.map_or(STEP, Duration::nanos).max(1_000_000);
-        // What comes after a receiver's last line is not counted, so its lines are no farther apart than
-        // that.
+        // Bytes after a receiver's last line are not counted, so lines are at most this far apart.
         let counts = step.min(STEP);
         let (tos, port) = (flow.tos, port.to_string());
         let (kind, server, client, interval) = match &flow.kind {
@@ -177,7 +176,7 @@ impl Programs {
                     return refuse("a socket that does not block", "when_full = \"block\"");
                 }
                 if *gap != Gap::Periodic {
-                    return refuse("gaps by chance", "gap = \"periodic\"");
+                    return refuse("random gaps", "gap = \"periodic\"");
                 }
                 let bits = u128::from(*payload) * u128::from(*burst) * 8 * 1_000_000_000;
                 let each = (bits / u128::from(rates[n].bps().max(1))).max(1);
@@ -216,7 +215,7 @@ impl Programs {
         Ok(())
     }
 
-    /// Orders for the first program of a guest.
+    /// Orders for a guest's first program.
     pub fn orders(&self, guest: usize) -> String {
         let mut all = String::new();
         for program in self.all.iter().filter(|program| program.guest == guest) {
@@ -227,8 +226,8 @@ impl Programs {
         all
     }
 
-    /// Adds the programs' measurements to the report of a run, in the places of modelled flows. Failures are
-    /// added to `faults`. Returns the outcome of the programs of each guest.
+    /// Adds the programs' measurements to the report of a run, under the keys of modelled flows. Failures
+    /// are added to `faults`. Returns the exit results of each guest's programs.
     pub fn report(
         &self,
         run: &mut Value,
@@ -258,7 +257,7 @@ impl Programs {
                         sockets.insert(flow.name.clone(), series::socket(samples(&sent)));
                     }
                     if sent.lines().all(|line| !line.starts_with("s ") && !line.starts_with("f ")) {
-                        faults.push(format!("flow {}: it sent nothing: {}", flow.name, sent.trim()));
+                        faults.push(format!("flow {}: nothing sent: {}", flow.name, sent.trim()));
                     }
                     flows.insert(
                         flow.name.clone(),
@@ -289,7 +288,7 @@ impl Programs {
                     let ping = self.ping(flow, &sent);
                     series::put(run, &flow.about, None, Some(&sent));
                     if ping["received"] == json!(0) {
-                        faults.push(format!("flow {}: no answer came: {}", flow.name, sent.trim()));
+                        faults.push(format!("flow {}: no reply received: {}", flow.name, sent.trim()));
                     }
                     at_stations(run, flow, &ping);
                     pings.insert(flow.name.clone(), ping);
@@ -328,7 +327,7 @@ impl Programs {
         bytes.change(self.measured) * 8.0 / 1e6 / seconds.max(1e-9)
     }
 
-    /// What `ss` would have said of a sender: means over the measured time.
+    /// Socket statistics of a sender, as `ss` would report them: means over the measured time.
     fn samples(&self, text: &str) -> Value {
         let (mut cwnd, mut srtt, mut pacing, mut again) = (Vec::new(), Vec::new(), Vec::new(), 0);
         for [at, window, _, rtt, _, rate, retransmissions, _] in samples(text) {
@@ -347,7 +346,8 @@ impl Programs {
         })
     }
 
-    /// What became of the requests of the measured time; round trips are of the replies that came in it.
+    /// Outcome of the requests sent in the measured time, and round-trip times of the replies received in
+    /// it.
     fn ping(&self, flow: &RealFlow, text: &str) -> Value {
         let sent: u64 = text.lines().find_map(|line| line.strip_prefix("q ")?.parse().ok()).unwrap_or(0);
         let within = |at: u64| (self.measured[0]..=self.measured[1]).contains(&at);
@@ -371,8 +371,8 @@ impl Programs {
     }
 }
 
-/// What a sender said of its socket, sample by sample: its age in ns, window, threshold, srtt and rttvar in
-/// us, pacing rate in B/s, segments sent again, bytes acknowledged.
+/// Samples of a sender's socket: age in ns, congestion window, ssthresh, srtt and rttvar in us, pacing rate
+/// in B/s, retransmitted segments, acknowledged bytes.
 fn samples(text: &str) -> impl Iterator<Item = [f64; 8]> {
     text.lines().filter(|line| line.starts_with("s ")).filter_map(|line| {
         let words: Vec<f64> = line.split(' ').skip(1).filter_map(|word| word.parse().ok()).collect();
@@ -383,7 +383,7 @@ fn samples(text: &str) -> impl Iterator<Item = [f64; 8]> {
     })
 }
 
-/// A quantile of sorted numbers.
+/// Quantile of sorted numbers.
 fn part(all: &[f64], p: f64) -> Option<f64> {
     all.get((p * all.len().saturating_sub(1) as f64).round() as usize).copied()
 }
@@ -398,7 +398,7 @@ fn put(run: &mut Value, group: &str, new: BTreeMap<String, Value>) {
     new.into_iter().for_each(|(name, value)| run[group][name] = value);
 }
 
-/// Puts the round trips of a ping to or from a station where those of modelled ones are.
+/// Copies round-trip times of a ping to or from a station to the report's station entries.
 fn at_stations(run: &mut Value, flow: &RealFlow, ping: &Value) {
     let prefix = if flow.kind == Kind::Ping { "ping" } else { "udp_ping" };
     for end in &flow.ends {

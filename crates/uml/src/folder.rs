@@ -1,5 +1,5 @@
-//! The temporary folder of a run, with a folder for each guest. It is removed at the end of the run, however
-//! the run ends.
+//! The temporary folder of a run, with a subfolder per guest. It is removed when the run ends, for whatever
+//! reason.
 
 use std::io::Write;
 use std::os::unix::process::CommandExt;
@@ -22,9 +22,9 @@ pub enum FolderError {
         source: std::io::Error,
     },
     /// All names are taken.
-    #[error("{}: found no name for a folder", base.display())]
+    #[error("{}: found no free name for a folder", base.display())]
     NoName {
-        /// Folder in which there is no name left.
+        /// Folder without a free name.
         base: PathBuf,
     },
     /// The process that removes the folder cannot be started.
@@ -36,7 +36,7 @@ pub enum FolderError {
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
-    /// Waits for the end of its input, and removes the folder then.
+    /// Process that waits for the end of its input and then removes the folder.
     keeper: Option<std::process::Child>,
 }
 
@@ -56,7 +56,7 @@ impl Folder {
     }
 
     fn kept(path: PathBuf) -> Result<Self, FolderError> {
-        // Guests hold their files open until the kernel has ended them.
+        // Guests keep their files open until the kernel has ended them.
         let script = "cat >/dev/null; for n in 1 2 3 4 5 6 7 8 9 10; do rm -rf -- \"$0\" 2>/dev/null; [ -e \"$0\" ] || exit 0; sleep 0.2; done";
         let mut keeper = Command::new("/bin/sh");
         keeper.arg("-c").arg(script).arg(&path).process_group(0).current_dir("/");
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_goes_with_its_value() {
+    fn the_folder_is_removed_on_drop() {
         let folder = Folder::new().expect("a folder");
         let path = folder.path().to_owned();
         std::fs::create_dir(path.join("a")).expect("a folder");

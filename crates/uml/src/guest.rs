@@ -40,7 +40,7 @@ pub enum GuestError {
     #[error("{}", reason(.0))]
     Accept(std::io::Error),
     /// The guest was booted twice.
-    #[error("it boots once")]
+    #[error("the guest has already booted")]
     Booted,
     /// The guest has not connected its clock.
     #[error("a guest without a clock")]
@@ -49,19 +49,19 @@ pub enum GuestError {
     #[error("a guest without a card")]
     NoCard,
     /// A card did not connect during the boot.
-    #[error("it has come up without its network card")]
+    #[error("booted without its network card")]
     BootedWithoutCard,
     /// The first program did not start.
-    #[error("its first program did not come up")]
+    #[error("its first program did not start")]
     NoFirstProgram,
     /// The kernel does not use the shared clock page.
-    #[error("its kernel did not take the page that it was to share")]
+    #[error("its kernel did not accept the shared clock page")]
     NoPage,
     /// The kernel has ended.
     #[error("its kernel has ended: {0}")]
     Ended(String),
     /// The guest got too many turns at one time.
-    #[error("it has had {turns} turns at one instant, {at} ns: it spins")]
+    #[error("{turns} turns at the same time, {at} ns: the guest is in an endless loop")]
     Spins {
         /// Number of turns.
         turns: u64,
@@ -69,7 +69,7 @@ pub enum GuestError {
         at: u64,
     },
     /// The guest did not power off after the scenario.
-    #[error("it has not come to its end 10 s after the scenario's")]
+    #[error("still running 10 s after the end of the scenario")]
     NotOff,
     /// A packet cannot be split into segments.
     #[error("a packet of several segments that cannot be split: {0}")]
@@ -100,11 +100,11 @@ pub struct NodeError {
     pub console: String,
 }
 
-/// Lines of its console that are told when something went wrong.
+/// Console lines quoted in error messages.
 const LINES: usize = 12;
-/// The console's file in a guest's folder.
+/// Console log file in a guest's folder.
 const CONSOLE: &str = "console.log";
-/// Name of the folder in which the guest stores measurements and the output of its programs.
+/// Folder in which the guest stores measurements and the output of its programs.
 pub const BOX: &str = "box";
 
 /// A guest: a User Mode Linux process.
@@ -116,26 +116,26 @@ pub struct Guest {
     child: Child,
     listeners: Option<(UnixListener, Vec<UnixListener>)>,
     clock: Option<Clock>,
-    /// By interface.
+    /// Cards by interface.
     slots: Vec<Slot>,
     shares_page: bool,
-    /// Its age when its card last said something.
+    /// Guest's age at the last message from its card.
     kicked_at: u64,
-    /// How long it may take until it says something.
+    /// Longest wait for a message, in ms.
     patience_ms: i32,
-    /// It went off by itself.
+    /// True if the guest has powered off.
     is_off: bool,
 }
 
-/// Where a card of a guest is.
+/// Connection state of a guest's card.
 #[derive(Debug)]
 struct Slot {
     card: Option<Card>,
     offered: u64,
     address: [u8; 6],
-    /// Frames for which it had no room.
+    /// Frames that found no receive buffer.
     backlog: VecDeque<Vec<u8>>,
-    /// By ring: buffers have been given back that the guest does not know of.
+    /// Per ring: true if buffers have been returned without notifying the guest.
     given: [bool; 2],
 }
 
@@ -143,19 +143,19 @@ struct Slot {
 /// until which the guest may continue without asking.
 pub type OnKick<'a> = dyn FnMut(&mut Guest, (usize, usize), u64) -> Result<u64, GuestError> + 'a;
 
-/// MAC address of a guest's card, from the numbers of guest and card.
+/// MAC address of a guest's card, derived from the guest and card numbers.
 pub fn address(guest: usize, card: usize) -> [u8; 6] {
     let [.., a, b] = (guest as u32).to_be_bytes();
     [0x02, 0x73, 0x74, 0x6c ^ (card as u8) << 1, a, b]
 }
 
-/// The socket of a card in a guest's folder.
+/// File name of a card's socket in a guest's folder.
 fn socket_name(card: usize) -> String {
     if card == 0 { "card".to_owned() } else { format!("card{card}") }
 }
 
-/// Command line of a guest's kernel. It is input to the kernel's random numbers, so it does not depend on
-/// where or when the guest runs.
+/// Command line of a guest's kernel. It seeds the kernel's random numbers, so it does not depend on where
+/// or when the guest runs.
 pub fn command_line(kernel: &Kernel, of: &GuestPlan) -> Vec<String> {
     let mut words: Vec<String> = [
         "time-travel=ext:1:clock",
@@ -258,12 +258,12 @@ impl Guest {
         })
     }
 
-    /// Lets the guest boot until its clock is at `until`, in ns. Packets sent during the boot are dropped.
+    /// Boots the guest until its clock is at `until`, in ns. Packets sent during the boot are dropped.
     pub fn boot(&mut self, until: u64) -> Result<(), GuestError> {
         let (clock, cards) = self.listeners.take().ok_or(GuestError::Booted)?;
         let connection = self.accept(&clock)?;
         self.clock = Some(Clock::new(connection, until, self.shares_page, self.patience_ms)?);
-        // Its cards come some time after its clock, one after the other, and none waits for another.
+        // Cards connect some time after the clock, one after the other and independently.
         let mut nobody = |_: &mut Self, _, _| Ok(until);
         loop {
             match self.slots.iter().position(|slot| slot.card.is_none()) {
@@ -323,7 +323,7 @@ impl Guest {
         self.clock.as_mut().ok_or(GuestError::NoClock)
     }
 
-    /// A card of the guest; available after the boot.
+    /// A card of the guest. Available after the boot.
     pub fn card(&mut self, number: usize) -> Result<&mut Card, GuestError> {
         self.slots[number].card.as_mut().ok_or(GuestError::NoCard)
     }
@@ -333,23 +333,23 @@ impl Guest {
         if self.is_off { None } else { self.clock.as_ref().and_then(Clock::request) }
     }
 
-    /// The time of the last message from its card, in ns on its own clock.
+    /// Time of the last message from its card, in ns on its own clock.
     pub fn kicked_at(&self) -> u64 {
         self.kicked_at
     }
 
-    /// Whether the guest has powered off by itself.
+    /// Returns true if the guest has powered off.
     pub fn is_off(&self) -> bool {
         self.is_off
     }
 
     fn ended(&mut self) -> GuestError {
-        let how = self.child.ended().unwrap_or_else(|| "it has closed its connections".to_owned());
+        let how = self.child.ended().unwrap_or_else(|| "it closed its connections".to_owned());
         GuestError::Ended(how)
     }
 
-    /// Gives the guest a turn at `at`. It may continue until `free_until`, and the turn ends when it waits
-    /// for the next one. `on_kick` handles the notifications of its cards.
+    /// Gives the guest a turn at `at`. The guest may continue until `free_until`; the turn ends when the
+    /// guest waits for the next one. `on_kick` handles notifications by its cards.
     pub fn turn(&mut self, at: u64, free_until: u64, on_kick: &mut OnKick<'_>) -> Result<(), GuestError> {
         if !self.clock()?.run(at, free_until)? {
             return Err(self.ended());
@@ -360,9 +360,9 @@ impl Guest {
         Ok(())
     }
 
-    /// Takes the next thing that it says.
+    /// Handles the guest's next message.
     fn listen(&mut self, on_kick: &mut OnKick<'_>) -> Result<(), GuestError> {
-        // The clock first, then the cards that have come, the process last.
+        // Clock first, then connected cards, then the process.
         let clock = self.clock.as_ref().ok_or(GuestError::NoClock)?;
         let cards = || self.slots.iter().map_while(|slot| slot.card.as_ref()).map(Card::fd);
         let count = cards().count();
@@ -390,18 +390,18 @@ impl Guest {
         }
     }
 
-    /// It has gone, which is right when its first program says that all is done.
+    /// Handles the end of the guest, which is expected once its first program has reported completion.
     fn gone(&mut self) -> Result<(), GuestError> {
         self.is_off = true;
         if self.folder.join(BOX).join("done").is_file() {
             return Ok(());
         }
-        // A moment after its connections the process itself ends.
+        // The process ends shortly after closing its connections.
         let _ = ready([self.child.as_fd()], 2_000);
         Err(self.ended())
     }
 
-    /// Delivers a frame at one of its cards.
+    /// Delivers a frame to one of its cards.
     pub fn receive(&mut self, card: usize, frame: &[u8]) -> Result<(), GuestError> {
         let is_first = self.slots[card].backlog.is_empty();
         if is_first && self.card(card)?.receive(frame)? {
@@ -415,7 +415,7 @@ impl Guest {
         Ok(())
     }
 
-    /// Handles the notice that the guest has offered receive buffers.
+    /// Handles a notification that the guest has offered receive buffers.
     pub fn has_room(&mut self, card: usize) -> Result<(), GuestError> {
         while let Some(frame) = self.slots[card].backlog.pop_front() {
             if !self.card(card)?.receive(&frame)? {
@@ -433,13 +433,13 @@ impl Guest {
         Ok(self.card(card)?.sent(head)?)
     }
 
-    /// Whether the guest has not been notified of a change.
+    /// Returns true if the guest must be notified of a change.
     pub fn is_due(&self) -> bool {
         !self.is_off && self.slots.iter().any(|slot| slot.given[RX] || slot.given[TX])
     }
 
     /// Notifies the guest of returned buffers at `now`, on its own clock. The guest then requests a turn at
-    /// that time. It must be waiting for a turn.
+    /// that time. The guest must be waiting for a turn.
     pub fn interrupt(&mut self, now: u64) -> Result<(), GuestError> {
         self.clock()?.stop_at(now);
         for (card, ring) in (0..self.slots.len()).flat_map(|card| [(card, RX), (card, TX)]) {
@@ -471,7 +471,7 @@ impl Guest {
         Ok(())
     }
 
-    /// The content of a file that the guest has written; `None` if there is no such file.
+    /// Content of a file that the guest has written; `None` if there is no such file.
     pub fn file(&self, name: &str) -> Result<Option<Vec<u8>>, GuestError> {
         match fs::read(self.folder.join(BOX).join(name)) {
             Ok(bytes) => Ok(Some(bytes)),
@@ -480,23 +480,23 @@ impl Guest {
         }
     }
 
-    /// The output of one of its programs.
+    /// Output of one of its programs.
     pub fn said(&self, id: &str) -> Result<String, GuestError> {
         let bytes = self.file(&format!("{id}.out"))?.unwrap_or_default();
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// The folder with all files that the guest has written.
+    /// Folder with all files that the guest has written.
     pub fn written(&self) -> PathBuf {
         self.folder.join(BOX)
     }
 
-    /// An error with the name of the host and the last lines of the guest's console.
+    /// Wraps an error with the name of the host and the last lines of the guest's console.
     pub fn failed(&self, source: GuestError) -> NodeError {
         NodeError { node: self.name.clone(), source, console: last_lines(&self.folder.join(CONSOLE)) }
     }
 
-    /// The output on the guest's console so far.
+    /// Console output so far.
     pub fn console(&self) -> String {
         fs::read(self.folder.join(CONSOLE))
             .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())

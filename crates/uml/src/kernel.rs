@@ -8,14 +8,14 @@ use thiserror::Error;
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum KernelError {
     /// No kernel has this name.
-    #[error("no kernel {name} is built in {}; 'stillair kernel build {name}' makes it", place.display())]
+    #[error("no kernel {name} is built in {}; build it with 'stillair kernel build {name}'", place.display())]
     NotBuilt {
         /// Name of the kernel.
         name: String,
         /// Folder of all kernels.
         place: PathBuf,
     },
-    /// The description of a kernel is wrong.
+    /// The description of a kernel is invalid.
     #[error("{}: {source}", path.display())]
     Description {
         /// Path of the description.
@@ -24,7 +24,7 @@ pub enum KernelError {
         source: DescriptionError,
     },
     /// Several kernels have this name.
-    #[error("{name} is the name of several kernels, expected that of one: {}", ids.join(", "))]
+    #[error("{name} is the name of several kernels, expected one of {}", ids.join(", "))]
     Several {
         /// Name of the kernels.
         name: String,
@@ -32,14 +32,14 @@ pub enum KernelError {
         ids: Vec<String>,
     },
     /// A file of the kernel is missing.
-    #[error("{}: there is no {file}; 'stillair kernel build' makes the kernel anew", folder.display())]
+    #[error("{}: there is no {file}; rebuild the kernel with 'stillair kernel build'", folder.display())]
     MissingFile {
         /// Folder of the kernel.
         folder: PathBuf,
         /// Name of the file.
         file: &'static str,
     },
-    /// The kernel's first program reads another version of orders.
+    /// The kernel's first program expects another version of the orders.
     #[error(
         "{}: its first program is of another version of Stillair ({orders}, expected {ORDERS}); the same 'stillair kernel build {name} ...' that made \
          the kernel renews it, in seconds if kernel and patches are the same",
@@ -50,7 +50,7 @@ pub enum KernelError {
         folder: PathBuf,
         /// Name of the kernel.
         name: String,
-        /// Version of the orders that its first program reads.
+        /// Version of the orders that its first program accepts.
         orders: i64,
     },
 }
@@ -80,21 +80,21 @@ pub struct Kernel {
     pub version: String,
     /// Names of the patches applied to its source.
     pub patches: Vec<String>,
-    /// Whether the kernel supports the shared clock page.
+    /// True if the kernel supports the shared clock page.
     pub shares_page: bool,
 }
 
 /// The version of the orders to a guest's first program (`ORDERS` of guest/guest.h).
 const ORDERS: i64 = 3;
 
-/// What a kernel has in its folder.
+/// Description of a kernel in its folder.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct About {
     name: String,
     version: String,
     patches: Vec<String>,
     clock: String,
-    /// Those that its first program understands.
+    /// Version of the orders that its first program accepts.
     orders: i64,
 }
 
@@ -107,7 +107,7 @@ pub fn place() -> PathBuf {
     })
 }
 
-/// Finds a kernel: first by the name of its folder, then by its name, then by its version.
+/// Finds a kernel by the name of its folder, then by its name, then by its version.
 pub fn find(name: &str, place: &Path) -> Result<Kernel, KernelError> {
     let none = || KernelError::NotBuilt { name: name.to_owned(), place: place.to_owned() };
     let mut all: Vec<(String, About)> = Vec::new();
@@ -155,13 +155,13 @@ fn about(text: &str) -> Result<About, DescriptionError> {
         version,
         patches,
         clock: text("clock")?,
-        // Programs of before there was such a number.
+        // The first version had no number.
         orders: table.get("orders").and_then(toml::Value::as_integer).unwrap_or(1),
     })
 }
 
 impl Kernel {
-    /// Whether this patch was applied to its source.
+    /// Returns true if this patch was applied to its source.
     pub fn has(&self, patch: &str) -> bool {
         self.patches.iter().any(|one| one == patch)
     }
@@ -196,7 +196,7 @@ mod tests {
             assert_eq!(id(name).as_deref(), Ok(of), "{name}");
         }
         assert!(id("6.12.117").is_err_and(|why| why.contains("several kernels") && why.contains("6.12.117-aa, 6.12.117-bb")));
-        assert!(id("6.6").is_err_and(|why| why.contains("'stillair kernel build 6.6' makes it")));
+        assert!(id("6.6").is_err_and(|why| why.contains("build it with 'stillair kernel build 6.6'")));
         assert!(
             find("6.1", &place)
                 .is_ok_and(|kernel| kernel.has("tsq") && !kernel.has("notsq") && kernel.shares_page)

@@ -1,6 +1,5 @@
-//! Runs with guests, without Python:
-//! `stillair-uml SCENARIO [--set KEY=VALUE]... [--seed N] [--patience S] [--collect FOLDER]`, the result as
-//! JSON.
+//! Runs with guests, without Python: `stillair-uml SCENARIO [--set KEY=VALUE]... [--seed N] [--patience S]
+//! [--collect FOLDER]` prints the result as JSON.
 
 #[cfg(not(target_os = "linux"))]
 fn main() {
@@ -74,7 +73,7 @@ fn command(words: &[String]) -> Result<(String, i32), (i32, String)> {
     })
 }
 
-/// A seed, with the range of the key in a scenario file, whose integers have 63 bits and a sign.
+/// Parses a seed, with the range of the scenario key (TOML integers have 64 bits, signed).
 #[cfg(target_os = "linux")]
 fn seed(text: &str) -> Result<u64, (i32, String)> {
     let most = i64::MAX as u64;

@@ -15,7 +15,7 @@ use thiserror::Error;
 pub enum PlanError {
     /// A node is driven by an external host.
     #[error(
-        "node.{node}.host: found a host that somebody else drives, expected \"model\" or a guest beside guests"
+        "node.{node}.host: found an external host, expected \"model\" or a guest: a run with guests has no external driver"
     )]
     OtherHost {
         /// Name of the node.
@@ -29,7 +29,7 @@ pub enum PlanError {
     },
     /// A guest is the uplink.
     #[error(
-        "{key}.default_route: found true at a guest, expected none: there is no world beyond in virtual time"
+        "{key}.default_route: found true at a guest, expected none: there is no Internet in virtual time"
     )]
     DefaultRoute {
         /// Key of the interface.
@@ -43,9 +43,9 @@ pub enum PlanError {
         /// Number of its interfaces.
         found: usize,
     },
-    /// The name of a congestion control is not one of Linux.
+    /// Not a valid name of a Linux congestion control.
     #[error(
-        "node.{node}.host.congestion_control: found \"{name}\", expected the name of one, of up to 15 letters and digits"
+        "node.{node}.host.congestion_control: found \"{name}\", expected a name of up to 15 letters and digits"
     )]
     CongestionControl {
         /// Name of the node.
@@ -58,18 +58,18 @@ pub enum PlanError {
 /// The kernel's default of `sk_pacing_shift`.
 // linux: include/net/sock.h sk_pacing_shift, net/core/sock.c sock_init_data_uid (6.12) - 10.
 pub const SHIFT: u8 = 10;
-/// Maximum number of interfaces of a guest: the pacing shift patch supports this many cards.
+/// Maximum interfaces per guest: the pacing shift patch supports this many cards.
 pub const MOST: usize = 16;
-/// Descriptors of a card's ring where packets wait in the model: no modelled queue holds more.
+/// Ring size of a card whose packets wait in the model: larger than any modelled queue.
 const LONG: u32 = 8192;
-/// Where they wait in the guest. Its driver stops when a packet of 17 fragments and two more descriptors
-/// would not fit, so that 13 packets are in it.
+/// Ring size of a card whose packets wait in the guest. The driver stops when a packet of 17 fragments and
+/// two more descriptors no longer fit, so the ring holds 13 packets.
 // linux: drivers/net/virtio_net.c check_sq_full_and_disable (6.12) - 2 + MAX_SKB_FRAGS.
 const SHORT: u32 = 32;
 
-/// The first routing table of a guest's own: one for what has the address of an interface, each.
+/// First of the guest's routing tables, one per interface, for packets with the interface's source address.
 const TABLES: usize = 100;
-/// The main one.
+/// The main routing table.
 // linux: include/uapi/linux/rtnetlink.h RT_TABLE_MAIN (6.12).
 const MAIN: usize = 254;
 
@@ -82,9 +82,9 @@ pub struct GuestInterface {
     pub name: String,
     /// Addresses of the interface: IPv4 and IPv6.
     pub addresses: [IpAddr; 2],
-    /// Whether received packets are merged (GRO).
+    /// True if received packets are merged (GRO).
     pub gro: bool,
-    /// `sk_pacing_shift` that the modelled driver asks for.
+    /// `sk_pacing_shift` requested by the modelled driver.
     pub pacing_shift: u8,
 }
 
@@ -97,17 +97,17 @@ pub struct GuestPlan {
     pub node: usize,
     /// Interfaces, at least one.
     pub interfaces: Vec<GuestInterface>,
-    /// Of a guest with several interfaces: addresses of others, and the interface on the shortest way there,
-    /// if that is not the first.
+    /// Routes of a guest with several interfaces: other nodes' addresses, with the interface on the
+    /// shortest path if that is not the first.
     routes: Vec<(IpAddr, usize)>,
-    /// The guest's description in the scenario.
+    /// Guest table of the scenario.
     pub guest: Guest,
-    /// Whether TCP small queues are on.
+    /// True if TCP small queues are on.
     pub small_queues: bool,
-    /// Limit of TCP small queues per socket, in periods of the pacing shift at the pacing rate; the kernel's
+    /// TCP small queues limit per socket, in periods of the pacing shift at the pacing rate. The kernel's
     /// default is one.
     pub periods: u32,
-    /// Number of descriptors of its cards' transmit rings.
+    /// Descriptors per transmit ring of its cards.
     pub ring: u32,
     /// Default congestion control.
     pub control: String,
@@ -129,7 +129,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The guests of a scenario. The error names a setting that guests do not support.
+    /// Reads the guests of a scenario. The error names a setting that guests do not support.
     pub fn new(scenario: &Scenario) -> Result<Self, PlanError> {
         let (mut guests, mut number) = (Vec::new(), 0);
         for (n, node) in scenario.nodes.iter().enumerate() {
@@ -156,7 +156,7 @@ impl Plan {
     }
 }
 
-/// The addresses of other nodes that a node reaches by another interface than its first.
+/// Addresses of other nodes that a node reaches through an interface other than its first.
 fn routes(scenario: &Scenario, node: usize) -> Vec<(IpAddr, usize)> {
     let mut all = Vec::new();
     if scenario.nodes[node].interfaces.len() < 2 {
@@ -197,9 +197,9 @@ fn guest(n: usize, node: &Node, of: &Guest, first: IfId, links: &[Link]) -> Resu
             at: IfId::from_index(first.index() + number),
             name: format!("{}.{}", node.name, interface.name),
             addresses: [IpAddr::V4(interface.address), IpAddr::V6(interface.address6)],
-            // deviation: packets of several segments that come in whole over a veth pair come to a card one
-            // by one; the guest's GRO merges them again, and may merge more. So `gro = false` of a veth has
-            // no effect at a guest.
+            // deviation: passes packets of several segments, which arrive whole over a veth pair, to a card
+            // as single segments; the guest's GRO merges them again, and may merge more. So `gro = false`
+            // of a veth has no effect at a guest.
             gro: interface.gro || is_veth,
             pacing_shift: if wifi { profile.wifi_pacing_shift } else { SHIFT },
         });
@@ -207,7 +207,7 @@ fn guest(n: usize, node: &Node, of: &Guest, first: IfId, links: &[Link]) -> Resu
     if interfaces.len() > MOST {
         return Err(PlanError::Interfaces { node: node.name.clone(), found: interfaces.len() });
     }
-    // linux: include/net/tcp.h TCP_CA_NAME_MAX (6.12) - 16 with the zero at the end.
+    // linux: include/net/tcp.h TCP_CA_NAME_MAX (6.12) - 16, including the terminating zero.
     let fits = |name: &&String| {
         name.len() <= 15 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
     };
@@ -234,16 +234,17 @@ fn guest(n: usize, node: &Node, of: &Guest, first: IfId, links: &[Link]) -> Resu
 }
 
 impl GuestPlan {
-    /// Orders for the guest's first program: interfaces and kernel settings. Settings from the scenario come
-    /// last.
+    /// Orders for the guest's first program: interfaces and kernel settings. Settings from the scenario
+    /// come last.
     pub fn orders(&self) -> String {
         let mut all = Vec::new();
         let mut order = |words: &[&str]| all.push(words.join("\t"));
         let mut write = |file: &str, text: &str| order(&["write", file, text]);
         write("/proc/sys/net/ipv4/tcp_congestion_control", &self.control);
-        // linux: net/ipv4/tcp.c tcp_init (6.12) - the largest buffers are a 128th of memory where that is
-        // less than 6 and 4 MB, and pressure begins at a 16th: 448 KiB and 4 MB for a guest of 64 MB. A guest
-        // stands for a machine that has memory: buffers are its profile's, pressure begins at a third.
+        // linux: net/ipv4/tcp.c tcp_init (6.12) - limits the largest buffers to 1/128 of memory if that is
+        // less than 6 and 4 MB, and starts memory pressure at 1/16: 448 KiB and 4 MB for a guest of 64 MB.
+        // A guest represents a machine with ample memory: buffers come from its profile, and pressure
+        // starts at a third.
         for (name, [least, first, most]) in ["tcp_rmem", "tcp_wmem"].into_iter().zip(self.buffers) {
             write(&format!("/proc/sys/net/ipv4/{name}"), &format!("{least} {first} {most}"));
         }
@@ -251,7 +252,7 @@ impl GuestPlan {
         let pressure = format!("{} {} {}", pages / 4, pages / 3, pages / 2);
         write("/proc/sys/net/ipv4/tcp_mem", &pressure);
         for n in 0..self.interfaces.len() {
-            // No address but that of the scenario, so that nothing asks its neighbours by itself.
+            // Only the scenario's addresses, so that no neighbour discovery takes place.
             write(&format!("?/proc/sys/net/ipv6/conf/eth{n}/addr_gen_mode"), "1");
             write(&format!("?/proc/sys/net/ipv6/conf/eth{n}/accept_ra"), "0");
         }
@@ -260,7 +261,7 @@ impl GuestPlan {
         }
         for (n, interface) in self.interfaces.iter().enumerate() {
             let device = format!("eth{n}");
-            // A Wi-Fi driver has no byte queue limits, and those of a wire are the model's.
+            // Wi-Fi drivers have no byte queue limits; those of a wire are modelled.
             let limits = format!("?/sys/class/net/{device}/queues/tx-0/byte_queue_limits/limit_min");
             order(&["write", &limits, "1000000000"]);
             order(&["gro", &device, if interface.gro { "1" } else { "0" }]);

@@ -34,7 +34,7 @@ pub enum InputError {
     )]
     NoGuest,
     /// The scenario has no duration.
-    #[error("duration: found none, expected one: a run in virtual time ends by itself")]
+    #[error("duration: found none, expected one: a run in virtual time must end")]
     NoDuration,
     /// The kernel of a guest cannot be used.
     #[error("node.{node}.host.kernel: {source}")]
@@ -46,7 +46,7 @@ pub enum InputError {
     },
     /// The kernel of a guest lacks the patch for its TCP small queues.
     #[error(
-        "node.{node}.tcp: found tsq_period or tsq_bytes, expected a kernel with our patch \"tsq-limit\": {kernel} has none"
+        "node.{node}.tcp: found tsq_period or tsq_bytes, expected a kernel with the patch \"tsq-limit\", which {kernel} lacks"
     )]
     NoPatch {
         /// Name of the node.
@@ -104,13 +104,13 @@ pub struct Request {
     pub overrides: Vec<(String, String)>,
     /// Seed that replaces the scenario's.
     pub seed: Option<u64>,
-    /// Number of the repetition; each has its own random numbers.
+    /// Number of the repetition. Each repetition has its own random numbers.
     pub run: u64,
-    /// Whether the result contains the series.
+    /// Include the series in the result.
     pub series: bool,
     /// Longest wait for a message from a guest, in s of real time; `None` means [`PATIENCE`].
     pub patience_s: Option<u32>,
-    /// Folder for a copy of what the guests wrote: output and files of programs, and consoles, in one folder
+    /// Folder for a copy of the guests' output: output and files of programs, and consoles, in one folder
     /// per guest.
     pub collect: Option<PathBuf>,
 }
@@ -122,8 +122,8 @@ impl Request {
     }
 }
 
-/// Runs a scenario with guests. Returns the result as JSON and the exit status: 0, or 1 if a guest's program
-/// for a flow failed.
+/// Runs a scenario with guests. Returns the result as JSON and the exit status: 0, or 1 if a guest's
+/// program for a flow failed.
 pub fn run(request: &Request) -> Result<(String, i32), ApiError> {
     let scenario = scenario::parse(&request.text, &request.file, &request.overrides)?;
     let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: request.run };
@@ -135,7 +135,7 @@ pub fn run(request: &Request) -> Result<(String, i32), ApiError> {
         .map_err(|why| ApiError::Run(why.to_string()))
 }
 
-/// The guests of a scenario, their programs and their kernels.
+/// Prepares the guests of a scenario, their programs and their kernels.
 fn prepare(scenario: &Scenario, seed: Seed) -> Result<(Plan, Programs, Vec<Kernel>), InputError> {
     let plan = Plan::new(scenario)?;
     if plan.guests.is_empty() {
@@ -156,7 +156,7 @@ fn prepare(scenario: &Scenario, seed: Seed) -> Result<(Plan, Programs, Vec<Kerne
     Ok((plan, programs, kernels))
 }
 
-/// Refuses keys of a node that have no effect without a patch that its kernel lacks.
+/// Rejects node keys that have no effect because the node's kernel lacks a patch.
 fn needed(plan: &Plan, kernels: &[Kernel]) -> Result<(), InputError> {
     for (guest, kernel) in plan.guests.iter().zip(kernels) {
         if (guest.periods != 1 || guest.guest.tsq_bytes.is_some()) && !kernel.has("tsq-limit") {
@@ -166,7 +166,7 @@ fn needed(plan: &Plan, kernels: &[Kernel]) -> Result<(), InputError> {
     Ok(())
 }
 
-/// What a kernel's patches would give that it has not.
+/// Notes on settings without effect because a kernel lacks a patch.
 fn without(plan: &Plan, kernels: &[Kernel]) -> Vec<String> {
     let mut all = Vec::new();
     for (guest, kernel) in plan.guests.iter().zip(kernels) {
@@ -180,7 +180,7 @@ fn without(plan: &Plan, kernels: &[Kernel]) -> Vec<String> {
         };
         missing(
             "ring",
-            "its card holds 238 packets, and further ones wait in the guest's own discipline".to_owned(),
+            "its card holds 238 packets; further packets wait in the guest's own qdisc".to_owned(),
         );
         if guest.interfaces.iter().any(|of| of.pacing_shift != crate::plan::SHIFT) {
             missing(
@@ -193,11 +193,11 @@ fn without(plan: &Plan, kernels: &[Kernel]) -> Vec<String> {
         }
         missing(
             "header-room",
-            "its packets have room for 192 bytes of headers, so that small queues let more out".to_owned(),
+            "its packets have 192 bytes of header room, so small queues allow more packets".to_owned(),
         );
         if !kernel.folder.join("launch").is_file() {
             all.push(format!(
-                "node.{}: its kernel {} has no launcher: it runs with all rights of this user",
+                "node.{}: its kernel {} has no launcher, so it runs with all privileges of this user",
                 guest.name, kernel.id
             ));
         }
@@ -221,7 +221,7 @@ fn inside(
     let mut guests = Vec::new();
     for (n, (of, kernel)) in plan.guests.iter().zip(kernels).enumerate() {
         let orders = of.orders() + &programs.orders(n);
-        // Each guest of each run has random numbers of its own.
+        // Each guest in each run has its own random numbers.
         let own = (seed.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ seed.run << 20) + n as u64 + 1;
         let at = folder.path().join(n.to_string());
         let guest = Guest::start(at, n, of, kernel, &orders, own, request.patience_s.unwrap_or(PATIENCE));
@@ -262,7 +262,7 @@ fn simulation(why: impl core::fmt::Display) -> RunError {
     RunError::Simulation(why.to_string())
 }
 
-/// Copies what guests wrote.
+/// Copies the guests' output.
 fn collect(guests: &[Guest], to: &Path) -> Result<(), RunError> {
     for guest in guests {
         let own = to.join(&guest.name);
@@ -274,7 +274,7 @@ fn collect(guests: &[Guest], to: &Path) -> Result<(), RunError> {
     Ok(())
 }
 
-/// Copies plain files and folders; a guest's links and devices lead nowhere here.
+/// Copies plain files and folders. Links and devices of a guest are meaningless here.
 fn copy(from: &Path, to: &Path) -> Result<(), RunError> {
     let at = |source: std::io::Error| RunError::Collect { path: to.to_owned(), source };
     std::fs::create_dir_all(to).map_err(at)?;

@@ -1,4 +1,4 @@
-//! The guests' part of the series of a run: bytes per step, ping replies, samples of sockets.
+//! The guests' part of a run's series: bytes per step, ping replies, socket samples.
 
 use serde_json::{Value, json};
 use stillair_sim::scenario::{Attachment, Flow, FlowKind, InterfaceRef, Role, Scenario, Ways};
@@ -15,7 +15,7 @@ pub struct SampleError {
     pub line: String,
 }
 
-/// A counter, sampled by a guest's program one line at a time.
+/// A counter sampled by a guest's program, one line per sample.
 #[derive(Debug)]
 pub struct Counter(Vec<(u64, f64)>);
 
@@ -38,7 +38,7 @@ impl Counter {
         Ok(Self(points))
     }
 
-    /// What it was at a guest's age. Between two lines it grows evenly.
+    /// Value at a guest's age, interpolated linearly between samples.
     fn at(&self, at: u64) -> f64 {
         let n = self.0.partition_point(|&(t, _)| t <= at);
         let (t0, v0) = self.0[n - 1];
@@ -50,14 +50,14 @@ impl Counter {
         self.at(until) - self.at(from)
     }
 
-    /// How much it grew in each of so many steps since the scenario began.
+    /// Increase in each step since the start of the scenario.
     fn steps(&self, step: u64, steps: u64) -> Vec<u64> {
         let edge = |n: u64| self.at(BEFORE + n * step) as u64;
         (0..steps).map(|n| edge(n + 1) - edge(n)).collect()
     }
 }
 
-/// Description of a flow to its `n`th receiver for the series, without measurements.
+/// Entry of a flow to its `n`th receiver in the series, without measurements.
 pub fn about(scenario: &Scenario, flow: &Flow, n: usize, name: &str) -> Value {
     let ends = Ways::new(scenario).ends(flow.from, flow.to[n]);
     let station = |at: &InterfaceRef| {
@@ -83,7 +83,7 @@ pub fn about(scenario: &Scenario, flow: &Flow, n: usize, name: &str) -> Value {
     all
 }
 
-/// Adds a flow to the series of a run, if there are series: its bytes per step, or the replies that its
+/// Adds a flow to the series of a run, if the run has series: its bytes per step, or the replies that its
 /// program reported.
 pub fn put(run: &mut Value, about: &Value, bytes: Option<&Counter>, said: Option<&str>) {
     let Some(series) = run.get_mut("series").filter(|series| series.is_object()) else { return };
@@ -100,8 +100,7 @@ pub fn put(run: &mut Value, about: &Value, bytes: Option<&Counter>, said: Option
     }
 }
 
-/// When a reply came and how long its round trip took, in ns, and its number; in the order in which they
-/// came.
+/// Arrival time and round-trip time of each reply in ns, and its number, in order of arrival.
 fn replies(said: &str) -> Vec<[u64; 3]> {
     let all = said.lines().filter_map(|line| line.strip_prefix("p ")).filter_map(|line| {
         let words: Vec<u64> = line.split(' ').filter_map(|word| word.parse().ok()).collect();
@@ -111,8 +110,9 @@ fn replies(said: &str) -> Vec<[u64; 3]> {
     all.collect()
 }
 
-/// Samples of a socket as a series, under the names of modelled sockets. A sample is: age in ns, window,
-/// threshold, srtt and rttvar in us, pacing rate in B/s, retransmitted segments, and acknowledged bytes.
+/// Socket samples as a series, under the names of modelled sockets. A sample has: age in ns, congestion
+/// window, ssthresh, srtt and rttvar in us, pacing rate in B/s, retransmitted segments, and acknowledged
+/// bytes.
 pub fn socket(samples: impl Iterator<Item = [f64; 8]>) -> Value {
     let all: Vec<[f64; 8]> = samples.collect();
     let column = |n: usize, by: f64| all.iter().map(|sample| sample[n] * by).collect::<Vec<f64>>();
@@ -131,7 +131,7 @@ mod tests {
     const SAID: &str = "r 2100000000 1 1000\nr 2200000000 1 3000\nr 2400000000 1 7000\n";
 
     #[test]
-    fn a_counter_grows_evenly_between_its_lines() {
+    fn a_counter_is_interpolated_between_samples() {
         let counter = Counter::new(SAID, 2_050_000_000, "r", 2).expect("a counter");
         assert_eq!(counter.steps(100_000_000, 6), [1000, 2000, 2000, 2000, 0, 0]);
         assert_eq!(counter.change([2_200_000_000, 2_300_000_000]), 2000.0);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_is_in_the_series_of_a_run_that_has_them() {
+    fn flows_are_added_to_existing_series() {
         let about = json!({ "name": "up.b", "kind": "tcp" });
         let counter = Counter::new(SAID, 2_050_000_000, "r", 2).expect("a counter");
         let mut without = json!({ "series": null });
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_has_the_columns_of_a_modelled_one() {
+    fn a_real_socket_has_the_columns_of_a_modelled_one() {
         let socket = socket([[2.2e9, 10.0, 7.0, 5000.0, 100.0, 1.25e6, 3.0, 14480.0]].into_iter());
         assert_eq!(socket["bytes_acked"], json!([14480]));
         assert_eq!((&socket["srtt_ms"], &socket["pacing_mbps"]), (&json!([5.0]), &json!([10.0])));

@@ -1,9 +1,9 @@
-//! The order of turns of the world and the guests.
+//! Scheduling of turns between the world and the guests.
 //!
-//! The earlier of the world's next event and the guests' requests comes first. At one instant the world comes
-//! before guests, and guests run in order. During its turn a guest may run until the next other event.
-//! Packets that it gives its card enter the world at once; if they cause an earlier event, the guest is told
-//! before it continues.
+//! The world's next event and the guests' requests are served in order of time. At equal times the world
+//! comes first, then the guests in order. During its turn a guest may run until the next event of any other
+//! party. Packets that the guest passes to its card enter the world immediately; if they cause an earlier
+//! event, the guest learns the new limit before it continues.
 
 use stillair_model::types::Instant;
 use stillair_sim::run::{ExternalIoCounts, Records, Session};
@@ -13,9 +13,9 @@ use crate::external_io::ExternalIo;
 use crate::guest::{Guest, GuestError, NodeError};
 use crate::plan::Plan;
 
-/// Turns at one instant after which a guest is said to spin.
+/// Maximum turns at one time; a guest that takes more is stuck in a loop.
 const SPINS: u64 = 2_000_000;
-/// Time after the end of the world in which guests come to theirs, in ns.
+/// Time for guests to power off after the end of the world, in ns.
 const AFTER: u64 = 10_000_000_000;
 
 /// A run in progress.
@@ -23,15 +23,15 @@ const AFTER: u64 = 10_000_000_000;
 pub struct Turns<'a, S> {
     external: ExternalIo<'a, S>,
     guests: Vec<Guest>,
-    /// When the world ends, as a guest's age.
+    /// End of the world, as a guest's age.
     end: u64,
-    /// Number of turns of guests so far.
+    /// Guest turns so far.
     pub turns: u64,
     instant: (u64, u64),
 }
 
 impl<'a, S: Records> Turns<'a, S> {
-    /// A run at its start, with guests that have booted.
+    /// Creates a run at its start, with booted guests.
     pub fn new(session: Session<'a, S>, plan: &'a Plan, guests: Vec<Guest>) -> Self {
         let end = session.end().nanos() + BEFORE;
         Self { external: ExternalIo::new(session, plan), guests, end, turns: 0, instant: (0, 0) }
@@ -58,13 +58,13 @@ impl<'a, S: Records> Turns<'a, S> {
         }
     }
 
-    /// The guest whose turn is the earliest, and when; of several the first.
+    /// The guest with the earliest request, and its time; the first guest if several are equal.
     fn first(&self) -> Option<(usize, u64)> {
         let all = self.guests.iter().enumerate().filter_map(|(n, guest)| Some((n, guest.request()?)));
         all.min_by_key(|&(n, at)| (at, n))
     }
 
-    /// When the next guest but this one wants to run.
+    /// Earliest request of all other guests.
     fn others(&self, guest: usize) -> u64 {
         let all = self.guests.iter().enumerate().filter(|(n, _)| *n != guest);
         all.filter_map(|(_, guest)| guest.request()).min().unwrap_or(u64::MAX)
@@ -102,14 +102,14 @@ impl<'a, S: Records> Turns<'a, S> {
                 free_until = free_until.min(next.nanos() + BEFORE);
             }
             if external.session.has_news() || guest.is_due() {
-                // It is interrupted, or somebody else is, before any more time passes.
+                // It, or another guest, is interrupted before more time passes.
                 free_until = free_until.min(now);
             }
             Ok(free_until)
         };
         let guest = &mut self.guests[number];
         guest.turn(at, first, &mut on_kick).map_err(|why| guest.failed(why))?;
-        // What a packet of one guest did to another is seen to when its turn is over.
+        // Effects of its packets on other guests are handled after its turn.
         self.external.out(&mut self.guests)
     }
 

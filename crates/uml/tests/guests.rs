@@ -1,5 +1,5 @@
-//! Whole runs with kernels that `stillair kernel build` has made. Without one they say so and check nothing,
-//! unless `STILLAIR_NEED_KERNELS` is set.
+//! Complete runs with kernels built by `stillair kernel build`. Without a kernel, the tests print a message
+//! and check nothing, unless `STILLAIR_NEED_KERNELS` is set.
 
 #![cfg(target_os = "linux")]
 
@@ -25,13 +25,12 @@ const AIR: &str = "name = \"air\"\nduration = \"4 s\"\nwarm_up = \"2 s\"\nchanne
                    [[flow]]\nname = \"up\"\nkind = \"tcp\"\nfrom = \"sta\"\nto = \"server\"\n\
                    [[flow]]\nname = \"near\"\nkind = \"ping\"\nfrom = \"sta\"\nto = \"ap\"\ninterval = \"100 ms\"\n";
 
-/// What the launcher says where the machine's kernel, or the container around it, does not let it have what
-/// it needs.
+/// Launcher messages on machines or containers whose kernel lacks a required feature.
 const FEATURES: [&str; 4] =
     ["no user namespace", "no namespaces of its own", "Linux 5.12", "no /proc of its own"];
 
-/// Whether there is a kernel to run, and a machine that can. If not it is said, and the caller has nothing to
-/// check.
+/// Returns true if a kernel is available and can run here. Otherwise prints the reason; the caller has
+/// nothing to check.
 fn there_is_a_kernel() -> bool {
     static THERE: std::sync::LazyLock<bool> = std::sync::LazyLock::new(can_run);
     *THERE
@@ -59,7 +58,7 @@ fn can_run() -> bool {
     }
 }
 
-/// A folder of a test, empty, which is where its run makes its own.
+/// An empty folder for a test; the run creates its own in it.
 fn folder(name: &str) -> PathBuf {
     let at = std::env::temp_dir().join(format!("stillair-uml-tests-{}-{name}", std::process::id()));
     let _ = std::fs::remove_dir_all(&at);
@@ -75,7 +74,7 @@ fn start(at: &Path, text: &str, options: &[&str]) -> Child {
     command.spawn().expect("a program")
 }
 
-/// The run of a scenario, or what was said on its failure.
+/// Runs a scenario. Returns the result, or the error output.
 fn run(at: &Path, text: &str, options: &[&str]) -> Result<Value, String> {
     let done = start(at, text, options).wait_with_output().expect("it was started");
     let left: Vec<_> =
@@ -93,19 +92,20 @@ fn number(of: &Value) -> f64 {
 }
 
 #[test]
-fn two_guests_over_a_wire_are_the_same_each_time_wherever_they_are_run() {
+fn two_guests_over_a_wire_are_reproducible_in_any_folder() {
     if !there_is_a_kernel() {
         return;
     }
     let (here, there) = (folder("here"), folder("a-folder-with-a-longer-name"));
     let first = run(&here, WIRE, &[]).expect("a run");
-    // 1448 of 1538 bytes of each frame are payload, and what the first window leaves.
+    // 1448 of 1538 bytes per frame are payload; the first window ramps up.
     let goodput = number(&first["flows"]["up.b"]["goodput_mbps"]);
     assert!((46.0..=50.0 * 1448.0 / 1538.0 + 0.1).contains(&goodput), "{goodput}");
     assert_eq!(first["pings"]["ping.b"]["lost"], 0);
     assert!(number(&first["pings"]["ping.b"]["median_ms"]) >= 10.0);
     assert_eq!(run(&there, WIRE, &[]).expect("a run"), first);
-    // Each byte is, and that depends on the seed, of which all random numbers of a guest come.
+    // Every byte is the same with the same seed, and differs with another: the seed determines all random
+    // numbers of a guest.
     let other = run(&there, WIRE, &["--seed", "2"]).expect("a run");
     assert_ne!(other["guests"]["packets_hash"], first["guests"]["packets_hash"]);
     for at in [here, there] {
@@ -125,8 +125,8 @@ fn small_queues_follow_the_modelled_radio() {
     });
     let srtt = |run: &Value| number(&run["flows"]["up.server"]["guest_tcp"]["srtt_median_ms"]);
     let frames = |run: &Value| number(&run["stations"]["sta"]["mean_aggregate_up"]);
-    // Without them the whole window is in the radio's queues. With them, and the shift of a wire, not even an
-    // aggregate is.
+    // Without small queues, the whole window is in the radio's queues. With them and a wired shift, there
+    // is less than one aggregate.
     assert!(srtt(&on) < 0.5 * srtt(&off), "{} {}", srtt(&on), srtt(&off));
     assert!(frames(&on) < 5.0 && frames(&off) > 8.0, "{} {}", frames(&on), frames(&off));
     for run in [&on, &off] {
@@ -137,13 +137,13 @@ fn small_queues_follow_the_modelled_radio() {
 }
 
 #[test]
-fn limits_of_small_queues_and_the_room_for_headers_are_the_scenarios() {
+fn small_queue_limits_and_header_room_come_from_the_scenario() {
     if !there_is_a_kernel() {
         return;
     }
     let at = folder("limits");
     let sampled = format!("record.ss = \"500 ms\"\n{WIRE}");
-    // What waits at the sender, in ms: the way takes 10.
+    // Queueing delay at the sender in ms: the path takes 10.
     let waits = |tcp: &str| {
         let set = format!("node.a.tcp={{ {tcp} }}");
         let run = run(&at, &sampled, &["--set", &set]).expect("a run");
@@ -155,7 +155,7 @@ fn limits_of_small_queues_and_the_room_for_headers_are_the_scenarios() {
     };
     let (own, four) = (waits("tsq = \"on\""), waits("tsq_period = \"4 ms\""));
     assert!(own < 3.0 && four > own + 1.0, "{own} {four}");
-    // 28 segments of 2,304 bytes take 7 ms, and 15 of 4,352 half of it.
+    // 28 segments of 2,304 bytes take 7 ms, and 15 of 4,352 bytes half as long.
     let bytes = waits("tsq_bytes = \"64 KiB\", max_header = \"200 B\"");
     assert!((6.0..8.0).contains(&bytes), "{bytes}");
     let roomy = waits("tsq_bytes = \"64 KiB\"");
@@ -164,7 +164,7 @@ fn limits_of_small_queues_and_the_room_for_headers_are_the_scenarios() {
 }
 
 #[test]
-fn a_connection_over_ipv6_is_like_one_over_ipv4_and_its_kernel_is_sampled() {
+fn ipv6_behaves_like_ipv4_and_kernel_counters_are_sampled() {
     if !there_is_a_kernel() {
         return;
     }
@@ -173,20 +173,20 @@ fn a_connection_over_ipv6_is_like_one_over_ipv4_and_its_kernel_is_sampled() {
     let sampled = format!("record = {{ tc = \"500 ms\", nstat = \"500 ms\" }}\nip = 6\n{WIRE}");
     let six = run(&at, &sampled, &[]).expect("a run");
     let goodput = |run: &Value| number(&run["flows"]["up.b"]["goodput_mbps"]);
-    // 1428 bytes of payload in a packet instead of 1448.
+    // 1428 bytes of payload per packet instead of 1448.
     let ratio = goodput(&six) / goodput(&four);
     assert!((ratio - 1428.0 / 1448.0).abs() < 0.01, "{ratio}");
     assert_eq!(six["pings"]["ping.b"]["lost"], 0);
     let list = |of: &Value| of.as_array().expect("a list").iter().map(number).collect::<Vec<_>>();
     let tc = &six["tc"]["a.eth0"];
     assert_eq!(list(&tc["t_s"]), [0.5, 1.0, 1.5, 2.0]);
-    // What its discipline has sent is what the flow has sent, with headers, within a tenth.
+    // The qdisc has sent the flow's bytes plus headers, within 10 %.
     let bytes = list(&tc["bytes"]);
     let mbps = (bytes[3] - bytes[0]) * 8.0 / 1e6 / 1.5;
     assert!((mbps / goodput(&six) - 1514.0 / 1428.0).abs() < 0.1, "{mbps}");
     let counters = six["nstat"]["a"].as_object().expect("counters");
     assert!(list(&counters["Ip6OutRequests"]["value"]).is_sorted());
-    // Its pings; nothing went over IPv4, and no neighbour was asked for.
+    // Only its pings: nothing used IPv4 and no neighbour was solicited.
     assert_eq!(list(&counters["Icmp6OutEchos"]["value"]).last(), Some(&20.0));
     assert!(!counters.contains_key("IpOutRequests"), "{counters:?}");
     assert_eq!(six["guests"]["external_io"]["no_route"], 0);
@@ -196,7 +196,7 @@ fn a_connection_over_ipv6_is_like_one_over_ipv4_and_its_kernel_is_sampled() {
 const TWO_RADIOS: &str = include_str!("../../../scenarios/live/mptcp.toml");
 
 #[test]
-fn multipath_tcp_uses_both_radios_and_goes_on_over_one() {
+fn multipath_tcp_uses_both_radios_and_survives_on_one() {
     if !there_is_a_kernel() {
         return;
     }
@@ -204,19 +204,19 @@ fn multipath_tcp_uses_both_radios_and_goes_on_over_one() {
     let first = run(&at, TWO_RADIOS, &["--set", "duration=9 s"]).expect("a run");
     assert_eq!(first, run(&at, TWO_RADIOS, &["--set", "duration=9 s"]).expect("a run"));
     let paths = &first["flows"]["up.server"]["guest_tcp"]["paths"];
-    // Mbit/s of a path between two samples, which are half a second apart.
+    // Mbit/s of a subflow between two samples, which are 0.5 s apart.
     let mbps = |of: &str, from: usize, to: usize| {
         let acked: Vec<f64> =
             paths[of]["acked_bytes"].as_array().expect("a list").iter().map(number).collect();
         (acked[to - 1] - acked[from - 1]) * 8.0 / 1e6 / (to - from) as f64 * 2.0
     };
-    // The rates are 39 and 26 Mbit/s.
+    // The link rates are 39 and 26 Mbit/s.
     assert!((22.0..39.0).contains(&mbps("10.0.1.10", 2, 12)), "{first}");
     assert!((15.0..26.0).contains(&mbps("10.0.2.10", 2, 12)), "{first}");
-    // After 6 s the first station is out of reach.
+    // After 6 s the first station is out of range.
     assert!(mbps("10.0.1.10", 13, 18) < 1.0);
     assert!((15.0..26.0).contains(&mbps("10.0.2.10", 14, 18)));
-    // Without it there is one path, and nothing goes on when that ends.
+    // Without Multipath TCP there is one path, and transfer stops with it.
     let alone = run(&at, TWO_RADIOS, &["--set", "duration=9 s", "--set", "node.sta.host.mptcp=false"]);
     let alone = alone.expect("a run");
     assert!(alone["flows"]["up.server"]["guest_tcp"]["paths"].is_null());
@@ -224,7 +224,7 @@ fn multipath_tcp_uses_both_radios_and_goes_on_over_one() {
 }
 
 #[test]
-fn a_congestion_control_of_a_patch_keeps_its_queue_short() {
+fn a_patched_in_congestion_control_keeps_its_queue_short() {
     if !there_is_a_kernel() {
         return;
     }
@@ -241,14 +241,14 @@ fn a_congestion_control_of_a_patch_keeps_its_queue_short() {
         number(&run(&at, text, &["--set", &set]).expect("a run")["pings"]["ping.b"]["median_ms"])
     };
     let (cubic, shallow) = (median("cubic"), median("shallow"));
-    // The path takes 20 ms, a hundred packets 60 ms; Shallow lets 10 ms wait.
+    // The path takes 20 ms, a hundred packets 60 ms; Shallow allows 10 ms of queueing.
     assert!(cubic > 60.0, "{cubic}");
     assert!((20.0..40.0).contains(&shallow), "{shallow}");
     std::fs::remove_dir_all(at).expect("it was there");
 }
 
 #[test]
-fn cards_of_each_kind_carry_the_same_load() {
+fn all_card_types_carry_the_same_load() {
     if !there_is_a_kernel() {
         return;
     }
@@ -279,7 +279,7 @@ fn programs_run_in_a_guest_at_their_time_and_their_files_are_collected() {
     assert_eq!(run["guests"]["hosts"]["a"]["programs"]["run-1"]["status"], 0);
     let read = |name: &str| std::fs::read_to_string(kept.join("a").join(name)).expect(name);
     assert_eq!(read("file"), "kept\n");
-    // It is 2 s old when the scenario begins.
+    // The guest is 2 s old when the scenario starts.
     let said = read("run-1.out");
     assert!(said.starts_with("3.25 ") && said.ends_with("refused\n"), "{said}");
     assert!(read("console.log").contains("Linux version 6.12"));
@@ -300,15 +300,12 @@ fn a_guest_that_ends_or_hangs_is_an_error_with_its_console() {
         .expect_err("it went on");
     assert!(off.contains("node.a: its kernel has ended") && off.contains("reboot: Power down"), "{off}");
     let hung = run(&at, &with("while :; do :; done"), &["--patience", "3"]).expect_err("it went on");
-    assert!(
-        hung.contains("node.a: it has said nothing for 3 s") && hung.contains("its console ends with"),
-        "{hung}"
-    );
+    assert!(hung.contains("node.a: no message for 3 s") && hung.contains("its console ends with"), "{hung}");
     std::fs::remove_dir_all(at).expect("it was there");
 }
 
 #[test]
-fn nothing_is_left_of_a_run_that_is_killed() {
+fn a_killed_run_leaves_nothing_behind() {
     if !there_is_a_kernel() {
         return;
     }
@@ -343,7 +340,7 @@ fn nothing_is_left_of_a_run_that_is_killed() {
             }
         })
     };
-    // Both guests go on.
+    // Both guests are still running.
     assert!(until(&|| ours() >= 3 && inside() == 1));
     child.kill().expect("it was started");
     child.wait().expect("it was started");

@@ -1,4 +1,4 @@
-//! What of a scenario reaches a guest, read without a kernel.
+//! Guest settings derived from a scenario, without a kernel.
 
 use stillair_sim::scenario;
 use stillair_uml::guest::command_line;
@@ -15,10 +15,10 @@ fn orders(node: &str) -> String {
     Plan::new(&scenario).expect("a plan").guests[0].orders()
 }
 
-// linux: net/ipv4/tcp.c tcp_init (6.12) - a machine with memory: 6 MiB and 4 MiB; a guest of 64 MB would have
-// 448 KiB.
+// linux: net/ipv4/tcp.c tcp_init (6.12) - on a machine with ample memory: 6 MiB and 4 MiB; a guest of 64 MB
+// would have 448 KiB.
 #[test]
-fn buffers_are_those_of_the_profile_and_not_of_a_small_memory() {
+fn buffers_come_from_the_profile_despite_little_memory() {
     let orders = orders("");
     for line in [
         "write\t/proc/sys/net/ipv4/tcp_rmem\t4096 131072 6291456\n",
@@ -30,7 +30,7 @@ fn buffers_are_those_of_the_profile_and_not_of_a_small_memory() {
 }
 
 #[test]
-fn a_setting_of_the_scenario_comes_after_and_so_wins() {
+fn scenario_settings_override_defaults() {
     let orders = orders("sysctl = { \"net.ipv4.tcp_rmem\" = \"4096 131072 1048576\" }");
     let at = |line: &str| orders.rfind(line).unwrap_or_else(|| panic!("{line:?} is not in {orders}"));
     assert!(at("tcp_rmem\t4096 131072 1048576\n") >= at("tcp_rmem\t"), "{orders}");
@@ -54,26 +54,26 @@ fn guest(node: &str) -> Result<(stillair_uml::plan::GuestPlan, String), String> 
 }
 
 #[test]
-fn limits_of_small_queues_are_parameters_of_the_kernel() {
+fn small_queue_limits_are_kernel_parameters() {
     let line = |tcp: &str| guest(&format!("tcp = {{ {tcp} }}")).expect("a guest").1;
     for ms in [2, 3, 64] {
         let line = line(&format!("tsq_period = \"{ms} ms\""));
         assert!(line.ends_with(&format!(" tcp_output.tsq_periods={ms}")), "{line}");
     }
-    // The kernel's own.
+    // Kernel default.
     assert!(!line("tsq_period = \"1 ms\"").contains("tsq_"));
     let bytes = line("tsq_bytes = \"64 KiB\"");
     assert!(bytes.ends_with(" tcp_output.tsq_bytes=65536"), "{bytes}");
     let room = line("max_header = \"320 B\"");
     assert!(room.ends_with(" tcp.header_room=320"), "{room}");
-    // Without the key it is that of the profile.
+    // Without the key, the profile's value applies.
     assert!(line("tsq = \"on\"").contains(" tcp.header_room=320"));
     let off = line("tsq = \"off\"");
     assert!(off.contains(" tcp_output.notsq=1"), "{off}");
 }
 
 #[test]
-fn what_a_guests_kernel_decides_itself_is_refused() {
+fn settings_decided_by_the_guest_kernel_are_rejected() {
     let wrong = |tcp: &str| guest(&format!("tcp = {{ {tcp} }}")).expect_err("a mistake");
     let said = wrong("initcwnd = 4");
     let expected = "found initcwnd, which has no effect at a guest, whose kernel is its own, expected tsq, tsq_period, tsq_bytes, max_header or wifi_pacing_shift";

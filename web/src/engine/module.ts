@@ -1,4 +1,4 @@
-// The engine's WebAssembly module: crates/wasm has the other side of these five names.
+// The engine's WebAssembly module. crates/wasm exports these five names.
 
 interface Exports extends WebAssembly.Exports {
   memory: WebAssembly.Memory;
@@ -14,12 +14,12 @@ export class Module {
   private constructor(private readonly exports: Exports) {}
 
   static async of(compiled: WebAssembly.Module): Promise<Module> {
-    // It imports nothing: it can reach neither the page nor the network.
+    // No imports: the module can access neither the page nor the network.
     const instance = await WebAssembly.instantiate(compiled, {});
     return new Module(instance.exports as Exports);
   }
 
-  // Whether the answer is what was asked for, and its bytes. Throws a `Broken` if the engine panicked: then it is not to be asked again.
+  // Returns success and the bytes of the response. Throws a `Broken` if the engine panicked; the module must not be used afterwards.
   ask(request: string): [boolean, Uint8Array<ArrayBuffer>] {
     const bytes = encoder.encode(request);
     const { room, memory, ask } = this.exports;

@@ -1,4 +1,4 @@
-// The native engine behind `stillair explore`, on loopback: the same requests over HTTP, with the token of the page's address.
+// The native engine of `stillair explore`, on loopback: the same requests over HTTP, with the token from the page's address.
 import { type Asked, EngineError, type Engine, type Told } from "./protocol.ts";
 
 export class NativeEngine implements Engine {
@@ -20,7 +20,7 @@ export class NativeEngine implements Engine {
       });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      throw new EngineError({ kind: "broken", message: `'stillair explore' does not answer any more: ${String(error)}` });
+      throw new EngineError({ kind: "broken", message: `'stillair explore' no longer responds: ${String(error)}` });
     }
     const bytes = new Uint8Array(await response.arrayBuffer());
     if (response.ok) return bytes;

@@ -1,4 +1,4 @@
-// Which engine this page has: the native one if `stillair explore` serves it, else the module, from beside the page or from within it.
+// Selects the engine: native if served by `stillair explore`, else the module, from its own file or embedded in the page.
 import { XzReadableStream } from "xz-decompress";
 import { NativeEngine } from "./native.ts";
 import { WorkerPool } from "./pool.ts";
@@ -8,7 +8,7 @@ import { served } from "./served.ts";
 export async function openEngine(): Promise<Engine> {
   const native = served();
   if (native) return new NativeEngine(native.token, native.slots);
-  if (typeof WebAssembly === "undefined") throw new Error("this browser has no WebAssembly, or it is turned off");
+  if (typeof WebAssembly === "undefined") throw new Error("WebAssembly is not available or disabled in this browser");
   const within = document.getElementById("engine")?.textContent;
   const bytes = within ? decoded(within.trim()) : await beside();
   const compiled = await WebAssembly.compile(await unpacked(bytes));
@@ -20,8 +20,8 @@ export async function openEngine(): Promise<Engine> {
 async function beside(): Promise<Uint8Array<ArrayBuffer>> {
   const response = await fetch("engine.wasm.xz").catch(() => null);
   if (response?.ok) return new Uint8Array(await response.arrayBuffer());
-  const hint = location.protocol === "file:" ? "; opened as a file only stillair.html works, which is one file" : "";
-  throw new Error(`engine.wasm.xz, which belongs beside this page, cannot be loaded${hint}`);
+  const hint = location.protocol === "file:" ? "; to open the page as a file, use stillair.html" : "";
+  throw new Error(`cannot load engine.wasm.xz from the folder of this page${hint}`);
 }
 
 function decoded(base64: string): Uint8Array<ArrayBuffer> {

@@ -1,4 +1,4 @@
-// The engine in Web Workers: as many requests at once as the machine has cores, and one worker more that stands by.
+// The engine in Web Workers: one concurrent request per core, and a spare worker.
 import { type Asked, EngineError, type Engine, type Told } from "./protocol.ts";
 
 interface Job {
@@ -45,7 +45,7 @@ export class WorkerPool implements Engine {
   private hire(): void {
     const worker = this.start();
     worker.onmessage = ({ data }: MessageEvent<Answer>) => this.answered(worker, data);
-    worker.onerror = (event) => this.answered(worker, { id: -1, broken: `a worker broke: ${event.message}` });
+    worker.onerror = (event) => this.answered(worker, { id: -1, broken: `a worker failed: ${event.message}` });
     worker.postMessage({ compiled: this.compiled });
     this.idle.push(worker);
   }
@@ -66,7 +66,7 @@ export class WorkerPool implements Engine {
     this.busy.delete(worker);
     if (broken !== undefined || !answer) {
       this.dismiss(worker);
-      job.fail(new EngineError({ kind: "broken", message: broken ?? "no answer" }));
+      job.fail(new EngineError({ kind: "broken", message: broken ?? "no response from the worker" }));
     } else {
       this.idle.push(worker);
       if (good) job.done(answer);
@@ -87,7 +87,7 @@ export class WorkerPool implements Engine {
     this.assign();
   }
 
-  // A run cannot be interrupted from outside; its worker can be ended, and another begins at once.
+  // A run cannot be interrupted, so its worker is terminated and replaced.
   private dismiss(worker: Worker): void {
     worker.terminate();
     this.hire();

@@ -1,4 +1,4 @@
-// What the engine is asked and what it answers, as crates/sim/src/api/ask.rs has them. Names carry units.
+// Engine requests and responses, as in crates/sim/src/api/ask.rs. Names carry units.
 
 export type Override = [key: string, value: string];
 
@@ -31,11 +31,11 @@ export interface Told {
   kind: "request" | "input" | "scenario" | "run" | "limit" | "broken";
   message: string;
   mistakes?: Mistake[];
-  // So many more mistakes there are.
+  // Number of further errors.
   more?: number;
 }
 
-// An answer that is no result.
+// An error response.
 export class EngineError extends Error {
   constructor(readonly told: Told) {
     super(told.message);
@@ -43,11 +43,11 @@ export class EngineError extends Error {
 }
 
 export interface Engine {
-  // "in this browser" or "native": what the page says of it.
+  // "in this browser" or "native", as displayed by the page.
   readonly place: string;
-  // Requests that are answered at the same time.
+  // Maximum concurrent requests.
   readonly slots: number;
-  // The bytes of the answer. An aborted request ends within a moment, whatever it was doing.
+  // The bytes of the response. An aborted request ends promptly.
   ask(asked: Asked, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>>;
 }
 
@@ -157,10 +157,10 @@ export interface Exchanges {
   rate_bps: number[];
 }
 
-// What `[record] sojourn` asks for: packets by their delay, each bucket with where their time went.
+// Output of `[record] sojourn`: packets by delay, each bucket with a breakdown of the time.
 export interface Histogram {
   cells: [layer: number, cause: number][];
-  // By bucket, from the shortest delay on.
+  // Buckets by increasing delay.
   packets: number[];
   delay_ns: number[];
   parts_ns: number[][];
@@ -173,7 +173,7 @@ export interface Sojourn {
   slowest: Record<string, Slowest>;
 }
 
-// The slowest packet of a flow: the layers that it was in, one after the other.
+// The slowest packet of a flow, with the layers it passed in order.
 export interface Slowest {
   sent_ns: number;
   delay_ns: number;

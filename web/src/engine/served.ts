@@ -1,10 +1,10 @@
-// What `stillair explore` adds to the page.
+// Data that `stillair explore` adds to the page.
 export interface Served {
   token: string;
   slots: number;
   // Name and text of the files named on the command line.
   files: [string, string][];
-  // Files that those name: traces.
+  // Files referenced by those: traces.
   beside: [string, string][];
 }
 

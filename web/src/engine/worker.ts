@@ -1,4 +1,4 @@
-// One worker: it gets the compiled module once, then answers requests one after the other.
+// A worker: receives the compiled module once, then answers requests one at a time.
 import { Broken, Module } from "./module.ts";
 
 type Sent = { compiled: WebAssembly.Module } | { id: number; request: string };
@@ -17,7 +17,7 @@ scope.onmessage = async ({ data }) => {
     scope.postMessage({ id, good, answer }, [answer.buffer]);
   } catch (error) {
     const out = error instanceof RangeError || /memory/i.test(String(error));
-    const message = out ? `the engine ran out of memory: ${String(error)}` : `the engine broke: ${String(error)}`;
-    scope.postMessage({ id, broken: error instanceof Broken ? `the engine broke: ${error.message}` : message });
+    const message = out ? `the engine ran out of memory: ${String(error)}` : `the engine failed: ${String(error)}`;
+    scope.postMessage({ id, broken: error instanceof Broken ? `the engine failed: ${error.message}` : message });
   }
 };

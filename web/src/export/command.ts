@@ -1,18 +1,18 @@
 // The command line that repeats a run.
 import type { State } from "../model/state.ts";
 
-// A word as a POSIX shell takes it.
+// Quotes a word for a POSIX shell.
 export function quoted(word: string): string {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-// What a file of this scenario is called, without its end.
+// File name of this scenario, without its extension.
 export function base(state: State): string {
   return (state.text === null ? state.scenario : state.file.replace(/\.toml$/, "")).replaceAll("/", "-");
 }
 
 export function command(state: State, file: string): string {
-  // A path has flows here alone: what repeats it is the TOML file of this page.
+  // A path has flows only on this page, so use its TOML export.
   const shipped = state.scenario.startsWith("paths/") ? `${base(state)}.toml` : state.scenario;
   const name = state.text === null ? shipped : file;
   const words = ["stillair", "run", quoted(name)];

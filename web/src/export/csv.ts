@@ -1,4 +1,4 @@
-// The tidy table, as `stillair export --format csv` writes it: python/stillair/results/tidy.py is the same in Python, and a test compares them.
+// The tidy table, as written by `stillair export --format csv`. A test compares this file with python/stillair/results/tidy.py.
 import type { Run, Series } from "../engine/protocol.ts";
 import { type Values, end, mbps, meanMs, voice } from "./steps.ts";
 
@@ -20,7 +20,7 @@ export function tidy(scenario: string, runs: Run[]): string {
 
 export const cell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
-// As Python writes it: whole numbers with a zero behind the point, and exponents of two digits from 1e16 and below 1e-4.
+// Python's number format: integers with ".0", and two-digit exponents from 1e16 up and below 1e-4.
 export function float(value: number): string {
   const size = Math.abs(value);
   if (size !== 0 && (size >= 1e16 || size < 1e-4)) {
@@ -33,7 +33,7 @@ function enumerated(values: number[]): [number, number][] {
   return values.map((value, step) => [step, value]);
 }
 
-// The steps that have a value.
+// Steps with a value.
 function known(values: Values): [number, number][] {
   return values.flatMap((value, step): [number, number][] => (value === null ? [] : [[step, value]]));
 }

@@ -1,4 +1,4 @@
-// Files that the page writes.
+// Files that the page exports.
 import { type Asked, type Engine, type Override, askJson } from "../engine/protocol.ts";
 import type { Outcome } from "../model/outcome.ts";
 import { asOf } from "../model/runner.ts";
@@ -13,11 +13,11 @@ import { toToml } from "./toml.ts";
 export type FileKind = "toml" | "csv" | "png" | "pcapng" | "flent";
 
 export const FILES: { kind: FileKind; label: string; about: string }[] = [
-  { kind: "toml", label: "TOML", about: "the scenario with its settings: 'stillair run FILE' runs it" },
-  { kind: "csv", label: "CSV", about: "a row for each value and step of 0.2 s" },
-  { kind: "png", label: "PNG", about: "the pictures of this page" },
-  { kind: "pcapng", label: "pcapng", about: "every frame on the air in the first measured second of the first run, for Wireshark" },
-  { kind: "flent", label: "Flent", about: "the first run as a data file of Flent" },
+  { kind: "toml", label: "TOML", about: "the scenario with its settings, for 'stillair run FILE'" },
+  { kind: "csv", label: "CSV", about: "one row per value and 0.2 s step" },
+  { kind: "png", label: "PNG", about: "the plots on this page" },
+  { kind: "pcapng", label: "pcapng", about: "all frames on the air in the first measured second of the first run, for Wireshark" },
+  { kind: "flent", label: "Flent", about: "the first run as a Flent data file" },
 ];
 
 export interface Kept {
@@ -51,4 +51,4 @@ export async function fileOf(kind: FileKind, state: State, outcome: Outcome, eng
   }
 }
 
-const settings = (set: Override[]): string => (set.length ? set.map(([key, value]) => `${key} = ${value}`).join(", ") : "as it stands");
+const settings = (set: Override[]): string => (set.length ? set.map(([key, value]) => `${key} = ${value}`).join(", ") : "scenario defaults");

@@ -1,15 +1,15 @@
-// One run as a data file of Flent (2.3, data file version 4), as `stillair export --format flent` writes it: python/stillair/results/flent is the same
-// in Python, and a test compares the two. A scenario is told as the Flent test that would have measured the same.
+// One run as a Flent data file (Flent 2.3, format version 4), as written by `stillair export --format flent`. A test compares this file
+// with python/stillair/results/flent. The scenario is mapped to the Flent test that would measure the same.
 import type { FlowSeries, Run, Series } from "../engine/protocol.ts";
 import type { File, Item } from "./flent_file.ts";
 import { macOf, hostOf, stationsOf, wifi, type Resolved } from "./flent_hosts.ts";
 import { made, onGrid, pings, sockets, throughput } from "./flent_samples.ts";
 import { end, jain, mbps, mean, meanMs, voice } from "./steps.ts";
 
-// Virtual time has no date: when a run began unless said.
+// Virtual time has no date; this is the default start of a run.
 const T0 = Date.UTC(2000, 0, 1) / 1000;
 const BEGUN = "2000-01-01T00:00:00.000000Z";
-// Flent's plots leave out this much at both ends of a test.
+// Flent's plots omit this much at both ends of a test.
 const DELAY_S = 5;
 
 export interface Names {
@@ -19,12 +19,12 @@ export interface Names {
 }
 
 const host = ({ station, to }: FlowSeries): string => station ?? to;
-// Whether a station sends it; between two hosts without one, the sender is the client.
+// Returns true if a station sends the flow. Between two hosts without a station, the sender is the client.
 const isUpload = ({ station, from }: FlowSeries): boolean => station === null || from === station;
 
 export function flentOf(version: string, scenario: string, run: Run, resolved: Resolved, title: string): { name: string; json: string } {
   const { series } = run;
-  if (!series.flows.some(({ pings, bytes }) => pings || bytes)) throw new Error("a Flent file needs a flow with data or a ping, and the scenario has neither");
+  if (!series.flows.some(({ pings, bytes }) => pings || bytes)) throw new Error("found no data flow or ping in the scenario; a Flent file needs one");
   const names = testOf(series);
   const file: File = { results: {}, raw: {}, meta: {} };
   if (series.test) ofTest(series, file);
@@ -37,7 +37,7 @@ export function flentOf(version: string, scenario: string, run: Run, resolved: R
   const parameters = { ...calls(series, file), ...pages(series, file) };
   const stations = wifi(series, resolved, T0, file);
   qdiscs(series, resolved, file);
-  if (!Object.values(file.raw).some(({ length }) => length)) throw new Error("nothing arrived in this run: Flent would refuse an empty file");
+  if (!Object.values(file.raw).some(({ length }) => length)) throw new Error("nothing arrived in this run; Flent rejects an empty file");
   const plain = Array.from(title, (c) => (/[A-Za-z0-9-]/.test(c) ? c : "_")).join("");
   const name = `${names.test}-${BEGUN.replaceAll(":", "")}.${plain}.flent.gz`;
   const metadata = metadataOf(version, scenario, run, resolved, title, names, name);
@@ -80,7 +80,7 @@ interface Streams {
   remote: string;
 }
 
-// TCP streams of one way between two hosts, with one ping between them or none: `tcp_nup` and `tcp_ndown`.
+// TCP streams in one direction between two hosts, with at most one ping between them: `tcp_nup` and `tcp_ndown`.
 function streams({ flows }: Series): Streams | null {
   const tcp = flows.filter(({ kind }) => kind === "tcp");
   const others = flows.filter(({ kind }) => kind !== "tcp");
@@ -92,7 +92,7 @@ function streams({ flows }: Series): Streams | null {
   return { flows: tcp, up, local: up ? first.from : first.to, remote: up ? first.to : first.from };
 }
 
-// A label for each flow, as short as tells it from the others.
+// The shortest distinct label for each flow.
 function labels(flows: FlowSeries[]): string[] {
   const found: string[] = [];
   for (const flow of flows) {
@@ -219,7 +219,7 @@ function pages(series: Series, { results, raw, meta }: File): Item {
   return flows.length ? { include_http: "true" } : {};
 }
 
-// Packets dropped in each interval by the queueing disciplines of each node that dropped any.
+// Packets dropped per interval by the qdiscs of each node with drops.
 function qdiscs(series: Series, { nodes }: Resolved, { results }: File): void {
   for (const { name, interfaces } of nodes) {
     const places = interfaces.map((at) => `${name}.${at.name} qdisc`);

@@ -1,4 +1,4 @@
-// The parts of a data file of Flent that are filled in.
+// The parts of a Flent data file that are filled in.
 import type { Values } from "./steps.ts";
 
 export type Item = Record<string, unknown>;

@@ -1,4 +1,4 @@
-// What Flent writes down of hosts and of an access point's stations.
+// Flent metadata of hosts and of an access point's stations.
 import type { Series, StationSeries } from "../engine/protocol.ts";
 import type { File } from "./flent_file.ts";
 import { end, jain } from "./steps.ts";
@@ -11,7 +11,7 @@ export interface Resolved {
   }[];
 }
 
-// Those that Flent reads, as far as a scenario has them, and what else decides how a sender queues.
+// Sysctls that Flent records, if the scenario has them, and others that determine how a sender queues.
 const SYSCTLS = [
   "net.core.default_qdisc", "net.core.rmem_max", "net.core.wmem_default", "net.ipv4.tcp_autocorking", "net.ipv4.tcp_congestion_control",
   "net.ipv4.tcp_dsack", "net.ipv4.tcp_ecn", "net.ipv4.tcp_limit_output_bytes", "net.ipv4.tcp_min_tso_segs", "net.ipv4.tcp_moderate_rcvbuf",
@@ -20,7 +20,7 @@ const SYSCTLS = [
   "net.ipv4.tcp_wmem",
 ];
 
-// As `sysctl` prints it: truths are numbers, several numbers have tabs between them.
+// In `sysctl` format: booleans as numbers, lists separated by tabs.
 const plain = (value: unknown): unknown => (Array.isArray(value) ? value.join("\t") : typeof value === "boolean" ? Number(value) : value);
 
 export function hostOf({ nodes }: Resolved, name: string): Record<string, unknown> {
@@ -37,7 +37,7 @@ export function hostOf({ nodes }: Resolved, name: string): Record<string, unknow
   };
 }
 
-// Address of the interface of that number, over all nodes in the order of the scenario: locally administered.
+// Address of the nth interface, over all nodes in the order of the scenario: locally administered.
 export function macOf(number: number): string {
   return [2, 0, 0, 0, ((number + 1) >> 8) & 255, (number + 1) & 255].map((byte) => byte.toString(16).padStart(2, "0")).join(":");
 }
@@ -49,7 +49,7 @@ export interface Station {
   at: string;
 }
 
-// Each station with the number of its first interface, which stands for all, and the node and the interface of its access point.
+// Each station with the number of its first interface, which represents all of them, and its access point's node and interface.
 export function stationsOf({ nodes }: Resolved): Station[] {
   const found = new Map<string, Station>();
   let number = 0;
@@ -63,7 +63,7 @@ export function stationsOf({ nodes }: Resolved): Station[] {
   return [...found.values()];
 }
 
-// The statistics of each access point's stations; gives each one's interface and its stations' addresses.
+// Station statistics of each access point, with its interface and its stations' addresses.
 export function wifi(series: Series, resolved: Resolved, t0: number, { results, raw }: File): Map<string, [string, string[]]> {
   const found = new Map<string, [string, string[]]>();
   for (const { station, number, ap, at } of stationsOf(resolved)) {

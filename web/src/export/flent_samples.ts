@@ -1,16 +1,16 @@
-// Samples that do not come step by step: those of a Flent test that the scenario names, and of TCP senders.
+// Samples that are not per step: those of the Flent test for the scenario, and of TCP senders.
 import type { FlowSeries, Run, Series } from "../engine/protocol.ts";
 import type { File } from "./flent_file.ts";
 import { type Values, end, jain, mean } from "./steps.ts";
 
 export type Taken = [t: number, value: number];
 
-// An interval so many times as long as the usual one, or so much shorter, is no measurement: the rule of Flent's netperf runner.
+// Intervals longer or shorter than the usual one by this factor are discarded, as in Flent's netperf runner.
 const OUTLIER = 10;
-// How much of the usual length is that of the last interval.
+// Weight of the last interval in the usual length.
 const SMOOTHING = 0.5;
 
-// What netperf says of a TCP flow: Mbit/s since it last said something, which it does when there is something new.
+// netperf's output for a TCP flow: Mbit/s since its previous line; it prints a line when there is progress.
 export function throughput(series: Series, { bytes = [] }: FlowSeries): Taken[] {
   const samples: Taken[] = [];
   const { test } = series;
@@ -19,7 +19,7 @@ export function throughput(series: Series, { bytes = [] }: FlowSeries): Taken[] 
   let [since, begun] = [0, false];
   bytes.forEach((count, step) => {
     const until = end(series, step);
-    // Before its load and after it netperf does not run.
+    // netperf runs only during its load.
     if (!begun && until > (test?.delay_ns ?? 0)) [begun, since] = [true, step * series.step_ns];
     if (!count || !begun || step * series.step_ns >= ends) return;
     const length = until - since;
@@ -36,7 +36,7 @@ export function throughput(series: Series, { bytes = [] }: FlowSeries): Taken[] 
 
 export const pings = (flow: FlowSeries): Taken[] => (flow.pings ?? []).map(([at, rtt]) => [at / 1e9, rtt / 1e6]);
 
-// Samples by step: the mean of a step's, nothing where there is none. A sample at the end of a step is of that step.
+// Mean of the samples per step, null without samples. A sample at the end of a step belongs to that step.
 export function onGrid(series: Series, samples: Taken[]): Values {
   const found: number[][] = Array.from({ length: series.steps }, () => []);
   for (const [t, value] of samples) {
@@ -55,7 +55,7 @@ function each(parts: Values[], of: (values: number[]) => number | null): Values 
 
 const total = (values: number[]): number => values.reduce((sum, one) => sum + one, 0);
 
-// What Flent makes of the series: averages, sums, fairness, the total, the mean of all pings.
+// Flent's derived values: averages, sums, fairness, the total, the mean of all pings.
 export function made(results: Record<string, Values>): Record<string, Values> {
   const found: Record<string, Values> = {};
   const named = (fits: (name: string) => boolean) => Object.entries(results).flatMap(([name, values]) => (fits(name) ? [values] : []));
@@ -73,14 +73,14 @@ export function made(results: Record<string, Values>): Record<string, Values> {
   return found;
 }
 
-// What Flent reads from ss: packets, ms, Mbit/s.
+// Fields that Flent reads from ss: packets, ms, Mbit/s.
 const KEYS = { cwnd: "tcp_cwnd", srtt_ms: "tcp_rtt", rttvar_ms: "tcp_rtt_var", pacing_mbps: "tcp_pacing_rate", delivery_mbps: "tcp_delivery_rate" };
-// A socket without a pacing rate has the largest number of bytes a second that the kernel's field holds.
+// Without a pacing rate, the kernel's field holds its maximum, in bytes/s.
 const NO_RATE_MBPS = (2 ** 63 * 8) / 1e6;
-// In all other states no process has the socket, and by its process Flent finds it.
+// In all other states the socket belongs to no process, and Flent finds sockets by process.
 const HELD = ["SYN-SENT", "ESTAB", "CLOSE-WAIT"];
 
-// Adds the samples of `[record] ss` to the TCP series that are there.
+// Adds the samples of `[record] ss` to the existing TCP series.
 export function sockets(run: Run, series: Series, t0: number, { results, raw, meta }: File): void {
   const all = (run["sockets"] ?? {}) as Record<string, Record<string, (number | string | null)[]>>;
   for (const name of Object.keys(meta).filter((one) => one.startsWith("TCP "))) {

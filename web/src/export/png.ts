@@ -1,11 +1,11 @@
-// The pictures that stand on the page, as one: title, canvases, what their colours mean.
+// All plots on the page as one image: title, canvases, colour legend.
 import { token } from "../plots/colours.ts";
 
 const EDGE = 24;
 
 export async function picture(title: string): Promise<Blob> {
   const all = [...document.querySelectorAll<HTMLCanvasElement>("main canvas")].filter(({ width, height }) => width > 0 && height > 0);
-  if (!all.length) throw new Error("there is no picture on this page to be kept");
+  if (!all.length) throw new Error("found no plot on this page to export");
   const legend = [...document.querySelectorAll<HTMLElement>("main .bars li")].slice(0, 24).map((row) => ({
     colour: row.querySelector<HTMLElement>(".bar-fill")?.style.background ?? "",
     text: `${row.querySelector(".bar-name")?.textContent ?? ""} ${row.querySelector(".bar-value")?.textContent ?? ""}`,
@@ -34,5 +34,5 @@ export async function picture(title: string): Promise<Blob> {
     pen.fillStyle = token("ink");
     pen.fillText(text, x + 24, at + 11, width / 2 - 60);
   });
-  return new Promise((done, fail) => sheet.toBlob((blob) => (blob ? done(blob) : fail(new Error("the picture is too large"))), "image/png"));
+  return new Promise((done, fail) => sheet.toBlob((blob) => (blob ? done(blob) : fail(new Error("the image is too large"))), "image/png"));
 }

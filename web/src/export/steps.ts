@@ -1,18 +1,18 @@
-// What happened step by step, as python/stillair/results/series.py works it out.
+// Values per step, computed as in python/stillair/results/series.py.
 import type { FlowSeries, Sample, Series } from "../engine/protocol.ts";
 
 export type Values = (number | null)[];
 
 export const end = (series: Series, step: number): number => Math.min((step + 1) * series.step_ns, series.duration_ns);
 
-// Payload that arrived in each step, in Mbit/s.
+// Payload received per step, in Mbit/s.
 export function mbps(series: Series, { bytes }: FlowSeries): number[] {
   return (bytes ?? []).map((count, step) => (count * 8000) / (end(series, step) - step * series.step_ns));
 }
 
 export const stepOf = (series: Series, ns: number): number => Math.min(Math.floor(ns / series.step_ns), series.steps - 1);
 
-// Mean of the samples that came in each step, in ms; none where none came.
+// Mean of the samples received in each step, in ms; null without samples.
 export function meanMs(series: Series, samples: Sample[]): Values {
   const [total, count] = [new Float64Array(series.steps), new Uint32Array(series.steps)];
   for (const [at, took] of samples) {
@@ -29,7 +29,7 @@ export interface VoiceStep {
   lost: number;
 }
 
-// What came of a call in each step. A gap between two packets counts in the step of the second.
+// Call packets received per step. A gap between two packets counts in the step of the second.
 export function voice(series: Series, { voip }: FlowSeries): VoiceStep[] {
   const steps = Array.from({ length: series.steps }, () => ({ delays: [] as number[], jitters: [] as number[], lost: 0 }));
   let highest: number | null = null;
@@ -40,7 +40,7 @@ export function voice(series: Series, { voip }: FlowSeries): VoiceStep[] {
     step.delays.push(delay);
     if (highest !== null) {
       step.jitters.push(Math.abs(delay - before));
-      // One that comes late was counted as lost when the one behind it came.
+      // A late packet was counted as lost when its successor arrived.
       step.lost += seq > highest ? seq - highest - 1 : -1;
     }
     highest = highest === null ? seq : Math.max(highest, seq);

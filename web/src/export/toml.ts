@@ -10,7 +10,7 @@ export function toToml(state: State): string {
   if (!state.set.length && state.seed === null) return text;
   const tree = withSettings(text, state.set);
   if (state.seed !== null) tree["seed"] = state.seed;
-  // Its combinations are not of this run.
+  // This run is not one of the sweep's combinations.
   delete tree["sweep"];
   return `${about}${stringify(tree)}\n`;
 }

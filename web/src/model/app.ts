@@ -1,4 +1,4 @@
-// The page's one store: a state, and what the engine has found of it.
+// The page's store: the state and its results.
 import { computed, signal } from "@preact/signals";
 import { type Engine, EngineError, type Survey, type Told } from "../engine/protocol.ts";
 import { openEngine } from "../engine/open.ts";
@@ -18,7 +18,7 @@ export const problem = signal<Told | null>(null);
 export const busy = signal(false);
 export const survey = signal<[State, Survey, Resolved] | null>(null);
 export const found = signal<Outcome | null>(null);
-// The setting before the last one, kept behind; with the settings that it had.
+// The previous results, drawn as a ghost, with their settings.
 export const ghost = signal<{ state: State; outcome: Outcome } | null>(null);
 const schema = signal<Keys | null>(null);
 
@@ -28,10 +28,10 @@ export const shownKnobs = computed<Knob[]>(() => {
   if (!read || !schema.value) return [];
   return knobs({ state: state.value, document: document_.value, survey: read[1], resolved: read[2], keys: schema.value });
 });
-// Worked out when somebody searches: a scenario of thirty stations has thousands.
+// Computed on the first search: a scenario of thirty stations has thousands of keys.
 export const allKeys = computed<Key[]>(() => schema.value?.all(document_.value) ?? []);
 
-// A gesture ends when nothing has been changed for so long; the ghost is what was there before it.
+// A gesture ends after this time without a change. The ghost shows the results before the gesture.
 const GESTURE_MS = 900;
 let settled: { state: State; outcome: Outcome } | null = null;
 let changed = -Infinity;
@@ -94,7 +94,7 @@ export function told(error: unknown): Told {
 
 let written = "";
 
-// The link follows the state. Each step of a knob is no step of the browser's history.
+// The URL follows the state. Turning a knob adds no history entries.
 async function remember(): Promise<void> {
   const of = state.value;
   const link = await toLink(of);
@@ -113,7 +113,7 @@ async function follow(): Promise<void> {
     await start();
   } catch (error) {
     stop();
-    // So that the link before is followed again.
+    // So that the previous link can be opened again.
     written = "";
     problem.value = told(error);
   }

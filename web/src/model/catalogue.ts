@@ -1,4 +1,4 @@
-// The scenarios that come with the page, in the order in which they are offered, and those named on the command line.
+// The bundled scenarios in menu order, and those named on the command line.
 import campaigns from "stillair:papers";
 import bundled from "stillair:scenarios";
 import type { Override } from "../engine/protocol.ts";
@@ -9,7 +9,7 @@ export interface Entry {
   id: string;
   file: string;
   group: string;
-  // What its first line says of it.
+  // Description from its first line.
   about: string;
   text: string;
 }
@@ -18,7 +18,7 @@ const GROUPS: [group: string, ids: RegExp][] = [
   ["Homes, offices and campuses", /^(home|cafe|classroom|office|campus|dormitory|flat|mesh|phone|laptop|microwave|generations|examples\/)/],
   ["Ending the Anomaly", /^anomaly-/],
   ["Other papers", /^(tsq|one-ms|retry-out|bquic)/],
-  ["Paths of 'stillair link', with a download between their hosts", /^paths\//],
+  ["'stillair link' paths, with a download", /^paths\//],
   ["Benchmarks", /^bench\//],
 ];
 
@@ -29,17 +29,17 @@ function about(text: string): string {
 
 function entry(id: string, file: string, text: string, group?: string): Entry {
   const found = GROUPS.find(([, ids]) => ids.test(id));
-  return { id, file, text, about: about(text), group: group ?? found?.[0] ?? "Models by themselves" };
+  return { id, file, text, about: about(text), group: group ?? found?.[0] ?? "Single models" };
 }
 
 const own = served()?.files.map(([file, text]) => entry(file, file, text, "Named on the command line")) ?? [];
 const shipped = bundled.map(([id, text]) => entry(id, `${id.split("/").at(-1)}.toml`, text));
-const order = ["Named on the command line", ...GROUPS.map(([group]) => group), "Models by themselves"];
+const order = ["Named on the command line", ...GROUPS.map(([group]) => group), "Single models"];
 
 export const catalogue: Entry[] = [...own, ...shipped].sort((a, b) => order.indexOf(a.group) - order.indexOf(b.group));
 export const groups: string[] = order.filter((group) => catalogue.some((one) => one.group === group));
 
-// Traces and other files that scenarios name: those that `stillair explore` was given.
+// Traces and other files that scenarios refer to, as passed to `stillair explore`.
 export const beside: Override[] = served()?.beside ?? [];
 
 export function sourceOf(state: State): { text: string; file: string; about: string } | null {
@@ -47,7 +47,7 @@ export function sourceOf(state: State): { text: string; file: string; about: str
   return catalogue.find(({ id }) => id === state.scenario) ?? null;
 }
 
-// How papers have run a scenario: named settings, by campaign.
+// Settings that papers used for a scenario, by name and campaign.
 export interface Campaign {
   title: string;
   cells: { id: string; name: string; set: Override[] }[];

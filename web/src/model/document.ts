@@ -1,5 +1,5 @@
-// A scenario's text as a tree, to see which keys it has. What it means is the engine's alone; a text that is no TOML has no tree here, and the
-// engine says what is wrong with it.
+// A scenario's text as a tree, to find its keys. Only the engine interprets it. Text that is not TOML has no tree here, and the
+// engine reports the error.
 import { parse } from "smol-toml";
 
 export type Tree = { [key: string]: Value };
@@ -20,7 +20,7 @@ export function table(of: Value | undefined): Tree {
   return isTree(of) ? of : {};
 }
 
-// With what nodes have from others by `inherits`: a node's own keys go first, table by table.
+// Adds keys that nodes inherit through `inherits`. A node's own keys win, table by table.
 export function inherited(document: Tree): Tree {
   const nodes = table(document["node"]);
   const whole = (name: string, deep: number): Tree => {
@@ -40,7 +40,7 @@ function merged(under: Tree, over: Tree): Tree {
   return both;
 }
 
-// A part of a dotted key as a key of TOML.
+// Part of a dotted key, as a TOML key.
 export function part(name: string): string {
   return /^[A-Za-z0-9_-]+$/.test(name) ? name : JSON.stringify(name);
 }
@@ -60,7 +60,7 @@ export function at(of: Tree, key: string): Value | undefined {
   return here;
 }
 
-// A value as a person would write it after `--set KEY=`.
+// A value as written after `--set KEY=`.
 export function written(value: Value | undefined): string {
   if (value === undefined) return "";
   if (typeof value === "string") return value;
@@ -75,7 +75,7 @@ function inline(value: Value): string {
   return String(value);
 }
 
-// A setting's text as the engine takes it: a value of TOML, or else a text.
+// A setting's text as the engine reads it: a TOML value, or else a string.
 function valueOf(text: string): Value {
   try {
     return (parse(`x = ${text}`) as Tree)["x"]!;
@@ -86,7 +86,7 @@ function valueOf(text: string): Value {
 
 function put(tree: Tree, key: string, value: Value): void {
   const names = parts(key);
-  // No key of a scenario, but a way into all objects of the page.
+  // Not a scenario key: it would allow prototype pollution.
   if (names.includes("__proto__")) return;
   let here: Tree | Value[] = tree;
   for (const [n, name] of names.entries()) {
@@ -100,7 +100,7 @@ function put(tree: Tree, key: string, value: Value): void {
     } else {
       const next: Value | undefined = here[name];
       if (!isTree(next) && !Array.isArray(next)) {
-        // A name that stood for a table becomes one: `scheme = "airtime"` and `scheme.target`.
+        // A name used as shorthand for a table becomes the table: `scheme = "airtime"` and `scheme.target`.
         here[name] = typeof next === "string" ? { kind: next } : {};
       }
       here = here[name] as Tree | Value[];
@@ -108,7 +108,7 @@ function put(tree: Tree, key: string, value: Value): void {
   }
 }
 
-// A scenario's tree with settings on top of its text. An error if the text is no TOML.
+// A scenario's tree with the settings applied. Throws if the text is not TOML.
 export function withSettings(text: string, set: readonly (readonly [string, string])[]): Tree {
   const all = parse(text) as Tree;
   for (const [key, value] of set) put(all, key, valueOf(value));

@@ -1,4 +1,4 @@
-// All keys that a scenario could have, by the engine's JSON Schema: dotted key, meaning, what may stand there.
+// All possible keys of a scenario, from the engine's JSON Schema: dotted key, meaning, permitted values.
 import { type Tree, type Value, isTree, part, table, written } from "./document.ts";
 
 export interface Schema {
@@ -22,7 +22,7 @@ export interface Schema {
 export interface Key {
   key: string;
   about: string;
-  // What it is in the text, and what it is without it.
+  // Value in the text, and the default.
   now: string;
   otherwise: string;
   choices: string[];
@@ -41,7 +41,7 @@ export class Keys {
     return here;
   }
 
-  // Names that may stand for a value.
+  // Names that may replace a value.
   choices(schema: Schema | undefined): string[] {
     if (!schema) return [];
     const of = this.seen(schema);
@@ -85,7 +85,7 @@ export class Keys {
     found.push({ key, about: about.replace(/ \(default: .*\)$/, ""), now: written(value), otherwise: without, choices: this.choices(of) });
   }
 
-  // Of several tables the one whose fixed keys (`kind`, `role`) are as they stand there.
+  // Selects the alternative table whose fixed keys (`kind`, `role`) match.
   private alternative(of: Schema, value: Tree): Schema | undefined {
     const tables = this.tables(of);
     const fits = (one: Schema) => {
@@ -101,7 +101,7 @@ export class Keys {
   }
 }
 
-// Keys that have all these words in their name or meaning; those with them in the name first.
+// Keys with all these words in their name or meaning; matches in the name come first.
 export function search(keys: Key[], words: string, most: number): Key[] {
   const all = words.toLowerCase().split(/\s+/).filter(Boolean);
   if (!all.length) return [];

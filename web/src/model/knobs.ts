@@ -1,4 +1,4 @@
-// What matters in a scenario, as knobs: each sets one key or several together, at the scenario's own names.
+// The main parameters of a scenario as knobs. Each sets one or more keys, under the scenario's own names.
 import type { Interface, Survey } from "../engine/protocol.ts";
 import { type Tree, at, isTree, part, table, written } from "./document.ts";
 import type { Keys } from "./keys.ts";
@@ -13,14 +13,14 @@ export interface Choice {
 interface Common {
   id: string;
   title: string;
-  // The key, or the first of them; the others follow.
+  // The key, or the first of several; the others follow it.
   keys: string[];
   about: string;
   group: string;
-  // What stands there now, as it is shown.
+  // Current value as displayed.
   now: string;
   set: boolean;
-  // The settings that make it so; undefined takes a setting back.
+  // Settings for a value; undefined removes a setting.
   apply(value: string | undefined): Record<string, string | undefined>;
 }
 
@@ -37,7 +37,7 @@ export interface Material {
 
 const SCHEMES: Record<string, string> = {
   fifo: "FIFO",
-  fq_codel: "FQ-CoDel above",
+  fq_codel: "FQ-CoDel qdisc",
   fq_mac: "FQ in the MAC",
   airtime: "airtime fairness",
   airtime_as_printed: "airtime, as printed",
@@ -58,7 +58,7 @@ function common(of: Material, id: string, title: string, group: string, keys: st
   return { id, title, keys, about, group, now, set: set !== undefined, apply };
 }
 
-// The ladder with the present value in its place, should it not be on it.
+// Inserts the current value into the ladder if it is not a step of it.
 function ladder(base: Common, steps: Choice[], order: (value: string) => number): Knob {
   let all = steps;
   let index = all.findIndex((step) => order(step.value) === order(base.now));
@@ -97,18 +97,18 @@ function qdiscs(of: Material): Knob[] {
   });
 }
 
-// Nodes that stand for several in the text.
+// Node tables that create several nodes.
 function counts(of: Material): Knob[] {
   return Object.entries(table(of.document["node"])).flatMap(([name, node]): Knob[] => {
     const count = table(node)["count"];
     if (count === undefined) return [];
     const key = `node.${part(name)}.count`;
-    const base = common(of, key, `Number of ${name}`, "Stations", [key], "so many nodes of this table", "1");
+    const base = common(of, key, `Number of ${name}`, "Stations", [key], "number of nodes created from this table", "1");
     return [ladder(base, plain(["1", "2", "3", "4", "5", "6", "8", "10", "12", "15", "20", "25", "30", "40", "50", "75", "100"]), Number)];
   });
 }
 
-// Flows of the text by kind, with their keys: those that a `test` or a `count` adds are not there.
+// Flows in the text by kind, with their keys. Excludes flows added by `test` or `count`.
 function flows({ document }: Material, kind: string): { name: string; key: string; flow: Tree }[] {
   const list = Array.isArray(document["flow"]) ? document["flow"] : [];
   return list.flatMap((flow, n) => {
@@ -128,7 +128,7 @@ function controls(of: Material): Knob[] {
 
 const TSQ = "net.ipv4.tcp_limit_output_bytes";
 
-// TCP small queues: what a socket may have below it.
+// TCP small queues: the amount of data that a socket may have below it.
 function queues(of: Material): Knob[] {
   const senders = new Set(flows(of, "tcp").flatMap(({ flow }) => [flow["from"]].flat()).filter((name) => typeof name === "string"));
   return [...senders].flatMap((sender): Knob[] => {
@@ -138,11 +138,11 @@ function queues(of: Material): Knob[] {
     if (typeof limit !== "number") return [];
     if (table(table(table(of.document["node"])[name])["tcp"])["tsq_period"] !== undefined) {
       const key = `node.${part(name)}.tcp.tsq_period`;
-      const base = common(of, key, `Small queues of ${name}`, "Traffic", [key], "TCP small queues: data of how long a socket may have in queues and devices of its host", "");
+      const base = common(of, key, `Small queues of ${name}`, "Traffic", [key], "TCP small queues: time of data at the pacing rate that a socket may have in its host's queues and devices", "");
       return [ladder(base, plain(["1 ms", "2 ms", "4 ms", "8 ms", "16 ms", "32 ms", "64 ms"]), milliseconds)];
     }
     const key = `node.${part(name)}.sysctl.${TSQ}`;
-    const base = common(of, key, `Small queues of ${name}`, "Traffic", [key], "TCP small queues: bytes that a socket may have in queues and devices of its host", String(limit));
+    const base = common(of, key, `Small queues of ${name}`, "Traffic", [key], "TCP small queues: bytes that a socket may have in its host's queues and devices", String(limit));
     const bytes = [4096, 8192, 16384, 32768, 65536, 131072, 262144, 524288, 1048576, 4194304, 16777216];
     return [ladder(base, bytes.map((n) => ({ value: String(n), label: size(n) })), Number)];
   });
@@ -163,7 +163,7 @@ const LOADS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 20, 25, 30, 40, 50, 60, 80, 100, 
 function loads(of: Material): Knob[] {
   return flows(of, "udp").flatMap(({ name, key, flow }): Knob[] => {
     if (Array.isArray(flow["rate"])) return [];
-    const base = common(of, `${key}.rate`, `Load of ${name}`, "Traffic", [`${key}.rate`], "payload to each receiver", "");
+    const base = common(of, `${key}.rate`, `Load of ${name}`, "Traffic", [`${key}.rate`], "payload per receiver", "");
     return [ladder(base, plain(LOADS), megabits)];
   });
 }
@@ -181,17 +181,17 @@ function links(of: Material): Knob[] {
       found.push(ladder(base, plain(DELAYS), milliseconds));
     }
     if (typeof text["rate"] === "string") {
-      const base = common(of, `${key}.rate`, `Rate of ${name}`, "Wires", [`${key}.rate`], "rate of each direction", `${(rates_bps[0] ?? 0) / 1e6} Mbit/s`);
+      const base = common(of, `${key}.rate`, `Rate of ${name}`, "Wires", [`${key}.rate`], "rate per direction", `${(rates_bps[0] ?? 0) / 1e6} Mbit/s`);
       found.push(ladder(base, plain(SPEEDS), megabits));
     }
     return found;
   });
 }
 
-// As many knobs for single stations as a person can look through; the search has the others.
+// Maximum number of per-station knobs; the search has the others.
 const MOST_STATIONS = 6;
 
-// The rates of the family that a fixed one belongs to: `ht20-mcs0-sgi` to `ht20-mcs15-sgi`.
+// The rates in the family of a fixed rate: `ht20-mcs0-sgi` to `ht20-mcs15-sgi`.
 export function family(rate: string): string[] {
   const found = /^(ht\d+-mcs)(\d+)(-.+)$/.exec(rate) ?? /^((?:vht|he|eht)\d+(?:-nss\d)?-mcs)(\d+)(.*)$/.exec(rate);
   if (!found) return [];
@@ -208,9 +208,9 @@ function rates(of: Material): Knob[] {
     const rate = down.rate!.name;
     const all = family(rate);
     if (!all.length) return [];
-    const base = common(of, `${path}.rate`, `Rate of ${node}`, "Stations", [`${path}.rate`], "of both directions; MCS 8 to 15 have two spatial streams", rate);
+    const base = common(of, `${path}.rate`, `Rate of ${node}`, "Stations", [`${path}.rate`], "in both directions; MCS 8 to 15 have two spatial streams", rate);
     const steps = all.map((one) => ({ value: one, label: /mcs\d+/.exec(one)![0].replace("mcs", "MCS ") }));
-    // A chain of fallbacks begins with the rate: it is the rate alone then.
+    // A retry chain starts with its main rate; the new value replaces the whole chain.
     const apply = (to: string | undefined) => ({ [`${path}.rate`]: to, [`${path}.retry_chain`]: to === undefined ? undefined : "[]" });
     return [{ ...ladder({ ...base, now: value(of.state, `${path}.rate`) ?? rate }, steps, (text) => all.indexOf(text)), apply }];
   });
@@ -223,7 +223,7 @@ function losses(of: Material): Knob[] {
   return fixed.slice(0, MOST_STATIONS).map(({ station }): Knob => {
     const [node, name] = station.split(".") as [string, string];
     const key = `node.${part(node)}.interface.${part(name)}.error_rate`;
-    const base = common(of, key, `Loss of ${node}`, "Stations", [key], "chance that a data frame is broken on the air", "0");
+    const base = common(of, key, `Loss of ${node}`, "Stations", [key], "probability that a data frame is lost on the air", "0");
     return ladder(base, LOSSES.map((one) => ({ value: one, label: `${Number(one) * 100} %` })), Number);
   });
 }

@@ -1,14 +1,14 @@
-// Guided labs: each is one data file in web/labs, and no code knows its name.
+// Guided labs. Each is a data file in web/labs; the code contains no lab names.
 import type { Outcome } from "./outcome.ts";
 import { p } from "./outcome.ts";
 import { mean } from "./quantile.ts";
 import type { State } from "./state.ts";
 
-// A number of an outcome.
+// A value of an outcome.
 export interface Metric {
-  // "goodput" in Mbit/s, "share" in per cent, "total" in Mbit/s; or a percentile in ms of what is measured of latency.
+  // "goodput" in Mbit/s, "share" in %, "total" in Mbit/s; or a latency percentile in ms.
   of: "goodput" | "share" | "total" | "p50" | "p95" | "p99";
-  // The station; none for `total` and for what no station has: then the largest.
+  // The station. Unset for `total`, and for the largest value over all stations.
   station?: string;
 }
 
@@ -20,11 +20,11 @@ export interface Variant {
 export interface Question {
   ask: string;
   answers: string[];
-  // Number of the right one, from 0.
+  // Index of the correct answer, from 0.
   right: number;
-  // Why.
+  // Explanation of the answer.
   because: string;
-  // What is measured in each of the lab's variants, and what must hold for the answer to be right: checked by a test, with these seeds.
+  // Measurements in each variant, and the condition that makes the answer correct; a test checks it with these seeds.
   measure: Metric;
   unit: string;
   holds: { variant: string; than: string; times: number }[];
@@ -35,11 +35,11 @@ export interface Lab {
   title: string;
   about: string;
   scenario: string;
-  // What the reader has to know first, a paragraph each.
+  // Introduction, one entry per paragraph.
   story: string[];
   variants: Variant[];
   questions: Question[];
-  // Where to go on from here.
+  // Suggestions for what to try next.
   further: string;
 }
 

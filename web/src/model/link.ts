@@ -1,7 +1,7 @@
-// The state as the part of a link behind `#`: readable, and never sent to a server.
+// The state as a URL fragment: readable, and never sent to a server.
 import { FIRST, MOST_RUNS, type State, VIEWS, type View } from "./state.ts";
 
-// Longer links are cut by chats and mail programs.
+// Chat and mail programs truncate longer links.
 export const LONGEST = 30_000;
 
 export async function toLink(state: State): Promise<string> {
@@ -19,12 +19,12 @@ export async function toLink(state: State): Promise<string> {
   return `#${link.toString()}`;
 }
 
-// A link that says something else than a state is an error that says what and what would be right.
+// Error for a link that is not a state: the value found and the value expected.
 export class LinkError extends Error {}
 
 export async function fromLink(hash: string, first: State = FIRST): Promise<State> {
   const text = hash.replace(/^#/, "");
-  if (text.length > LONGEST) throw new LinkError(`the link is too long: ${text.length} characters, ${LONGEST} at most`);
+  if (text.length > LONGEST) throw new LinkError(`the link is too long: ${text.length} characters, expected at most ${LONGEST}`);
   const link = new URLSearchParams(text);
   const known = ["view", "scenario", "file", "text", "set", "seed", "runs", "lab"];
   for (const key of link.keys()) {
@@ -78,7 +78,7 @@ async function through(bytes: Uint8Array<ArrayBuffer>, by: GenericTransformStrea
   return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 
-// Text deflated, in the letters that links may have.
+// Deflated text, encoded in URL-safe characters.
 async function packed(text: string): Promise<string> {
   const bytes = await through(new TextEncoder().encode(text), new CompressionStream("deflate-raw"));
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
@@ -93,6 +93,6 @@ async function unpacked(text: string): Promise<string> {
     return new TextDecoder("utf-8", { fatal: true }).decode(await through(bytes, new DecompressionStream("deflate-raw"), MOST_TEXT));
   } catch (error) {
     if (error instanceof LinkError) throw error;
-    throw new LinkError("the scenario in the link is damaged: a part of the link is missing or was changed");
+    throw new LinkError("the scenario in the link is damaged: part of the link is missing or altered");
   }
 }

@@ -1,4 +1,4 @@
-// What the page shows of a setting: runs put together.
+// Results shown for a state, combined over its runs.
 import type { FlowSeries, Result, Run, Slowest } from "../engine/protocol.ts";
 import { mean, quantile } from "./quantile.ts";
 import type { Tail } from "./tail.ts";
@@ -6,41 +6,41 @@ import type { Tail } from "./tail.ts";
 // A distribution of times in ms.
 export interface Latency {
   name: string;
-  // Whose it is, for its colour; none of what is between no station and anybody.
+  // Station, for its colour; unset for traffic without a station.
   station: string | null;
   // "round trip", "one way", "call" or "page load".
   what: string;
-  // Sorted samples, or percentiles 0 to 100 where there are too many samples to be kept.
+  // Sorted samples, or percentiles 0 to 100 if there are too many samples to keep.
   ms: Float64Array;
   samples: number;
 }
 
 export interface Station {
   name: string;
-  // One value for each run.
+  // One value per run.
   goodput: number[];
   share: number[];
 }
 
 export interface Outcome {
-  // Virtual seconds shown, warm-up included.
+  // Virtual seconds shown, including the warm-up.
   seconds: number;
   whole: boolean;
   runs: Run[];
   latencies: Latency[];
   stations: Station[];
-  // Goodput by flow where there are no stations.
+  // Goodput by flow, if there are no stations.
   flows: { name: string; goodput: number[] }[];
   total: number[];
   jain: number[];
   notes: string[];
-  // Where the slowest packets waited, and the layers on a packet's way: they come after the rest.
+  // Where the slowest packets waited, and the layers in path order. Filled in after the rest.
   tails?: Tail[];
   layers?: string[];
-  // By flow: the slowest packet of all.
+  // Slowest packet per flow.
   slowest?: Record<string, Slowest>;
   version: string;
-  // Of the scenario.
+  // Notes on the scenario.
   name: string;
 }
 
@@ -85,7 +85,7 @@ function latencies(runs: Run[]): Latency[] {
       const ms = all.flatMap(([run, of]) => (of ? measured(run, of, key) : []));
       if (ms.length) add(found, flow, what, Float64Array.from(ms).sort(), ms.length);
     }
-    // A call's packets have samples of their own.
+    // A call's packets have their own samples.
     const lists = all.flatMap(([, of]) => (of?.delay_percentiles_ns ? [of.delay_percentiles_ns] : []));
     if (lists.length && !flow.voip && !flow.loads) {
       const ms = Float64Array.from({ length: 101 }, (_, n) => mean(lists.map((list) => list[n]! / 1e6)));
@@ -99,13 +99,13 @@ function add(found: Latency[], flow: FlowSeries, what: string, ms: Float64Array,
   found.push({ name: flow.name, station: flow.station, what, ms, samples });
 }
 
-// Samples that were measured, in ms.
+// Measured samples, in ms.
 function measured({ series }: Run, flow: FlowSeries, key: "pings" | "voip" | "loads"): number[] {
   const end = series.duration_ns - series.cool_down_ns;
   return (flow[key] ?? []).filter(([at]) => at >= series.warm_up_ns && at < end).map(([, took]) => took / 1e6);
 }
 
-// What to show first: round trips if anybody pings, else what there is.
+// Order of preference: round trips if there are pings, else the next available kind.
 export const KINDS = ["round trip", "call", "page load", "one way"];
 export function kinds(of: Outcome): string[] {
   return KINDS.filter((kind) => of.latencies.some(({ what }) => what === kind));

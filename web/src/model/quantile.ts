@@ -1,4 +1,4 @@
-// The same as `model/metrics`: between two samples a line is drawn.
+// As `model/metrics`: linear interpolation between samples.
 export function quantile(sorted: ArrayLike<number>, part: number): number {
   const at = (sorted.length - 1) * part;
   const low = Math.floor(at);

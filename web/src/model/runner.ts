@@ -1,4 +1,4 @@
-// From a state to pictures: read the scenario, show its first measured second, then the whole of all runs.
+// From state to plots: reads the scenario, shows its first measured second, then all runs in full.
 import { type Engine, EngineError, type Of, type Override, type Result, type Survey, type Told, askJson } from "../engine/protocol.ts";
 import { beside, sourceOf } from "./catalogue.ts";
 import { type Tree, withSettings } from "./document.ts";
@@ -12,23 +12,23 @@ export interface Progress {
   outcome(outcome: Outcome): void;
 }
 
-// What of the resolved scenario the page reads.
+// The parts of the resolved scenario that the page uses.
 export interface Resolved {
   flows: { name: string; traffic: { kind: string; congestion_control?: string } }[];
   nodes: { name: string; profile: { tcp?: Record<string, unknown> } }[];
 }
 
-// What the engine is asked about a state: its scenario with its settings.
+// Engine request for a state: its scenario with its settings.
 export function asOf(state: State, run = 0, more: Override[] = []): Of {
   const source = sourceOf(state);
-  if (!source) throw refused("input", `there is no scenario "${state.scenario}" here: choose another one`);
+  if (!source) throw refused("input", `found no scenario "${state.scenario}" here; choose another one`);
   if (source.text.length > MOST_BYTES) throw refused("limit", `the scenario has more than ${MOST_BYTES} characters. ${ELSEWHERE}`);
   return { text: source.text, file: source.file, overrides: [...state.set, ...more], files: beside, seed: state.seed, run };
 }
 
 const refused = (kind: Told["kind"], message: string) => new EngineError({ kind, message });
 
-// The scenario's tree; without nodes if the engine has to say what is wrong with the text.
+// The scenario's tree; without nodes if the text is invalid, which the engine reports.
 function treeOf({ text, overrides }: Of): Tree {
   try {
     return withSettings(text, overrides);
@@ -37,12 +37,12 @@ function treeOf({ text, overrides }: Of): Tree {
   }
 }
 
-// Reads a scenario, or says that it is too large.
+// Reads a scenario, or reports that it is too large.
 export async function read(engine: Engine, of: Of, signal: AbortSignal): Promise<[Survey, Resolved]> {
   const many = tooMany(crowd(treeOf(of)));
   if (many) throw refused("limit", `${many}. ${ELSEWHERE}`);
   const late = new AbortController();
-  const timer = setTimeout(() => late.abort(refused("limit", `the scenario is too large to be read in ${READ_MS / 1000} s. ${ELSEWHERE}`)), READ_MS);
+  const timer = setTimeout(() => late.abort(refused("limit", `the scenario takes longer than ${READ_MS / 1000} s to read. ${ELSEWHERE}`)), READ_MS);
   const both = AbortSignal.any([signal, late.signal]);
   try {
     const asked = [askJson<Survey>(engine, { do: "survey", of }, both), askJson<Resolved>(engine, { do: "resolve", of }, both)] as const;
@@ -52,21 +52,21 @@ export async function read(engine: Engine, of: Of, signal: AbortSignal): Promise
   }
 }
 
-// Keys on which it depends how long a run is, and which second of it is measured first.
+// Keys that determine the duration of a run and its first measured second.
 const LENGTHS = /^(duration|warm_up|cool_down|test)(\.|$)/;
 
-// What was last read of a scenario, with the settings that it had then.
+// The scenario read last, with its settings at the time.
 export type Before = [State, Survey, Resolved] | null;
 
-// Whether the first second that is measured is the one that it was before.
+// Returns true if the first measured second has not changed.
 function sameSecond(state: State, before: State): boolean {
   const lengths = (of: State) => JSON.stringify(of.set.filter(([key]) => LENGTHS.test(key)));
   return state.scenario === before.scenario && state.text === before.text && lengths(state) === lengths(before);
 }
 
-// Throws an `EngineError` that says what is wrong.
+// Throws an `EngineError` with the reason.
 export async function run(engine: Engine, state: State, signal: AbortSignal, progress: Progress, before: Before = null): Promise<void> {
-  // The first picture does not wait for what is most likely known: the length of a run whose knob was turned.
+  // The first plot does not wait for the duration, which a knob is unlikely to change.
   const early = before && sameSecond(state, before[0]) && !tooMany(crowd(treeOf(asOf(state)))) ? second(engine, state, before[1], signal) : null;
   early?.catch(() => null);
   const [survey, resolved] = await read(engine, asOf(state), signal);
@@ -78,7 +78,7 @@ export async function run(engine: Engine, state: State, signal: AbortSignal, pro
   let complete = false;
   const known = early && before && survey.warm_up_s === before[1].warm_up_s && survey.duration_s === before[1].duration_s ? early : null;
   const picture = (known ?? second(engine, state, survey, signal)).then((found) => complete || !found || progress.outcome(found));
-  // Knobs are drawn when the picture has been.
+  // Draw the knobs after the plot.
   if (known) void picture.then(() => signal.aborted || progress.survey(survey, resolved), () => null);
   else progress.survey(survey, resolved);
   const whole = Promise.all(
@@ -92,14 +92,14 @@ export async function run(engine: Engine, state: State, signal: AbortSignal, pro
   await Promise.all([whole, picture]);
 }
 
-// Where packets waited: the first run once more, with every packet followed, when the rest has been shown.
+// Where packets waited: repeats the first run with all packets followed, after everything else is shown.
 async function where(engine: Engine, state: State, found: Outcome, signal: AbortSignal, { outcome: show }: Progress): Promise<void> {
   const result = await askJson<Result>(engine, { do: "run", of: asOf(state, 0, [["record.sojourn", "true"]]) }, signal);
   const sojourn = result.runs[0]?.sojourn;
   if (sojourn) show({ ...found, tails: tails(sojourn), layers: sojourn.layers, slowest: sojourn.slowest });
 }
 
-// The first second that is measured; none of a scenario that this cuts short in a way that it does not allow, or hardly shortens.
+// The first measured second; null if the scenario cannot be shortened, or would hardly become shorter.
 async function second(engine: Engine, state: State, survey: Survey, signal: AbortSignal): Promise<Outcome | null> {
   const seconds = survey.warm_up_s + 1;
   if (survey.duration_s <= 2 * seconds) return null;

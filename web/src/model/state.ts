@@ -1,4 +1,4 @@
-// All that a link holds: the page is a function of it.
+// Everything encoded in a link. The page is a function of this state.
 import type { Override } from "../engine/protocol.ts";
 
 export type View = "explore" | "air" | "labs";
@@ -6,14 +6,14 @@ export const VIEWS: readonly View[] = ["explore", "air", "labs"];
 
 export interface State {
   view: View;
-  // Name of a bundled scenario or of a file of `stillair explore`; empty if `text` is the scenario.
+  // Name of a bundled scenario or of a `stillair explore` file; empty if `text` is the scenario.
   scenario: string;
-  // A scenario of the user's own.
+  // A scenario written by the user.
   text: string | null;
   file: string;
   // Settings, in the order in which they were made.
   set: Override[];
-  // None is the scenario's.
+  // Unset for the scenario's own seed.
   seed: number | null;
   runs: number;
   lab: string;
@@ -31,19 +31,19 @@ export const FIRST: State = {
   lab: "",
 };
 
-// The value of a key, if it has been set.
+// Value of a key, if set.
 export function value(state: State, key: string): string | undefined {
   return state.set.findLast(([name]) => name === key)?.[1];
 }
 
-// With keys set, or taken back where the value is undefined.
+// Sets keys; undefined values remove settings.
 export function withSet(state: State, values: Record<string, string | undefined>): State {
   const set = state.set.filter(([key]) => !(key in values));
   for (const [key, value] of Object.entries(values)) if (value !== undefined) set.push([key, value]);
   return { ...state, set };
 }
 
-// Whether two states are the same experiment, whatever they show of it.
+// Returns true if two states are the same experiment, regardless of the view.
 export function sameRun(a: State, b: State): boolean {
   const of = ({ scenario, text, set, seed, runs }: State) => JSON.stringify([scenario, text, set, seed, runs]);
   return of(a) === of(b);

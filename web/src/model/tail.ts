@@ -1,4 +1,4 @@
-// Where the slowest hundredth of a flow's packets spent its time: `[record] sojourn`, docs/sojourn.md.
+// Where the slowest 1 % of a flow's packets spent their time: `[record] sojourn`, docs/sojourn.md.
 import type { Histogram, Sojourn } from "../engine/protocol.ts";
 
 export interface Part {
@@ -9,7 +9,7 @@ export interface Part {
 
 export interface Tail {
   name: string;
-  // Mean delay of those packets; the parts add up to it.
+  // Mean delay of these packets, which is the sum of the parts.
   ms: number;
   parts: Part[];
 }
@@ -25,7 +25,7 @@ function tail(name: string, { cells, packets, delay_ns, parts_ns }: Histogram, l
   const parts = cells.map(() => 0);
   let [left, delay] = [wanted, 0];
   for (let bucket = packets.length - 1; bucket >= 0 && left > 0; bucket--) {
-    // Of the last bucket only as many as are wanted, at its mean.
+    // From the last bucket only the remaining number, at its mean.
     const share = Math.min(1, left / packets[bucket]!);
     delay += share * delay_ns[bucket]!;
     parts_ns[bucket]!.forEach((ns, n) => (parts[n]! += share * ns));
@@ -33,11 +33,11 @@ function tail(name: string, { cells, packets, delay_ns, parts_ns }: Histogram, l
   }
   const ms = (ns: number) => ns / wanted / 1e6;
   const found = cells.map(([layer, cause], n): Part => ({ layer: layers[layer]!, cause: causes[cause]!, ms: ms(parts[n]!) }));
-  // What data waits in its socket stands beside the delay, not in it.
+  // Time of data in the socket is reported separately from the delay.
   return { name, ms: ms(delay), parts: found.filter((part) => part.ms > 0 && part.layer !== "socket") };
 }
 
-// The parts by layer, in the order of a packet's way, each with its causes, the longest first.
+// Parts by layer in path order, with causes sorted by time.
 export function byLayer({ parts }: Tail, layers: string[]): { layer: string; ms: number; causes: Part[] }[] {
   return layers.flatMap((layer) => {
     const causes = parts.filter((part) => part.layer === layer).sort((a, b) => b.ms - a.ms);

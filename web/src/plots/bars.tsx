@@ -1,8 +1,8 @@
-// Bars of a value each, with a mark where the previous setting was.
+// One bar per value, with a mark at the previous setting's value.
 export interface Bar {
   name: string;
   value: number;
-  // Lowest and highest over the runs.
+  // Minimum and maximum over the runs.
   range?: [number, number];
   ghost?: number | undefined;
   colour: string;
@@ -36,7 +36,7 @@ export const figure = (value: number): string => {
   return size >= 100 ? value.toFixed(0) : size >= 10 ? value.toFixed(1) : size >= 0.01 || size === 0 ? value.toFixed(2) : value.toPrecision(2);
 };
 
-// How a value has moved, in words that need no colour.
+// Describes the change of a value without relying on colour.
 export function Change({ now, before }: { now: number; before: number | undefined }) {
   if (before === undefined || !Number.isFinite(before) || !Number.isFinite(now) || before <= 0) return null;
   const times = now / before;

@@ -1,12 +1,12 @@
-// The distribution of latency: a line for each flow, the previous setting behind it.
+// The distribution of latency: one line per flow, over the previous setting.
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { type Latency, p } from "../model/outcome.ts";
 import { colour, dash, token } from "./colours.ts";
 
-// Points of a line: as many as a screen can show.
+// Points per line, limited by screen resolution.
 const POINTS = 240;
-// The part of the slowest samples that the axis goes up to; the plot ends at 100 %.
+// Quantile at the end of the axis; the plot ends at 100 %.
 const PARTS = Array.from({ length: POINTS + 1 }, (_, n) => n / POINTS);
 
 export interface Line {
@@ -15,7 +15,7 @@ export interface Line {
   ghost: boolean;
 }
 
-// A common axis for lines whose samples lie elsewhere: the part of each that is at or below x.
+// A common axis for lines with different samples: the share of each at or below x.
 function curves(lines: Line[]): uPlot.AlignedData {
   const lowest = Math.min(...lines.map(({ latency }) => p(latency, 0)));
   const highest = Math.max(...lines.map(({ latency }) => p(latency, 1)));

@@ -1,4 +1,4 @@
-// The air as it was used, drawn on a canvas: a lane for each radio, what it sent as boxes; an acknowledgement is in the lane of who sent it.
+// The air as a canvas: one lane per radio, with its transmissions as boxes. An ACK is in the lane of its sender.
 import type { Exchanges, QueueSeries } from "../engine/protocol.ts";
 import { byName } from "../model/outcome.ts";
 import { colour, token } from "./colours.ts";
@@ -8,13 +8,13 @@ export interface Span {
   to: number;
 }
 
-// Room for names of lanes.
+// Width for lane names.
 export const LEFT = 132;
 const LANE = 30;
 const TOP = 26;
 const QUEUE_HEIGHT = 110;
 const GAP = 30;
-// Time from a PPDU to its acknowledgement.
+// Time from a PPDU to its acknowledgement (SIFS).
 // spec: 802.11 10.3.2.3 - 16 us at 5 GHz; at 2.4 GHz 10 us, after a signal extension of 6 us behind HT frames.
 const SIFS_NS = 16_000;
 
@@ -22,11 +22,11 @@ export interface Scene {
   exchanges: Exchanges;
   // Interfaces from top to bottom.
   lanes: number[];
-  // Place in `lanes` of each interface.
+  // Index in `lanes` of each interface.
   row: number[];
-  // Its number among the stations, for its colour; -1 of an access point.
+  // Station number, for its colour; -1 for an access point.
   station: number[];
-  // The latest end so far, to know where to begin to draw.
+  // Running maximum of end times, to find where to start drawing.
   reach: Float64Array;
   order: Uint32Array;
   queues: { name: string; values: number[] }[];
@@ -61,7 +61,7 @@ export function scene(exchanges: Exchanges, queues: QueueSeries[], interval: num
 
 export const height = ({ lanes, queues }: Scene): number => TOP + lanes.length * LANE + (queues.length ? GAP + QUEUE_HEIGHT : 0) + 10;
 
-// The first exchange in `order` that may reach into a span.
+// First exchange in `order` that may overlap a span.
 function first({ reach }: Scene, from: number): number {
   let [low, high] = [0, reach.length];
   while (low < high) {
@@ -74,7 +74,7 @@ function first({ reach }: Scene, from: number): number {
 
 export interface Marks {
   hover: number | null;
-  // Exchanges of a packet's walk, and its other instants.
+  // Exchanges and other events of the followed packet.
   walk: Set<number>;
   instants: number[];
 }
@@ -156,7 +156,7 @@ function boxes(pen: CanvasRenderingContext2D, of: Scene, span: Span, x: (ns: num
   const tall = LANE - 9;
   const walking = marks.walk.size > 0;
   pen.textAlign = "center";
-  // Boxes narrower than a pixel are drawn once for each pixel of their lane.
+  // Boxes narrower than a pixel are drawn once per pixel and lane.
   const last = new Int32Array(of.lanes.length).fill(-1);
   for (let at = first(of, span.from); at < of.order.length; at++) {
     const n = of.order[at]!;
@@ -181,7 +181,7 @@ function boxes(pen: CanvasRenderingContext2D, of: Scene, span: Span, x: (ns: num
       pen.fillStyle = paper;
       pen.fillText(`${some}${again}`, left + wide / 2, top + tall / 2 + 1);
     }
-    // The acknowledgement, by whom the PPDU was for.
+    // The acknowledgement, in the receiver's lane.
     const receiver = to[n];
     const begin = start + airtime_ns[n]! + SIFS_NS;
     if (acknowledged[n] && receiver !== null && receiver !== undefined && begin < end_ns[n]!) {

@@ -1,4 +1,4 @@
-// See the air: every PPDU, its acknowledgement, collisions and beacons, from 10 s to a slot; what waits beneath; one packet's walk.
+// See the air: PPDUs, ACKs, collisions and beacons, from 10 s down to one slot; queue lengths below; the path of one packet.
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { type Result, type Walk, askJson } from "../engine/protocol.ts";
@@ -10,7 +10,7 @@ import { colour } from "../plots/colours.ts";
 import { Timeline } from "./timeline.tsx";
 import { WalkTable, exchangesOf, instantsOf } from "./walk.tsx";
 
-// What is recorded at once.
+// Time recorded per request.
 const MOST_S = 10;
 const QUEUES = "5 ms";
 
@@ -65,8 +65,8 @@ export function Air() {
     }
   };
 
-  if (ready && !radio) return <p class="faint waiting">This scenario has no Wi-Fi: there is no air to be seen.</p>;
-  if (!shown.value || !ready) return <p class="faint waiting">{problem.value ? "" : "Every exchange on the air is being recorded …"}</p>;
+  if (ready && !radio) return <p class="faint waiting">This scenario has no Wi-Fi.</p>;
+  if (!shown.value || !ready) return <p class="faint waiting">{problem.value ? "" : "Recording the frame exchanges …"}</p>;
   const flows = ready.flows.flatMap(({ name, to }) => to.map((one) => `${name}.${one}`));
   return (
     <div class="cards">
@@ -92,11 +92,11 @@ export function Air() {
 function Legend({ scene }: { scene: Scene }) {
   return (
     <ul class="legend">
-      <li><i class="box plain" /> PPDU, in its station's colour; in it its frames, before them those that came whole if not all did, r1: first retry</li>
+      <li><i class="box plain" /> PPDU in its station's colour, with its number of frames (received/sent if some were lost); r1: first retry</li>
       <li><i class="box ack" /> ACK or Block Ack</li>
-      <li><i class="box retry" /> a retry</li>
-      <li><i class="box collided" /> a collision</li>
-      <li><i class="box control" /> management, request</li>
+      <li><i class="box retry" /> retry</li>
+      <li><i class="box collided" /> collision</li>
+      <li><i class="box control" /> management, Block Ack request</li>
       <li><i class="box beacon" /> beacon</li>
       {scene.queues.map(({ name }, n) => <li key={name}><i class="line" style={{ background: colour(n) }} /> waits in {name}</li>)}
     </ul>

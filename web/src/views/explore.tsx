@@ -1,4 +1,4 @@
-// Explore: what a setting does to latency, goodput and airtime, the previous setting behind it.
+// Explore: effect of a setting on latency, goodput and airtime, compared with the previous setting.
 import { useSignal } from "@preact/signals";
 import { found, ghost, state, survey } from "../model/app.ts";
 import { type Latency, type Outcome, kinds, p } from "../model/outcome.ts";
@@ -10,12 +10,12 @@ import { FloorPlan } from "./floor.tsx";
 import { theme } from "./theme.tsx";
 import { Where } from "./where.tsx";
 
-// Lines that a picture can show; the slowest are those.
+// Maximum number of lines in a plot; the slowest flows are shown.
 const MOST_LINES = 8;
 
 export function Explore() {
   const now = found.value;
-  if (!now) return <p class="faint waiting">The first run is under way …</p>;
+  if (!now) return <p class="faint waiting">Running …</p>;
   const before = ghost.value?.outcome ?? null;
   return (
     <div class="cards">
@@ -30,7 +30,7 @@ export function Explore() {
   );
 }
 
-// Percentiles over everybody: the largest of the flows of the kind that is shown.
+// Percentiles overall: the maximum over the flows of the selected kind.
 function worst(of: Outcome | null, kind: string, part: number): number {
   const all = (of?.latencies ?? []).filter(({ what }) => what === kind).map((one) => p(one, part));
   return all.length ? Math.max(...all) : NaN;
@@ -40,11 +40,11 @@ function Figures({ now, before }: { now: Outcome; before: Outcome | null }) {
   const kind = kinds(now)[0] ?? "";
   const jain = now.jain.filter(Number.isFinite);
   const tiles: [title: string, value: number, unit: string, before: number, about: string][] = [
-    ["Goodput", mean(now.total), "Mbit/s", mean(before?.total ?? []), "of all flows together"],
-    ["Median latency", worst(now, kind, 0.5), "ms", worst(before, kind, 0.5), `of the slowest flow: ${kind}`],
-    ["99th percentile", worst(now, kind, 0.99), "ms", worst(before, kind, 0.99), `of the slowest flow: ${kind}`],
+    ["Goodput", mean(now.total), "Mbit/s", mean(before?.total ?? []), "total of all flows"],
+    ["Median latency", worst(now, kind, 0.5), "ms", worst(before, kind, 0.5), `slowest flow, ${kind}`],
+    ["99th percentile", worst(now, kind, 0.99), "ms", worst(before, kind, 0.99), `slowest flow, ${kind}`],
   ];
-  if (jain.length) tiles.push(["Airtime fairness", mean(jain), "", mean(before?.jain.filter(Number.isFinite) ?? []), "Jain's index of the stations' airtime: 1 is equal"]);
+  if (jain.length) tiles.push(["Airtime fairness", mean(jain), "", mean(before?.jain.filter(Number.isFinite) ?? []), "Jain's index of the stations' airtime (1: equal shares)"]);
   return (
     <div class="tiles">
       {tiles.filter(([, value]) => Number.isFinite(value)).map(([title, value, unit, was, about]) => (
@@ -62,7 +62,7 @@ function LatencyCard({ now, before }: { now: Outcome; before: Outcome | null }) 
   const chosen = useSignal("");
   const all = kinds(now);
   const kind = all.includes(chosen.value) ? chosen.value : all[0];
-  if (!kind) return <section class="card wide"><h2>Latency</h2><p class="faint">Nobody in this scenario measures latency: no ping, no call, no page, and nothing arrived.</p></section>;
+  if (!kind) return <section class="card wide"><h2>Latency</h2><p class="faint">This scenario has no latency samples: no pings, calls or page loads, and no delivered packets.</p></section>;
   const shown = now.latencies.filter(({ what }) => what === kind);
   const slowest = [...shown].sort((a, b) => p(b, 0.99) - p(a, 0.99)).slice(0, MOST_LINES);
   const drawn = shown.filter((one) => slowest.includes(one));
@@ -78,7 +78,7 @@ function LatencyCard({ now, before }: { now: Outcome; before: Outcome | null }) 
       <div class="card-head">
         <h2 id="latency-title">Latency</h2>
         {all.length > 1 && (
-          <span class="segments" role="group" aria-label="What latency">
+          <span class="segments" role="group" aria-label="Kind of latency">
             {all.map((one) => <button type="button" key={one} aria-pressed={one === kind} onClick={() => (chosen.value = one)}>{one}</button>)}
           </span>
         )}
@@ -87,14 +87,14 @@ function LatencyCard({ now, before }: { now: Outcome; before: Outcome | null }) 
         <figure>
           <Cdf lines={[...ghosts, ...drawn.map((latency) => ({ latency, number: number(latency), ghost: false }))]} theme={theme.value} />
           <figcaption>
-            Part of the {kind === "one way" ? "packets" : "samples"} that took no longer, in per cent, over time on a scale of ratios.
-            {ghosts.length > 0 && " Wide and pale: the previous setting."}
-            {drawn.length < shown.length && ` The ${drawn.length} slowest of ${shown.length}.`}
+            Cumulative share of {kind === "one way" ? "packets" : "samples"} in %; logarithmic time axis.
+            {ghosts.length > 0 && " Wide, pale lines: previous setting."}
+            {drawn.length < shown.length && ` Showing the ${drawn.length} slowest of ${shown.length}.`}
           </figcaption>
         </figure>
         <div>
           <h3>99th percentile, {kind}</h3>
-          <Bars bars={bars} unit="ms" label={`99th percentile of each, ${kind}`} />
+          <Bars bars={bars} unit="ms" label={`99th percentile by flow, ${kind}`} />
         </div>
       </div>
     </section>
@@ -119,7 +119,7 @@ function Goodput({ now, before }: { now: Outcome; before: Outcome | null }) {
   return (
     <section class="card" aria-labelledby="goodput-title">
       <h2 id="goodput-title">Goodput</h2>
-      <Bars bars={bars} unit="Mbit/s" label={`Goodput of each ${perStation ? "station" : "flow"}`} />
+      <Bars bars={bars} unit="Mbit/s" label={`Goodput by ${perStation ? "station" : "flow"}`} />
     </section>
   );
 }
@@ -134,7 +134,7 @@ function Airtime({ now, before }: { now: Outcome; before: Outcome | null }) {
   return (
     <section class="card" aria-labelledby="airtime-title">
       <h2 id="airtime-title">Airtime</h2>
-      <Bars bars={bars} unit="%" most={100} label="Airtime of each station" />
+      <Bars bars={bars} unit="%" most={100} label="Airtime by station" />
       <Uses now={now} />
     </section>
   );
@@ -145,9 +145,9 @@ const USES: [key: string, label: string][] = [
   ["ack_us", "acknowledgements"],
   ["contention_us", "contention"],
   ["collision_us", "collisions"],
-  ["protection_us", "RTS and CTS"],
+  ["protection_us", "RTS/CTS"],
   ["management_us", "management"],
-  ["overlap_us", "frames that overlap"],
+  ["overlap_us", "overlapping frames"],
   ["neighbour_us", "neighbours"],
   ["noise_us", "interference"],
   ["beacon_us", "beacons"],
@@ -171,9 +171,9 @@ function Losses({ now }: { now: Outcome }) {
   const rows = now.runs[0]!.drops;
   return (
     <section class="card" aria-labelledby="drops-title">
-      <h2 id="drops-title">Packets dropped</h2>
+      <h2 id="drops-title">Dropped packets</h2>
       {rows.length === 0 ? <p class="faint">None.</p> : (
-        <div class="scroll" tabIndex={0} role="group" aria-label="Table of packets dropped">
+        <div class="scroll" tabIndex={0} role="group" aria-label="Table of dropped packets">
           <table>
             <thead><tr><th scope="col">where</th><th scope="col">why</th><th scope="col" class="number">packets</th></tr></thead>
             <tbody>
@@ -184,7 +184,7 @@ function Losses({ now }: { now: Outcome }) {
           </table>
         </div>
       )}
-      {state.value.runs > 1 && <p class="faint small">Of the first repetition.</p>}
+      {state.value.runs > 1 && <p class="faint small">First repetition only.</p>}
     </section>
   );
 }

@@ -1,4 +1,4 @@
-// Where the nodes stand that have a place, to be dragged or moved by the arrow keys: `position` in metres.
+// Floor plan of nodes with a `position` (in metres), which can be dragged or moved with the arrow keys.
 import { useSignal } from "@preact/signals";
 import type { Survey } from "../engine/protocol.ts";
 import { change, state } from "../model/app.ts";
@@ -33,7 +33,7 @@ export function FloorPlan({ survey }: { survey: Survey }) {
   return (
     <section class="card" aria-labelledby="floor-title">
       <h2 id="floor-title">Floor plan</h2>
-      <svg class="floor" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="group" aria-label="Floor plan: nodes can be moved">
+      <svg class="floor" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="group" aria-label="Floor plan with movable nodes">
         {placed.map(({ name, position_m, interfaces }) => {
           const here = at(name, position_m!);
           const [x, y] = frame.to(here);
@@ -68,13 +68,13 @@ export function FloorPlan({ survey }: { survey: Survey }) {
         <path class="scale" d={`M 16 ${HEIGHT - 14} h ${frame.metre * frame.ten}`} />
         <text x={16} y={HEIGHT - 20}>{frame.ten} m</text>
       </svg>
-      <p class="faint small">Drag a node, or choose it with Tab and move it with the arrow keys; with Shift by 10 m.</p>
+      <p class="faint small">Drag a node, or select it with Tab and move it with the arrow keys (10 m with Shift).</p>
     </section>
   );
 }
 
 interface Frame {
-  // Units of the picture to a metre, and a round number of metres for the scale.
+  // SVG units per metre, and a round number of metres for the scale.
   metre: number;
   ten: number;
   to(position: number[]): [number, number];

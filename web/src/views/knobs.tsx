@@ -1,4 +1,4 @@
-// The knobs of a scenario, and a search over all keys that it could have.
+// The knobs of a scenario, and a search over all possible keys.
 import { useComputed, useSignal } from "@preact/signals";
 import { allKeys, change, shownKnobs, state } from "../model/app.ts";
 import { type Key, search } from "../model/keys.ts";
@@ -12,7 +12,7 @@ export function KnobPanel() {
   return (
     <section class="panel" aria-labelledby="knobs-title">
       <h2 id="knobs-title">Knobs</h2>
-      {groups.value.length === 0 && <p class="faint">This scenario has no knobs of its own; the search below has all of its keys.</p>}
+      {groups.value.length === 0 && <p class="faint">This scenario has no knobs; use the search below for all keys.</p>}
       {groups.value.map(([group, knobs]) => (
         <fieldset key={group}>
           <legend>{group}</legend>
@@ -29,7 +29,7 @@ export function KnobPanel() {
 function KnobRow({ knob }: { knob: Knob }) {
   const id = `knob-${knob.id.replace(/[^A-Za-z0-9]/g, "-")}`;
   const back = knob.set && (
-    <button type="button" class="quiet" title="Back to what the scenario has" onClick={() => set(knob.apply(undefined))}>
+    <button type="button" class="quiet" title="Reset to the scenario's value" onClick={() => set(knob.apply(undefined))}>
       undo<span class="sr"> {knob.title}</span>
     </button>
   );
@@ -69,14 +69,14 @@ function Repeats() {
       <legend>Chance</legend>
       <div class="knob">
         <div class="knob-head">
-          <label for="runs" title="repetitions, each with random streams of its own">Repetitions</label>
+          <label for="runs" title="repetitions with independent random numbers">Repetitions</label>
           <output for="runs">{runs}</output>
         </div>
         <input id="runs" type="range" min={1} max={MOST_RUNS} value={runs} onInput={(event) => change({ ...state.value, runs: Number(event.currentTarget.value) })} />
       </div>
       <div class="knob row">
         <label for="seed">Seed</label>
-        <input id="seed" class="short" inputMode="numeric" placeholder="the scenario's" value={seed ?? ""} onChange={(event) => change({ ...state.value, seed: number(event.currentTarget.value) })} />
+        <input id="seed" class="short" inputMode="numeric" placeholder="default" value={seed ?? ""} onChange={(event) => change({ ...state.value, seed: number(event.currentTarget.value) })} />
       </div>
     </fieldset>
   );
@@ -95,7 +95,7 @@ function Search() {
       <p class="sr" role="status">{words.value.trim().length < 2 ? "" : `${Math.min(hits.value.length, SHOWN)} keys found`}</p>
       {words.value.trim().length >= 2 && hits.value.length === 0 && <p class="faint">No key has these words in its name or meaning.</p>}
       <ul class="hits">{hits.value.slice(0, SHOWN).map((hit) => <Hit key={hit.key} hit={hit} />)}</ul>
-      {hits.value.length > SHOWN && <p class="faint">There are more: add a word.</p>}
+      {hits.value.length > SHOWN && <p class="faint">More keys match; add a word.</p>}
     </fieldset>
   );
 }

@@ -1,4 +1,4 @@
-// Guided labs: a question, a prediction to make, then what the engine measures, and why.
+// Guided labs: a question, a prediction by the reader, then the measurement and the explanation.
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import labs from "stillair:labs";
@@ -18,7 +18,7 @@ function Shelf() {
   return (
     <div class="shelf">
       <h2>Labs</h2>
-      <p class="faint">Each asks a question. Say what you expect, then see what the engine measures.</p>
+      <p class="faint">Each lab asks a question. Make a prediction, then compare it with the measurement.</p>
       <div class="cards">
         {labs.map((lab) => (
           <section class="card" key={lab.id}>
@@ -53,7 +53,7 @@ function OneLab({ lab }: { lab: Lab }) {
       {lab.story.map((paragraph) => <p key={paragraph}>{paragraph}</p>)}
       {lab.questions.map((question, n) => <Asked key={n} number={n + 1} question={question} lab={lab} outcomes={outcomes.value} />)}
       <section class="card">
-        <h3>Go on from here</h3>
+        <h3>Next steps</h3>
         <p>{lab.further}</p>
         <div class="buttons">
           {lab.variants.map((variant) => (
@@ -85,16 +85,16 @@ function Asked({ number, question, lab, outcomes }: { number: number; question: 
       </fieldset>
       {!shown.value && (
         <button type="button" disabled={chosen.value === null || !ready} onClick={() => (shown.value = true)}>
-          {ready ? "See what happens" : "The engine is measuring …"}
+          {ready ? "Measure" : "Measuring …"}
         </button>
       )}
       {shown.value && (
         <div role="status">
-          <p><b>{right ? "As you said." : `You said: ${question.answers[chosen.value!]} It is another: ${question.answers[question.right]}`}</b></p>
+          <p><b>{right ? "Correct." : `Your answer: ${question.answers[chosen.value!]} Correct answer: ${question.answers[question.right]}`}</b></p>
           <Bars
             bars={lab.variants.map(({ name }, n) => ({ name, value: measure(question.measure, outcomes.get(name)!), colour: colour(n) }))}
             unit={question.unit}
-            label="Measured now, on this machine"
+            label="Measured just now, on this machine"
           />
           <p>{question.because}</p>
         </div>

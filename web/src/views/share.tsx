@@ -1,4 +1,4 @@
-// Share: the link, the trace hash to compare with a native run, the command that repeats it, and files.
+// Share: the link, the trace hash for comparison with a native run, the equivalent command, and files.
 import { useSignal } from "@preact/signals";
 import { engine, found, problem, state, told } from "../model/app.ts";
 import { sourceOf } from "../model/catalogue.ts";
@@ -18,7 +18,7 @@ export function SharePanel() {
       await navigator.clipboard.writeText(text);
       copied.value = `${what} copied`;
     } catch {
-      copied.value = `${what}: select it and copy it by hand`;
+      copied.value = `${what} not copied: select and copy it by hand`;
     }
   };
   const save = async (kind: FileKind) => {
@@ -39,7 +39,7 @@ export function SharePanel() {
   const long = location.hash.length > LONGEST;
   return (
     <section class="card share" aria-labelledby="share-title">
-      <h2 id="share-title">Share and keep</h2>
+      <h2 id="share-title">Share and export</h2>
       <div class="buttons">
         <button type="button" disabled={long} onClick={() => void copy("Link", location.href)}>Copy link</button>
         {FILES.map(({ kind, label, about }) => (
@@ -48,18 +48,18 @@ export function SharePanel() {
           </button>
         ))}
       </div>
-      {long && <p class="faint">This scenario is too long for a link: keep it as a file.</p>}
-      <p class="small">The command that repeats this run:</p>
+      {long && <p class="faint">This scenario is too long for a link; export it as a file.</p>}
+      <p class="small">Command line for this run:</p>
       <div class="command">
         <pre tabIndex={0} aria-label="Command line"><code>{line}</code></pre>
-        <button type="button" class="quiet" onClick={() => void copy("Command", line)}>copy</button>
+        <button type="button" class="quiet" onClick={() => void copy("Command", line)}>Copy</button>
       </div>
       <p class="small">
         Trace hash{now.runs.length > 1 ? "es" : ""}:{" "}
-        {now.whole ? now.runs.map((run) => <code key={run.run} class="hash" data-hash={run.trace_hash}>{run.trace_hash} </code>) : <span class="faint">when the run is whole</span>}
+        {now.whole ? now.runs.map((run) => <code key={run.run} class="hash" data-hash={run.trace_hash}>{run.trace_hash} </code>) : <span class="faint">after the complete run</span>}
       </p>
       <p class="faint small">
-        A native run of the same version has the same hash: every event was the same, to the nanosecond. {`'stillair run ... --json' prints it as "trace_hash".`}
+        A native run of the same version has the same hash: every event is equal, to the nanosecond. {`'stillair run ... --json' prints the hash as "trace_hash".`}
       </p>
       <p role="status" class="small">{copied.value}</p>
     </section>

@@ -1,4 +1,4 @@
-// The page: choice of scenario, tabs, what is wrong, and the view.
+// The page: scenario menu, tabs, error message, and the view.
 import { useComputed, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { busy, change, engine, found, problem, start, state, stop, survey } from "../model/app.ts";
@@ -33,7 +33,7 @@ export function Shell() {
       onDragLeave={() => (over.value = false)}
       onDrop={drop}
     >
-      <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); document.getElementById("main")?.focus(); }}>To the results</a>
+      <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); document.getElementById("main")?.focus(); }}>Skip to results</a>
       <Header />
       <main id="main" tabIndex={-1}>
         <Problem />
@@ -65,17 +65,17 @@ function Header() {
 }
 
 export async function take(file: File): Promise<void> {
-  // What is under way ends, or its result would take the message away.
+  // Cancel pending runs: their results would remove the message.
   const wrong = (message: string) => {
     stop();
     problem.value = { kind: "input", message };
   };
-  if (file.size > MOST_BYTES) return void wrong(`${file.name}: found ${file.size} bytes, ${MOST_BYTES} at most are taken`);
+  if (file.size > MOST_BYTES) return void wrong(`${file.name}: found ${file.size} bytes, expected at most ${MOST_BYTES}`);
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
   } catch {
-    return void wrong(`${file.name}: is no text in UTF-8; a scenario is a TOML file`);
+    return void wrong(`${file.name}: not UTF-8 text, expected a scenario (TOML)`);
   }
   change({ ...state.value, view: state.value.view === "labs" ? "explore" : state.value.view, scenario: "", text, file: file.name, set: [] });
 }
@@ -109,7 +109,7 @@ function Chooser() {
   );
 }
 
-// Settings of a paper's experiment, where the scenario is one of those.
+// Settings of a paper's experiment, if the scenario is one of those.
 function AsInPaper() {
   const of = campaignsOf(state.value);
   if (!of.length) return null;
@@ -118,9 +118,9 @@ function AsInPaper() {
   const chosen = cells.find(({ set }) => JSON.stringify(set) === now)?.id ?? "";
   return (
     <>
-      <label for="paper">As in the paper</label>
+      <label for="paper">Paper settings</label>
       <select id="paper" value={chosen} onChange={(event) => change({ ...state.value, set: cells.find(({ id }) => id === event.currentTarget.value)?.set ?? [] })}>
-        <option value="">{chosen || !state.value.set.length ? "the scenario as it is" : "settings of one's own"}</option>
+        <option value="">{chosen || !state.value.set.length ? "scenario defaults" : "custom settings"}</option>
         {of.map(({ title, cells: its }) => (
           <optgroup key={title} label={title}>
             {its.map(({ id, name }) => <option key={id} value={id}>{name}</option>)}
@@ -134,7 +134,7 @@ function AsInPaper() {
 function Status() {
   const words = useComputed(() => {
     const now = found.value;
-    if (busy.value) return now && !now.whole ? `${now.seconds} s of ${survey.value?.[1].duration_s ?? "?"} s, the rest is under way` : "running …";
+    if (busy.value) return now && !now.whole ? `${now.seconds} s of ${survey.value?.[1].duration_s ?? "?"} s, continuing …` : "running …";
     if (!now) return "";
     return `${now.seconds} s, ${now.runs.length === 1 ? "one run" : `${now.runs.length} runs`}, ${engine.value?.place ?? ""}`;
   });
@@ -152,7 +152,7 @@ export function Problem() {
   const mistakes = told.mistakes ?? [];
   return (
     <section class="problem" role="alert" data-kind={told.kind}>
-      <h2>{told.kind === "broken" ? "Something broke" : told.kind === "limit" ? "Too much for this page" : "This cannot be run"}</h2>
+      <h2>{told.kind === "broken" ? "Internal error" : told.kind === "limit" ? "Too large for this page" : "Invalid scenario or setting"}</h2>
       {mistakes.length === 0 ? <p>{told.message}</p> : (
         <ul>
           {mistakes.map((one) => (
@@ -165,15 +165,15 @@ export function Problem() {
         </ul>
       )}
       <div class="buttons">
-        {state.value.set.length > 0 && <button type="button" onClick={() => change({ ...state.value, set: state.value.set.slice(0, -1) })}>Undo the last change</button>}
-        <button type="button" onClick={() => { problem.value = null; void start(); }}>Run it again</button>
+        {state.value.set.length > 0 && <button type="button" onClick={() => change({ ...state.value, set: state.value.set.slice(0, -1) })}>Undo last change</button>}
+        <button type="button" onClick={() => { problem.value = null; void start(); }}>Run again</button>
       </div>
     </section>
   );
 }
 
 function View() {
-  if (!engine.value && !problem.value) return <p class="faint waiting">The engine is being loaded …</p>;
+  if (!engine.value && !problem.value) return <p class="faint waiting">Loading the engine …</p>;
   if (state.value.view === "labs") return <Labs />;
   const inner: ComponentChildren = state.value.view === "air" ? <Air /> : <Explore />;
   return (
@@ -197,7 +197,7 @@ function Notes() {
   return (
     <section class="card">
       <details>
-        <summary>{notes.length === 1 ? "One remark" : `${notes.length} remarks`} on this scenario</summary>
+        <summary>{notes.length === 1 ? "1 note" : `${notes.length} notes`} on this scenario</summary>
         <ul class="notes">{notes.map((note) => <li key={note}>{note}</li>)}</ul>
       </details>
     </section>
@@ -212,7 +212,7 @@ function Footer() {
         Stillair {found.value?.version ?? ""}: stations, access point, server and air in virtual time. Everything runs on this machine; nothing is sent anywhere.
       </p>
       <details onToggle={(event) => (open.value = event.currentTarget.open)}>
-        <summary>What others have written of it, and their licences</summary>
+        <summary>Third-party notices and licences</summary>
         {open.value && <pre class="notices" tabIndex={0} aria-label="Notices">{document.getElementById("notices")?.textContent}</pre>}
       </details>
     </footer>

@@ -1,4 +1,4 @@
-// The scenario's text, to be read and changed, with mistakes at their lines.
+// The scenario's text, editable, with errors marked at their lines.
 import { useComputed, useSignal } from "@preact/signals";
 import { change, problem, state } from "../model/app.ts";
 import { sourceOf } from "../model/catalogue.ts";
@@ -28,7 +28,7 @@ export function TextPanel() {
             onInput={(event) => put(event.currentTarget.value)}
           />
         </div>
-        <p class="faint small">Each change is run at once. Settings of the knobs come on top of this text.</p>
+        <p class="faint small">Changes run immediately. Knob settings override this text.</p>
       </details>
     </section>
   );

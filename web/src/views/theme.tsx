@@ -1,9 +1,9 @@
-// Light or dark: as the system has it, or as chosen here.
+// Light or dark theme: the system's, or chosen here.
 import { signal } from "@preact/signals";
 
 export const theme = signal(chosen());
 
-// A page opened as a file may have no storage.
+// A page opened as a file may lack storage.
 function chosen(): string {
   try {
     return localStorage.getItem("theme") ?? "";
@@ -19,7 +19,7 @@ export function setTheme(to: string): void {
   try {
     localStorage.setItem("theme", to);
   } catch {
-    // It is not kept then.
+    // The choice is then not saved.
   }
 }
 
@@ -32,9 +32,9 @@ export function startTheme(): void {
   });
 }
 
-const NEXT: Record<string, [to: string, label: string]> = { "": ["dark", "Dark"], dark: ["light", "Light"], light: ["", "As the system"] };
+const NEXT: Record<string, [to: string, label: string]> = { "": ["dark", "Dark"], dark: ["light", "Light"], light: ["", "System"] };
 
 export function ThemeButton() {
-  const [to, label] = NEXT[theme.value.trim()] ?? ["", "As the system"];
+  const [to, label] = NEXT[theme.value.trim()] ?? ["", "System"];
   return <button type="button" class="quiet" onClick={() => setTheme(to)} title={`Colours: ${label}`}>{label}</button>;
 }

@@ -1,11 +1,11 @@
-// The canvas of the air with its gestures: wheel, drag, pinch, keys and buttons.
+// The timeline canvas with its controls: wheel, drag, pinch, keys and buttons.
 import type { Signal } from "@preact/signals";
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { LEFT, type Scene, type Span, draw, height, hit } from "../plots/timeline.ts";
 import { theme } from "./theme.tsx";
 
-// A slot of 802.11 at 5 GHz, and a little beside it.
+// Minimum span: a little more than an 802.11 slot at 5 GHz.
 const LEAST_NS = 9_000;
 
 interface Props {
@@ -77,7 +77,7 @@ export function Timeline({ scene, span, walk, instants }: Props) {
     event.preventDefault();
     move();
   };
-  // The next exchange, or the one before, comes into the middle.
+  // Centres the next or the previous exchange.
   const next = (by: number) => {
     const { order, exchanges } = scene;
     const middle = (from + to) / 2;
@@ -126,7 +126,7 @@ export function Timeline({ scene, span, walk, instants }: Props) {
         style={{ height: `${height(scene)}px` }}
         tabIndex={0}
         role="application"
-        aria-label="The air over time. Arrow keys move, plus and minus zoom, n and p go to the next and the previous frame, Home shows all."
+        aria-label="Transmissions over time. Arrow keys move, plus and minus zoom, n and p select the next and the previous frame, Home shows all."
         onKeyDown={key}
         onPointerDown={(event) => {
           event.currentTarget.setPointerCapture(event.pointerId);
@@ -138,7 +138,7 @@ export function Timeline({ scene, span, walk, instants }: Props) {
         onPointerUp={release}
         onPointerCancel={release}
       />
-      <p class="told" role="status">{hover.value === null ? "Point at a frame, or press n: here stands what it is. The wheel zooms, dragging moves." : words(scene, hover.value)}</p>
+      <p class="told" role="status">{hover.value === null ? "Point at a frame or press n to show its details. Scroll to zoom, drag to move." : words(scene, hover.value)}</p>
     </>
   );
 }
@@ -148,13 +148,13 @@ export function duration(ns: number): string {
   return `${+(ns / size).toPrecision(4)} ${unit}`;
 }
 
-const KINDS: Record<string, string> = { single: "a frame", aggregate: "an A-MPDU", bar: "a Block Ack request", management: "a management frame", beacon: "a beacon", group: "a frame to a group" };
+const KINDS: Record<string, string> = { single: "a frame", aggregate: "an A-MPDU", bar: "a Block Ack request", management: "a management frame", beacon: "a beacon", group: "a group-addressed frame" };
 
 export function words({ exchanges: e }: Scene, n: number): string {
   const to = e.to[n];
-  const aggregate = e.kind[n] === "aggregate" ? ` of ${e.frames[n]} frames, ${e.received[n]} of which came whole,` : "";
+  const aggregate = e.kind[n] === "aggregate" ? ` of ${e.frames[n]} frames (${e.received[n]} received)` : "";
   const again = e.attempt[n]! > 0 ? `, retry ${e.attempt[n]}` : "";
-  const end = e.collided[n] ? "it collided" : e.acknowledged[n] ? "it was acknowledged" : e.kind[n] === "beacon" || e.kind[n] === "group" ? "nobody acknowledges it" : "no acknowledgement came";
-  const whom = to === null || to === undefined ? "everybody" : e.interfaces[to];
+  const end = e.collided[n] ? "collided" : e.acknowledged[n] ? "acknowledged" : e.kind[n] === "beacon" || e.kind[n] === "group" ? "not acknowledged by design" : "no acknowledgement";
+  const whom = to === null || to === undefined ? "all stations" : e.interfaces[to];
   return `${(e.start_ns[n]! / 1e6).toFixed(3)} ms: ${KINDS[e.kind[n]!] ?? e.kind[n]}${aggregate} from ${e.interfaces[e.from[n]!]} to ${whom}, ${e.ac[n]}, ${(e.rate_bps[n]! / 1e6).toFixed(1)} Mbit/s, ${duration(e.airtime_ns[n]!)} on the air${again}; ${end}.`;
 }

@@ -1,4 +1,4 @@
-// One packet's walk: where it was, and how long it waited before each step.
+// The path of one packet: locations, and the wait before each step.
 import { useSignal } from "@preact/signals";
 import type { Step, Walk } from "../engine/protocol.ts";
 import type { Scene } from "../plots/timeline.ts";
@@ -17,19 +17,19 @@ export function WalkTable({ flows, walk, waits, follow }: Props) {
   const steps = walk?.steps ?? [];
   return (
     <section class="card wide" aria-labelledby="walk-title">
-      <h2 id="walk-title">One packet's walk</h2>
+      <h2 id="walk-title">Path of one packet</h2>
       <div class="buttons">
         <label for="walk-flow">Flow</label>
         <select id="walk-flow" value={flow} onChange={(event) => (chosen.value = event.currentTarget.value)}>
           {flows.map((one) => <option key={one} value={one}>{one}</option>)}
         </select>
-        <button type="button" disabled={waits || !flow} onClick={() => follow(flow)}>{waits ? "…" : "Follow the packet that arrives in the middle of the picture"}</button>
+        <button type="button" disabled={waits || !flow} onClick={() => follow(flow)}>{waits ? "…" : "Follow the packet that arrives at the centre of the view"}</button>
       </div>
-      {walk && steps.length === 0 && <p class="faint">No packet of this flow arrived from there on.</p>}
+      {walk && steps.length === 0 && <p class="faint">No packet of this flow arrives after that time.</p>}
       {walk && steps.length > 0 && (
         <div class="scroll" tabIndex={0} role="group" aria-label={`Steps of packet ${walk.seq}`}>
           <table data-walk={walk.seq}>
-            <thead><tr><th scope="col" class="number">time</th><th scope="col" class="number">since before</th><th scope="col">where</th><th scope="col">what</th></tr></thead>
+            <thead><tr><th scope="col" class="number">time</th><th scope="col" class="number">since previous</th><th scope="col">where</th><th scope="col">event</th></tr></thead>
             <tbody>
               {steps.map((step, n) => (
                 <tr key={n}>
@@ -67,27 +67,27 @@ function where(step: Step, walk: Walk): string {
 function what(step: Step): string {
   switch (step.what) {
     case "created":
-      return `made by its sender: ${step.bytes} bytes`;
+      return `created by the sender: ${step.bytes} bytes`;
     case "sent":
-      return step.segments > 1 ? `handed to the device, ${step.segments} segments in one` : "handed to the device";
+      return step.segments > 1 ? `passed to the device, ${step.segments} segments (GSO)` : "passed to the device";
     case "wire":
       return "at the end of the wire";
     case "received":
-      return "taken in by the host";
+      return "received by the host";
     case "delivered":
-      return `delivered, ${duration(step.delay_ns)} after it was made`;
+      return `delivered, delay ${duration(step.delay_ns)}`;
     case "dropped":
       return `dropped: ${step.reason}`;
     case "air": {
       const place = step.frames > 1 ? `, frame ${step.position + 1} of ${step.frames}` : "";
-      const again = step.retry ? ", sent before" : "";
-      const end = step.collided ? "collided" : step.whole ? (step.acknowledged ? "came whole, acknowledged" : "came whole, the acknowledgement was lost") : "came broken";
+      const again = step.retry ? ", retry" : "";
+      const end = step.collided ? "collided" : step.whole ? (step.acknowledged ? "received, acknowledged" : "received, acknowledgement lost") : "lost";
       return `on the air for ${duration(step.end_ns - step.at_ns)} at ${step.rate}${place}, sequence ${step.sequence}${again}: ${end}`;
     }
   }
 }
 
-// The exchanges on the timeline that the packet was in.
+// Exchanges on the timeline that contained the packet.
 export function exchangesOf(walk: Walk | null, { exchanges }: Scene): Set<number> {
   const found = new Set<number>();
   for (const step of walk?.steps ?? []) {

@@ -1,4 +1,4 @@
-// Where the slowest packets waited: by layer, and why.
+// Where the slowest packets waited: by layer and cause.
 import type { Slowest } from "../engine/protocol.ts";
 import type { Outcome } from "../model/outcome.ts";
 import { byLayer } from "../model/tail.ts";
@@ -6,10 +6,10 @@ import { Change, figure } from "../plots/bars.tsx";
 import { colour } from "../plots/colours.ts";
 import { duration } from "./timeline.tsx";
 
-// As many flows as a person can look through: the slowest.
+// Maximum number of flows shown, slowest first.
 const MOST = 8;
 
-// A packet in a layer, with what went on meanwhile, the longest first.
+// A packet in a layer, with the concurrent activity, longest first.
 const meanwhile = (causes: Record<string, number>) =>
   Object.entries(causes).sort(([, a], [, b]) => b - a).map(([cause, ns]) => `${cause} ${duration(ns)}`).join(", ");
 
@@ -17,9 +17,9 @@ function SlowestPacket({ flow, packet }: { flow: string; packet: Slowest }) {
   return (
     <details>
       <summary>The slowest packet of {flow}, step by step</summary>
-      <div class="scroll" tabIndex={0} role="group" aria-label={`Steps of the slowest packet of ${flow}`}>
+      <div class="scroll" tabIndex={0} role="group" aria-label={`Path of the slowest packet of ${flow}`}>
         <table data-slowest={packet.delay_ns}>
-          <thead><tr><th scope="col" class="number">from</th><th scope="col" class="number">for</th><th scope="col">layer</th><th scope="col">at</th><th scope="col">what was going on meanwhile</th></tr></thead>
+          <thead><tr><th scope="col" class="number">from</th><th scope="col" class="number">for</th><th scope="col">layer</th><th scope="col">at</th><th scope="col">cause</th></tr></thead>
           <tbody>
             {packet.steps.map((step) => (
               <tr key={`${step.from_ns} ${step.layer}`}>
@@ -33,7 +33,7 @@ function SlowestPacket({ flow, packet }: { flow: string; packet: Slowest }) {
           </tbody>
         </table>
       </div>
-      <p class="faint small">It took {duration(packet.delay_ns)}. Time in the socket comes before that.</p>
+      <p class="faint small">Delay {duration(packet.delay_ns)}, not including the time in the socket.</p>
     </details>
   );
 }
@@ -47,7 +47,7 @@ export function Where({ now, before }: { now: Outcome; before: Outcome | null })
   return (
     <section class="card wide" aria-labelledby="where-title">
       <h2 id="where-title">Where the slowest 1 % of packets waited</h2>
-      <ul class="bars" aria-label="Mean delay of the slowest hundredth of each flow's packets">
+      <ul class="bars" aria-label="Mean delay of the slowest 1 % of each flow's packets">
         {shown.map((tail) => {
           const was = before?.tails?.find(({ name }) => name === tail.name)?.ms;
           return (
@@ -70,10 +70,10 @@ export function Where({ now, before }: { now: Outcome; before: Outcome | null })
       </ul>
       {slowest?.[shown[0]!.name] && <SlowestPacket flow={shown[0]!.name} packet={slowest[shown[0]!.name]!} />}
       <details>
-        <summary>Why, layer by layer</summary>
+        <summary>Causes by layer</summary>
         <div class="scroll" tabIndex={0} role="group" aria-label="Table of layers and causes">
           <table>
-            <thead><tr><th scope="col">flow</th><th scope="col">layer</th><th scope="col" class="number">ms</th><th scope="col">what was going on meanwhile</th></tr></thead>
+            <thead><tr><th scope="col">flow</th><th scope="col">layer</th><th scope="col" class="number">ms</th><th scope="col">cause</th></tr></thead>
             <tbody>
               {shown.flatMap((tail) => byLayer(tail, layers).map(({ layer, ms, causes }) => (
                 <tr key={`${tail.name} ${layer}`}>
@@ -86,7 +86,7 @@ export function Where({ now, before }: { now: Outcome; before: Outcome | null })
             </tbody>
           </table>
         </div>
-        <p class="faint small">Of the first repetition. Layers and causes are defined in docs/sojourn.md: 'own' is the same flow, 'station' the same station, 'others' other stations.</p>
+        <p class="faint small">First repetition only. docs/sojourn.md defines layers and causes: 'own' is the same flow, 'station' the same station, 'others' other stations.</p>
       </details>
     </section>
   );

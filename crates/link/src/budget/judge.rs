@@ -1,4 +1,4 @@
-//! Judges limits by values measured over several seeds.
+//! Compares limits with values measured over several seeds.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +49,7 @@ impl Estimate {
 pub struct Baseline(pub BTreeMap<String, BTreeMap<String, Estimate>>);
 
 impl Baseline {
-    /// Reads a baseline from JSON, as [`Baseline::to_json`] writes it.
+    /// Reads a baseline from JSON, as written by [`Baseline::to_json`].
     ///
     /// # Errors
     /// The text is not a baseline; `file` is its name in the message.
@@ -68,7 +68,7 @@ impl Baseline {
 pub enum Standing {
     /// The whole interval is within the limit.
     Kept,
-    /// The limit is within the interval: these seeds do not decide whether it is kept.
+    /// The limit is within the interval: these seeds do not decide if it is kept.
     Close,
     /// The whole interval is beyond the limit.
     Broken,
@@ -81,13 +81,13 @@ pub struct Finding {
     pub path: String,
     /// The metric.
     pub metric: String,
-    /// Its limit.
+    /// Limit of the metric.
     pub limit: Limit,
-    /// What was measured.
+    /// Measured value.
     pub found: Estimate,
-    /// The earlier result, if there is one.
+    /// Earlier result, if there is one.
     pub before: Option<Estimate>,
-    /// The result.
+    /// Result of the comparison.
     pub standing: Standing,
 }
 
@@ -98,7 +98,7 @@ impl Finding {
         (before != 0.0).then(|| self.found.mean / before - 1.0)
     }
 
-    /// Whether the change is significant: the two intervals do not overlap.
+    /// Returns true if the change is significant: the two intervals do not overlap.
     pub fn has_changed(&self) -> bool {
         self.before.is_some_and(|before| self.found.low > before.high || self.found.high < before.low)
     }
@@ -115,7 +115,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Whether no limit is broken.
+    /// Returns true if no limit is broken.
     pub fn holds(&self) -> bool {
         self.findings.iter().all(|finding| finding.standing < Standing::Broken)
     }
@@ -135,8 +135,8 @@ fn standing(limit: Limit, found: Estimate) -> Standing {
 }
 
 impl Budget {
-    /// Judges measured values: each limit by the mean over seeds and its interval, compared with an earlier
-    /// baseline if there is one.
+    /// Evaluates measured values: compares each limit with the mean over seeds and its interval, and with
+    /// an earlier baseline if there is one.
     ///
     /// # Errors
     /// A run is missing or given twice, or has no finite value for a metric with a limit.
@@ -195,14 +195,14 @@ mod tests {
 
     #[test]
     fn an_interval_of_a_mean() {
-        // 9, 10, 11: deviation 1, of the mean 0.577, times 4.303.
+        // 9, 10, 11: standard deviation 1, standard error 0.577, times 4.303.
         let found = Estimate::of(&[9.0, 10.0, 11.0]);
         assert!((found.mean - 10.0).abs() < 1e-12 && (found.high - 12.484).abs() < 1e-3, "{found:?}");
         assert_eq!(Estimate::of(&[4.0]), Estimate { mean: 4.0, low: 4.0, high: 4.0, seeds: 1 });
     }
 
     #[test]
-    fn a_limit_is_broken_beyond_its_noise() {
+    fn a_limit_is_broken_if_the_interval_is_beyond_it() {
         let found = Estimate { mean: 10.0, low: 9.0, high: 11.0, seeds: 5 };
         let limit = |at_least, at_most| Limit { at_least, at_most };
         for (limit, want) in [
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_told() {
+    fn missing_values_are_reported() {
         let text = "seeds = 2\n[path.vdsl-40-10]\nx.at_most = 1\n";
         let budget = Budget::read(text, "b.toml").expect("a budget");
         let cases: Vec<_> = budget.cases().collect();
@@ -236,7 +236,7 @@ mod tests {
         );
         let verdict = budget.judge(&[one, cases[1].measured([("x", 3.0)])], None).expect("all is there");
         assert!(verdict.holds() && verdict.findings[0].standing == Standing::Close);
-        // As a baseline it is read again, and the change to it is none.
+        // Read back as a baseline, the change against it is zero.
         let kept = Baseline::read(&verdict.baseline.to_json(), "kept.json").expect("a baseline");
         assert_eq!(kept, verdict.baseline);
         let again =

@@ -5,7 +5,7 @@ use std::time::Duration;
 /// Arrivals at an application or an endpoint: bytes, time and delay.
 #[derive(Clone, Debug, Default)]
 pub struct Meter {
-    /// When, how late, bytes; in order of time.
+    /// Time, delay, and bytes of each arrival, in order of time.
     arrivals: Vec<(Duration, Duration, u64)>,
 }
 
@@ -34,12 +34,12 @@ impl Meter {
         found.map_or(f64::NAN, |delay| delay.as_secs_f64() * 1e3)
     }
 
-    /// How long the queue lasts that a drop of the link rate at `drop` has caused, in s: until the end of the
-    /// last 0.1 s before `to` in which the median delay is above `limit` or nothing arrives.
+    /// Duration in s of the queue caused by a drop of the link rate at `drop`: until the end of the last
+    /// 0.1 s interval before `to` in which the median delay exceeds `limit` or nothing arrives.
     pub fn recovery_s(&self, drop: Duration, to: Duration, limit: Duration) -> f64 {
         let step = Duration::from_millis(100);
         let (mut at, mut calm) = (drop, drop);
-        // Behind the last arrival nothing has recovered.
+        // After the last arrival, nothing has recovered.
         let last = self.arrivals.iter().map(|(at, ..)| *at).max();
         let Some(last) = last.filter(|last| *last >= drop) else {
             return to.saturating_sub(drop).as_secs_f64();
@@ -68,7 +68,7 @@ mod tests {
         let ms = Duration::from_millis;
         let mut meter = Meter::default();
         for n in 0..1_000 {
-            // 1,250 bytes a millisecond: 10 Mbit/s; from 300 to 520 ms they are late.
+            // 1,250 bytes per millisecond: 10 Mbit/s; late from 300 to 520 ms.
             let late = if (300..520).contains(&n) { 80 } else { 10 };
             meter.add(ms(n), ms(late), 1_250);
         }
@@ -78,10 +78,10 @@ mod tests {
             (10.0, 80.0)
         );
         assert!(meter.delay_ms(0.5, ms(5_000), ms(6_000)).is_nan());
-        // Of the step from 500 ms on most are in time again.
+        // In the interval from 500 ms on, most arrivals are on time again.
         assert_eq!(meter.recovery_s(ms(300), ms(1_000), ms(40)), 0.2);
         assert_eq!(meter.recovery_s(ms(600), ms(1_000), ms(40)), 0.0);
-        // What never arrives has not recovered.
+        // Intervals without arrivals have not recovered.
         assert_eq!(meter.recovery_s(ms(600), ms(1_600), ms(40)), 1.0);
         assert_eq!(meter.recovery_s(ms(0), ms(1 << 60), ms(40)), ms(1 << 60).as_secs_f64());
         assert_eq!(Meter::default().recovery_s(ms(0), ms(500), ms(40)), 0.5);

@@ -1,4 +1,4 @@
-//! A budget: limits of metrics on named paths, and a check of measured values against them.
+//! A budget: metric limits for named paths, checked against measured values.
 //!
 //! ```
 //! use stillair_link::budget::Budget;
@@ -14,7 +14,7 @@
 //! )?;
 //! let mut measured = Vec::new();
 //! for case in budget.cases() {
-//!     let link = case.link()?; // a link to drive one's own stack over
+//!     let link = case.link()?; // run your own stack over this link
 //!     assert_eq!(link.path().scenario().name, "vdsl-40-10");
 //!     measured.push(case.measured([("goodput_mbps", 30.0 + case.seed as f64), ("delay_p99_ms", 90.0)]));
 //! }
@@ -60,10 +60,10 @@ pub struct Measured {
 }
 
 impl Case {
-    /// A new link for this run.
+    /// Creates a new link for this run.
     ///
     /// # Errors
-    /// As of [`Path::link`].
+    /// As for [`Path::link`].
     pub fn link(&self) -> Result<Link, LinkError> {
         self.on.link(self.seed)
     }

@@ -1,4 +1,4 @@
-//! A verdict as text, as Markdown and as JUnit's XML.
+//! A verdict as text, Markdown and JUnit XML.
 
 use core::fmt;
 
@@ -18,7 +18,7 @@ impl fmt::Display for Limit {
 
 impl fmt::Display for Estimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Three digits that say something.
+        // Three significant digits.
         let digits = match self.mean.abs() {
             large if large >= 100.0 => 0,
             large if large >= 10.0 => 1,
@@ -65,7 +65,7 @@ impl Finding {
 const HEAD: [&str; 6] = ["path", "metric", "limit", "found", "change", "verdict"];
 
 impl fmt::Display for Verdict {
-    /// A table.
+    /// Formats a table.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rows = vec![HEAD.map(str::to_owned)];
         rows.extend(self.findings.iter().map(Finding::cells));
@@ -98,13 +98,13 @@ impl Verdict {
         let says = if self.holds() { "No limit is broken." } else { "A limit is broken." };
         let rows: String = self.findings.iter().map(|finding| line(&finding.cells())).collect();
         format!(
-            "{}|---|---|---:|---:|---:|---|\n{rows}\n{says} Means over {} seeds with 95 % intervals; `*`: changed by more than both.\n",
+            "{}|---|---|---:|---:|---:|---|\n{rows}\n{says} Means over {} seeds with 95 % intervals; `*`: significant change.\n",
             line(&head),
             self.findings.first().map_or(0, |finding| finding.found.seeds)
         )
     }
 
-    /// JUnit XML: a test case for each limit, in a suite for the budget.
+    /// JUnit XML: one test suite per budget, one test case per limit.
     pub fn to_junit(&self) -> String {
         let broken = |finding: &&Finding| finding.standing == Standing::Broken;
         let case = |finding: &Finding| {
@@ -132,7 +132,7 @@ mod tests {
     use super::super::{Baseline, Budget};
 
     #[test]
-    fn a_verdict_in_three_forms() {
+    fn a_verdict_is_formatted_in_three_ways() {
         let text = "seeds = 2\n[path.vdsl-40-10]\na.at_least = 10\nb.at_most = 2.5\n";
         let budget = Budget::read(text, "b<.toml").expect("a budget");
         let runs: Vec<_> = budget.cases().map(|case| case.measured([("a", 20.0), ("b", 3.0)])).collect();

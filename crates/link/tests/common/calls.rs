@@ -1,11 +1,11 @@
-//! Sequences of calls of a link at random, and what must hold of each.
+//! Random sequences of calls to a link, and the conditions that must hold for each.
 
 use std::time::Duration;
 
 use proptest::prelude::*;
 use stillair_link::{BackPressure, Endpoint, Enqueue, Mark, Path, Poll, SendError, presets};
 
-/// One call. Times are in nanoseconds after the link's; a negative one goes back.
+/// One call. Times are in nanoseconds after the link's; negative times go back.
 #[derive(Clone, Debug)]
 pub enum Call {
     Send { from: u32, to: u32, bytes: usize, ecn: u8, dscp: u8, later: i64 },
@@ -35,7 +35,7 @@ pub fn any_call() -> impl Strategy<Value = Call> {
     ]
 }
 
-/// Makes the calls over one of the presets.
+/// Makes the calls on one of the presets.
 pub fn check(path: usize, seed: u64, calls: &[Call]) -> Result<(), String> {
     let preset = presets()[path % presets().len()];
     let path = Path::preset(preset.name).map_err(|e| e.to_string())?;

@@ -1,3 +1,3 @@
-//! What tests and the fuzzer share.
+//! Code shared by tests and the fuzzer.
 
 pub mod calls;

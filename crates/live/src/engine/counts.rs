@@ -1,4 +1,4 @@
-//! Counts of packets from hosts that did not enter the model, and of other errors.
+//! Counters of exchanged packets and of errors.
 
 use serde::Serialize;
 use stillair_sim::run::ExternalIoCounts;

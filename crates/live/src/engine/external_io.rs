@@ -1,4 +1,4 @@
-//! Exchange of packets between hosts and the model.
+//! Packet exchange between hosts and the model.
 
 use stillair_ip::gro::{Checksum, FLOWS, Gro, IpPacket};
 use stillair_ip::parse;
@@ -20,7 +20,7 @@ pub struct ExternalIo<'a, S> {
     pub tokens: Tokens,
     pub flows: FlowRates,
     pub counts: Counts,
-    /// By interface: the live host that has it.
+    /// Live host per interface.
     hosts: Vec<Option<usize>>,
     bytes: Vec<u8>,
     replier: Replier,
@@ -31,7 +31,7 @@ pub struct ExternalIo<'a, S> {
 pub struct Exit {
     port: Port,
     gro: Option<Gro>,
-    /// Packets that are being merged, and when the model let go of them.
+    /// Packets in the merge buffer, and the time at which the model delivered them.
     merging: (u64, u64),
 }
 
@@ -44,7 +44,7 @@ impl Exit {
         &mut self.port
     }
 
-    /// Gives the host what is being merged. `zero` is the clock at the beginning of the run.
+    /// Writes the merge buffer to the host. `zero` is the clock's time at the start of the run.
     fn flush(&mut self, counts: &mut Counts, late: &mut Lateness, zero: u64) {
         let (count, since) = self.merging;
         if count == 0 {
@@ -68,7 +68,7 @@ fn give(port: &mut Port, packet: &IpPacket<'_>, counts: &mut Counts) {
     }
 }
 
-/// The rest of what is known of a packet that wants in.
+/// Route of an entering packet.
 enum Way {
     In { src: Addr, dst: Addr, tcp: bool },
     NoRoute,
@@ -97,8 +97,8 @@ impl<'a, S: Records> ExternalIo<'a, S> {
         let src = plan.addresses.find(view.source).unwrap_or(elsewhere);
         let dst = match plan.addresses.find(view.destination) {
             Some(dst) => dst,
-            // What a group gets, or all of a network, is for nobody here; nor is what the uplink itself sends
-            // beyond.
+            // Multicast and broadcast packets have no receiver here. Nor do packets from the uplink itself
+            // to addresses outside the scenario.
             None if view.destination.is_multicast() || !plan.elsewhere || plan.hosts[host].uplink => {
                 return Way::NoRoute;
             }
@@ -109,7 +109,7 @@ impl<'a, S: Records> ExternalIo<'a, S> {
     }
 
     /// Enters a packet that a host has sent. `id` is the packet's number in its queue, if the packet is
-    /// waiting there. Returns whether the packet stays in the queue, charged to its socket.
+    /// waiting there. Returns true if the packet stays in the queue, charged to its socket.
     pub fn enter(&mut self, host: usize, bytes: &[u8], id: Option<u32>, now: u64) -> bool {
         let view = match parse(bytes) {
             Ok(view) => view,
@@ -132,7 +132,7 @@ impl<'a, S: Records> ExternalIo<'a, S> {
         let holds = !tcp || by.shift >= 10 || self.flows.holds(host, hash, view.length, by, now);
         let token = id.filter(|_| holds).map(|id| self.tokens.take(host, id));
         match self.session.enter(&entering(of.at, &view, bytes, [src, dst], token)) {
-            // Of a packet that its queue refused the token ends at once.
+            // If the queue refuses the packet, its token ends immediately.
             Ok(_) => {
                 self.counts.external.entered += 1;
                 token.is_some()
@@ -147,8 +147,8 @@ impl<'a, S: Records> ExternalIo<'a, S> {
         }
     }
 
-    /// Delivers all packets that have left the model to their hosts. `zero` is the clock's time at the start
-    /// of the run.
+    /// Delivers all packets that have left the model to their hosts. `zero` is the clock's time at the
+    /// start of the run.
     pub fn leave(&mut self, exits: &mut [Exit], late: &mut Lateness, zero: u64) {
         let mut bytes = core::mem::take(&mut self.bytes);
         let mut merging: Option<usize> = None;
@@ -182,7 +182,7 @@ impl<'a, S: Records> ExternalIo<'a, S> {
     }
 }
 
-/// Whether an address is of a host's own network alone: nobody passes it on.
+/// Returns true for addresses with link scope, which are not forwarded.
 fn is_local(address: core::net::IpAddr) -> bool {
     match address {
         core::net::IpAddr::V4(four) => four.is_broadcast(),

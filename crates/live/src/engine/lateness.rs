@@ -4,7 +4,7 @@ use serde::Serialize;
 use stillair_model::types::Duration;
 use stillair_sim::recorder::Delays;
 
-/// Lateness of packets against the model, and stalls of the engine.
+/// Lateness of packets relative to the model, and stalls of the engine.
 #[derive(Clone, Debug, Default)]
 pub struct Lateness {
     all: Delays,
@@ -45,18 +45,20 @@ impl Lateness {
         self.gap = self.gap.max(nanos);
     }
 
-    /// The summary, checked against the largest valid 99th percentile and stall, in ns.
+    /// The summary, checked against the limits for the 99th percentile and the longest stall, in ns.
     pub fn summary(&self, most_p99: u64, most_gap: u64) -> LatenessSummary {
         let us = |part| self.all.quantile_ms(part).map(|ms| ms * 1e3);
         let p99_us = us(0.99);
         let mut invalid = Vec::new();
         let most_us = most_p99 as f64 / 1e3;
         if let Some(late) = p99_us.filter(|late| *late > most_us) {
-            invalid.push(format!("late: one packet in a hundred came {late:.0} us late or later, and {most_us:.0} us are allowed"));
+            invalid.push(format!(
+                "late: 99th percentile of lateness {late:.0} us, expected at most {most_us:.0} us"
+            ));
         }
         if self.gap > most_gap {
             let (gap, most) = (self.gap / 1_000_000, most_gap / 1_000_000);
-            invalid.push(format!("late: the engine stood still for {gap} ms, and {most} ms are allowed"));
+            invalid.push(format!("late: the engine stalled for {gap} ms, expected at most {most} ms"));
         }
         LatenessSummary {
             packets: self.count,
@@ -74,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_late_makes_a_run_invalid() {
+    fn lateness_makes_a_run_invalid() {
         let mut late = Lateness::default();
         (0..990).for_each(|_| late.note(20_000));
         (0..5).for_each(|_| late.note(3_000_000));
@@ -86,7 +88,7 @@ mod tests {
         let bad = late.summary(1_000_000, 20_000_000);
         assert_eq!(bad.invalid.len(), 2);
         assert!(bad.p99_us.is_some_and(|us| (us / 3_000.0 - 1.0).abs() < 0.008), "{bad:?}");
-        assert!(bad.invalid[0].starts_with("late: one packet in a hundred came "), "{bad:?}");
-        assert_eq!(bad.invalid[1], "late: the engine stood still for 21 ms, and 20 ms are allowed");
+        assert!(bad.invalid[0].starts_with("late: 99th percentile of lateness "), "{bad:?}");
+        assert_eq!(bad.invalid[1], "late: the engine stalled for 21 ms, expected at most 20 ms");
     }
 }

@@ -1,4 +1,4 @@
-//! The loop between real hosts and the world, on a real clock.
+//! The event loop between real hosts and the world, on a real clock.
 
 mod counts;
 mod external_io;

@@ -15,16 +15,16 @@ use crate::space::host::LiveHost;
 use crate::sys::poll::Watched;
 use crate::sys::{clock, process};
 
-/// Packets that are taken of one port before others have their turn.
+/// Maximum packets taken from one port per round.
 const TURN: usize = 256;
-/// Least time from one end of a wait to the next that no packet brings about, in ns. What is due meanwhile is
-/// late by as much at most, and wakes this thread once.
+/// Minimum time between the ends of two waits without a packet, in ns. Packets due in between are late by
+/// at most this much, and wake the thread once.
 const APART: u64 = 50_000;
-/// The longest wait, in ns: a standstill is seen only beyond the requested wait.
+/// Longest wait, in ns. Only time beyond the requested wait counts as a stall.
 const LONGEST: u64 = 10_000_000;
-/// Least time between looks at how busy this thread is, in ns.
+/// Interval between checks of this thread's processor use, in ns.
 const LOOK: u64 = 1_000_000_000;
-/// Real-time priority: above what has none, below what a machine's own threads have.
+/// Real-time priority: above threads without one, below the machine's own real-time threads.
 const PRIORITY: i32 = 20;
 
 /// A change that the simulator refused, with its reason.
@@ -61,12 +61,12 @@ pub struct Engine<'a, S> {
     queues: Vec<Option<Queue>>,
     late: Lateness,
     watched: Watched,
-    /// By host: positions in `watched` of its port and of its queue.
+    /// Per host: indices in `watched` of its port and its queue.
     places: Vec<(usize, Option<usize>)>,
     zero: u64,
     pace: Pace,
     looked: (u64, u64),
-    /// When the last wait was over.
+    /// End of the last wait.
     woke: u64,
     loops: u64,
 }
@@ -106,12 +106,12 @@ impl<'a, S: Records> Engine<'a, S> {
         clock::now() - self.zero
     }
 
-    /// Adds a file to wait for. [`Engine::is_ready`] says whether the file can be read.
+    /// Adds a file to wait for. [`Engine::is_ready`] reports if the file can be read.
     pub fn watch(&mut self, file: impl AsFd) -> usize {
         self.watched.add(file)
     }
 
-    /// Whether the file at this place can be read.
+    /// Returns true if this file can be read.
     pub fn is_ready(&self, place: usize) -> bool {
         self.watched.is_ready(place)
     }
@@ -142,8 +142,8 @@ impl<'a, S: Records> Engine<'a, S> {
         self.loops
     }
 
-    /// Advances to the current time, passes packets in and out, and waits until something is due or arrives,
-    /// at most until `until` and for at most 10 ms. False at the end of the run.
+    /// Advances to the current time, passes packets in and out, and waits until something is due or
+    /// arrives, at most until `until` and for at most 10 ms. Returns false at the end of the run.
     pub fn turn(&mut self, until: u64) -> bool {
         self.loops += 1;
         self.advance();
@@ -154,7 +154,7 @@ impl<'a, S: Records> Engine<'a, S> {
             if wanted > now { wanted.max(self.woke + APART).saturating_sub(now).min(LONGEST) } else { 0 };
         let came = self.watched.wait(asked);
         let woke = self.now();
-        // Whether or not something has come meanwhile: the rest went to work, or to nothing.
+        // Counts as a stall even if packets arrived meanwhile: only the requested part was a wait.
         self.late.woke((woke - self.woke).saturating_sub(asked));
         self.woke = woke;
         if came {
@@ -164,7 +164,8 @@ impl<'a, S: Records> Engine<'a, S> {
         true
     }
 
-    /// Time goes on to now; what is due by then comes out, and charges that have ended are told.
+    /// Advances the model to the current time, delivers packets that are due, and releases packets whose
+    /// charge has ended.
     fn advance(&mut self) {
         let now = Instant::from_nanos(self.now());
         self.external.session.advance_through(now);
@@ -180,9 +181,9 @@ impl<'a, S: Records> Engine<'a, S> {
         self.queues.iter_mut().flatten().for_each(Queue::tell);
     }
 
-    /// Lets in what has come.
+    /// Enters packets that have arrived.
     fn receive(&mut self, now: u64) {
-        // What was due before comes before it.
+        // Handle events due earlier before the packet enters.
         self.external.session.advance_through(Instant::from_nanos(now));
         for host in 0..self.exits.len() {
             let (port, queue) = self.places[host];
@@ -208,8 +209,8 @@ impl<'a, S: Records> Engine<'a, S> {
         self.out();
     }
 
-    /// Gives real-time priority up where this thread would have a processor to itself: the kernel stops such
-    /// threads, for 50 ms in each second unless told otherwise.
+    /// Gives up real-time priority if this thread would use a whole processor: by default, the kernel
+    /// throttles such threads for 50 ms per second.
     // linux: kernel/sched/rt.c sched_rt_runtime_us (6.18) - 950,000 of 1,000,000 us.
     fn look(&mut self, now: u64) {
         let (then, before) = self.looked;

@@ -1,5 +1,5 @@
-//! Work of a run beside its packets: starting and ending tools, printing the table, answering requests, and
-//! ending the run.
+//! Tasks of a run other than packets: starting and ending tools, printing the table, answering requests,
+//! and ending the run.
 
 use std::io::{IsTerminal, Write};
 
@@ -32,11 +32,11 @@ enum SetError {
     Change(#[from] ChangeError),
 }
 
-/// How long tools may take to say what they measured after the end of the run.
+/// Time for tools to report their measurements after the end of the run.
 const GRACE: Duration = Duration::from_secs(3);
-/// How often somebody who is connected is looked at, in ns.
+/// Poll interval for connected clients, in ns.
 const TICK: u64 = 20_000_000;
-/// How often the table is shown, in ns.
+/// Interval between tables, in ns.
 const SHOWN: u64 = 1_000_000_000;
 
 /// Lengthens a scenario, since tools report their measurements after its end. The measured time does not
@@ -47,7 +47,7 @@ pub fn lengthen(scenario: &mut Scenario) {
     scenario.steps.iter_mut().for_each(|step| lengthen(&mut step.to));
 }
 
-/// Places in the engine of the files to wait for.
+/// Engine indices of the files to wait for.
 #[derive(Default)]
 pub struct Places {
     pub signals: usize,
@@ -55,13 +55,13 @@ pub struct Places {
     pub control: usize,
 }
 
-/// State of the work beside the packets.
+/// State of these tasks.
 pub struct Driven<'a> {
     pub request: &'a Request,
     pub overrides: &'a [(String, String)],
     /// Keys changed since the start of the run, with their values.
     pub changed: Vec<(String, String)>,
-    /// Whether the scenario was lengthened.
+    /// True if the scenario was lengthened.
     pub longer: bool,
     pub plan: &'a Plan,
     pub launcher: Launcher,
@@ -118,7 +118,7 @@ impl Driven<'_> {
                 shown = now + SHOWN;
             }
             let over = self.end.is_some_and(|end| now >= end);
-            // Of a run with tools alone their end is its own.
+            // A run with only tools ends when they end.
             let done = self.tools.are_some()
                 && self.tools.are_done()
                 && self.request.command.is_empty()
@@ -138,7 +138,8 @@ impl Driven<'_> {
         }
     }
 
-    /// Whether a signal says to end. An interrupt from the keyboard is the command's, if there is one.
+    /// Returns true if a signal requests the end. If there is a command, a keyboard interrupt is for the
+    /// command.
     fn signalled(&mut self) -> bool {
         let mut stops = false;
         while let Some(signal) = self.signals.take_one() {
@@ -151,7 +152,7 @@ impl Driven<'_> {
         stops
     }
 
-    /// Answers who asks; whether one of them said to end.
+    /// Answers requests. Returns true if a client requested the end.
     fn asked<S: Records>(&mut self, engine: &mut Engine<'_, S>) -> bool {
         let mut stops = false;
         let Self { status, changed, .. } = self;
@@ -186,7 +187,7 @@ impl Driven<'_> {
     }
 }
 
-/// A key of the scenario, of which that of a live host may be said as HOST.key.
+/// Expands `HOST.key` of a live host to the full scenario key.
 fn whole_key(plan: &Plan, key: &str) -> String {
     match key.split_once('.').and_then(|(host, rest)| Some((&plan.hosts[plan.find(host)?], rest))) {
         Some((host, "position")) => format!("node.{}.position", host.name),
@@ -200,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_of_a_host_is_one_of_its_interface_or_its_place() {
+    fn host_keys_expand_to_interface_or_position_keys() {
         let text = "name = \"x\"\nlink.lan = { rate = \"1 Mbit/s\", delay = \"1 ms\" }\n\
                     node.a = { profile = \"linux-6.1\", host = \"live\", interface.eth0.link = \"lan\" }\n\
                     node.b = { profile = \"linux-6.1\", interface.eth0.link = \"lan\" }\n";

@@ -1,4 +1,4 @@
-//! The work of process 1 in the namespace: sets up hosts, makes the run, and builds its result.
+//! Process 1 in the namespace: sets up hosts, makes the run, and builds its result.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
@@ -75,7 +75,7 @@ pub struct Given<'a> {
     pub target: usize,
     /// Working directory of programs.
     pub at: &'a OwnedFd,
-    /// By host: its network namespace, if it existed before the run.
+    /// Per host: its network namespace, if it existed before the run.
     pub attached: &'a [Option<OwnedFd>],
     pub rootless: bool,
     /// The capture file, if a capture is requested.
@@ -96,7 +96,7 @@ pub fn run(
     let also = mounts::prepare(&plan.names, servers, &programs::PROGRAMS)?;
     if also.is_none() {
         notes.push(
-            "live: this machine has no empty folder to show programs in, so hosts have no netperf of ours"
+            "live: this machine has no empty folder to mount programs on, so hosts lack Stillair's netperf"
                 .to_owned(),
         );
     }
@@ -176,7 +176,7 @@ pub fn run(
             let written = thread.finish(batches, Instant::from_nanos(over.elapsed))?;
             if written.lost > 0 {
                 notes.push(format!(
-                    "the capture lacks {} frames: they came faster than {path} could be made and written",
+                    "the capture lacks {} frames: they arrived faster than {path} could be written",
                     written.lost
                 ));
             }
@@ -225,8 +225,8 @@ pub fn run(
     Ok((outcome::result(VERSION, &scenario.name, notes, json, &live), code))
 }
 
-/// Waits until somebody listens at the ports of hosts, or for as long as clients would. This thread is in
-/// another namespace before and after.
+/// Waits until the ports of all servers are listening, at most as long as clients would wait. The thread
+/// starts and ends in another namespace.
 fn wait(listeners: &[(usize, u16)], hosts: &[OwnedFd], home: &OwnedFd) -> Result<(), SysError> {
     const ROUND: u64 = 20_000_000;
     let until = clock::now() + PATIENCE;
@@ -244,14 +244,14 @@ fn simulation(why: impl core::fmt::Display) -> RunError {
     RunError::Simulation(why.to_string())
 }
 
-/// What a run begins with.
+/// Initial state of a run.
 struct Begins<'a> {
     driven: Driven<'a>,
     hosts: Vec<LiveHost>,
     target: usize,
 }
 
-/// What there is to say of a run that is over. Times are in ns.
+/// Outcome of a finished run. Times are in ns.
 struct Over<'a> {
     driven: Driven<'a>,
     report: Value,
@@ -262,7 +262,7 @@ struct Over<'a> {
     external: Counts,
 }
 
-/// The run itself, and who read its trace.
+/// Runs to the end. Returns the outcome and the trace's recorder.
 fn go<'a, S: Records>(begins: Begins<'a>, session: Session<'_, S>) -> Result<(Over<'a>, S), RunError> {
     let Begins { mut driven, hosts, target } = begins;
     let session = if driven.request.series { session.with_series() } else { session };
@@ -284,11 +284,12 @@ fn go<'a, S: Records>(begins: Begins<'a>, session: Session<'_, S>) -> Result<(Ov
     Ok((Over { driven, report, elapsed, pace, cpu, late, external }, reader))
 }
 
-/// Of a run that was ended before or after its time: which part of its series was measured. Times are in ns.
+/// Adjusts the report of a run that ended early or late: which part of its series was measured. Times are
+/// in ns.
 fn ended(run: &mut Value, [from, until]: [u64; 2], elapsed: u64, notes: &mut Vec<String>) {
     if elapsed <= from {
         notes.push(format!(
-            "the run ended after {:.1} s, before its warm-up was over: nothing was measured",
+            "the run ended after {:.1} s, before the end of its warm-up: nothing was measured",
             elapsed as f64 / 1e9
         ));
     }
@@ -302,7 +303,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_series_is_measured_as_far_as_the_run_went() {
+    fn a_stopped_run_measures_a_shorter_series() {
         for (ran, warm_up, cool_down, told) in
             [(3_500, 1_000, 500, 0), (2_000, 1_000, 0, 0), (800, 799, 0, 1)]
         {

@@ -22,15 +22,15 @@ pub struct Request {
     pub command: Vec<String>,
     /// Host of the command; `None`: the first station.
     pub host: Option<String>,
-    /// Whether a table is shown each second.
+    /// Show a table every second.
     pub table: bool,
     /// Largest 99th percentile of lateness in a valid run, in us; `None`: 1,000.
     pub late_us: Option<u64>,
-    /// Whether the time series are recorded.
+    /// Record the time series.
     pub series: bool,
-    /// Whether packets to addresses outside the scenario go to the Internet.
+    /// Send packets to addresses outside the scenario to the Internet.
     pub uplink: bool,
-    /// Whether the servers of measurement tools are started in all live hosts except the command's.
+    /// Start servers of measurement tools in all live hosts except the command's.
     pub servers: bool,
     /// Path of the pcapng file, if a capture is requested.
     pub capture: Option<String>,
@@ -42,7 +42,7 @@ pub struct Request {
     pub attach: Vec<(String, String)>,
 }
 
-/// Dotted keys and the values they are set to.
+/// Dotted keys and their new values.
 type Overrides = Vec<(String, String)>;
 
 /// The scenario with its live hosts, the overrides in effect, and notes for the user.
@@ -63,7 +63,7 @@ impl Request {
         let Self { text, file, .. } = self;
         let mut overrides = self.overrides.clone();
         if !self.command.is_empty() && overrides.iter().all(|(key, _)| key != "duration") {
-            // It ends with the command.
+            // The run ends with the command.
             overrides.push(("duration".to_owned(), format!("{} s", OPEN.nanos() / 1_000_000_000)));
         }
         let mut scenario = scenario::parse(text, file, &overrides)?;
@@ -72,10 +72,7 @@ impl Request {
             let ends = plan::ends(&scenario);
             overrides.extend(ends.iter().map(|name| (format!("node.{name}.host"), "live".to_owned())));
             scenario = scenario::parse(text, file, &overrides)?;
-            more.push(format!(
-                "no node has host = \"live\": all ends of the network are live here: {}",
-                ends.join(", ")
-            ));
+            more.push(format!("no node has host = \"live\", so all end hosts are live: {}", ends.join(", ")));
         }
         if self.uplink
             && let Some((key, note)) =
@@ -95,8 +92,8 @@ impl Request {
     }
 }
 
-/// Which interface is to have the default route where none has: that of the first wired live host. Its key,
-/// and what is told of it. `None` without a wired live host.
+/// Picks the interface for the default route of a scenario without one: that of the first wired live host.
+/// Returns its key and a note. `None` without a wired live host.
 fn default_route(scenario: &Scenario) -> Option<Option<(String, String)>> {
     let all = || scenario.nodes.iter().flat_map(|node| node.interfaces.iter().map(move |i| (node, i)));
     if all().any(|(_, interface)| interface.default_route) {
@@ -107,6 +104,6 @@ fn default_route(scenario: &Scenario) -> Option<Option<(String, String)>> {
     let (node, interface) = (&node.name, &interface.name);
     Some(Some((
         format!("node.{node}.interface.{interface}.default_route"),
-        format!("the way to the Internet is {node}.{interface}, as no interface has default_route"),
+        format!("no interface has default_route, so the uplink is {node}.{interface}"),
     )))
 }

@@ -33,7 +33,7 @@ mod tests {
         answer[16..20].copy_from_slice(&(-17_i32).to_ne_bytes());
         assert_eq!(outcome(&answer), Some(17));
         assert_eq!(outcome(&answer[..15]), None);
-        // An interface comes before the error.
+        // A link message precedes the error.
         let link = [20, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4];
         assert_eq!(outcome(&[&link[..], &answer].concat()), Some(17));
         assert_eq!(outcome(&link), None);

@@ -4,7 +4,7 @@ use netlink_packet_core::{NLA_HEADER_SIZE, NLM_F_ACK, NLM_F_REQUEST, NlasIterato
 
 use super::messages;
 
-// linux: include/uapi/linux/netfilter/nfnetlink_queue.h, nfnetlink.h (6.12) - the numbers of all these.
+// linux: include/uapi/linux/netfilter/nfnetlink_queue.h, nfnetlink.h (6.12) - values of these constants.
 const SUBSYSTEM: u16 = 3 << 8;
 const PACKET: u16 = SUBSYSTEM;
 const VERDICT: u16 = SUBSYSTEM | 1;
@@ -35,7 +35,7 @@ fn put(out: &mut Vec<u8>, kind: u16, flags: u16, queue: u16, attributes: &[(u16,
     out[begin..][..4].copy_from_slice(&len.to_ne_bytes());
 }
 
-/// Messages that bind a queue with room for `room` packets, of each of which `copied` bytes are copied.
+/// Messages that bind a queue for up to `room` packets, with up to `copied` bytes of each copied.
 pub fn configuration(queue: u16, room: u32, copied: u32) -> [Vec<u8>; 2] {
     const BIND: u8 = 1;
     const COPY_PACKET: u8 = 2;
@@ -47,14 +47,14 @@ pub fn configuration(queue: u16, room: u32, copied: u32) -> [Vec<u8>; 2] {
     [bind, copy]
 }
 
-/// A packet that waits for a verdict.
+/// A packet waiting for its verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct QueuedPacket<'a> {
     /// Number of the packet in the queue.
     pub id: u32,
-    /// Bytes from the IP header on.
+    /// Bytes starting at the IP header.
     pub bytes: &'a [u8],
-    /// Whether the packet is longer than the copied bytes.
+    /// True if the packet is longer than the copied bytes.
     pub cut: bool,
 }
 
@@ -81,7 +81,7 @@ pub fn drop(out: &mut Vec<u8>, queue: u16, id: u32) {
     verdict(out, queue, id, NF_DROP);
 }
 
-/// Appends an accept verdict, by which the kernel passes the packet to the device.
+/// Appends an accept verdict: the kernel passes the packet on to the device.
 pub fn pass(out: &mut Vec<u8>, queue: u16, id: u32) {
     const NF_ACCEPT: u32 = 1;
     verdict(out, queue, id, NF_ACCEPT);
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_packet_is_found_and_what_is_no_packet_is_not() {
+    fn only_packet_messages_yield_packets() {
         let mut out = Vec::new();
         put(&mut out, PACKET, 0, 7, &[(PACKET_HEADER, &[0, 0, 1, 2, 8, 0, 3]), (PAYLOAD, b"\x45rest")]);
         put(&mut out, VERDICT, 0, 7, &[(PACKET_HEADER, &[0, 0, 1, 3, 8, 0, 3])]);
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_packet_that_is_too_long_the_beginning_comes() {
+    fn a_packet_that_is_too_long_is_truncated() {
         let mut out = Vec::new();
         let length = 3_028_u32.to_be_bytes();
         let attributes: [(u16, &[u8]); 3] =

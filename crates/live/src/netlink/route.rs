@@ -1,4 +1,4 @@
-//! Devices, addresses and routes of a network namespace, by `rtnetlink`.
+//! Devices, addresses and routes of a network namespace, through `rtnetlink`.
 
 use std::net::IpAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -32,7 +32,7 @@ pub enum RouteError {
         errno: i32,
     },
     /// The kernel did not answer.
-    #[error("{what}: the kernel gave no answer")]
+    #[error("{what}: the kernel did not respond")]
     NoAnswer {
         /// The requested change.
         what: String,
@@ -82,7 +82,7 @@ impl Rtnetlink {
         self.ask(Request::NewLink(link), 0, "device")
     }
 
-    /// Creates a veth pair: one device here with this address, the other in the namespace of an open file.
+    /// Creates a veth pair: one device here with this address, the other in an open network namespace.
     pub fn pair(&self, here: &str, own: [u8; 6], there: &str, namespace: &OwnedFd) -> Result<(), RouteError> {
         let (mut link, mut peer) = (LinkMessage::default(), LinkMessage::default());
         peer.attributes =
@@ -125,8 +125,8 @@ impl Rtnetlink {
         self.ask(Request::NewRoute(message), NLM_F_CREATE | NLM_F_REPLACE, &what)
     }
 
-    /// Adds a route to an address, or without one the default route of the IP version of `address`, through a
-    /// device with the source address `address`. Its connections use a congestion control if one is given.
+    /// Adds a route to `to`, or, if `to` is `None`, the default route for the IP version of `address`. The
+    /// route uses a device with the source address `address`, and the congestion control if one is given.
     pub fn route(
         &self,
         device: u32,
@@ -147,13 +147,13 @@ impl Rtnetlink {
         }
         let what = control.map_or_else(String::new, |name| format!(" with congestion control {name}"));
         let name = to.map_or_else(|| "default route".to_owned(), |to| format!("route to {to}"));
-        // A route to one address that is there already is somebody's.
+        // An existing route to a single address is not ours to replace.
         let flags = NLM_F_CREATE | if to.is_some() { NLM_F_EXCL } else { NLM_F_REPLACE };
         self.ask(Request::NewRoute(message), flags, &format!("{name}{what}"))
     }
 }
 
-/// A route of the main table, as `ip route add` makes it.
+/// A unicast route in the main table, as added by `ip route add`.
 fn unicast(of: IpAddr, scope: RouteScope) -> RouteMessage {
     let mut message = RouteMessage::default();
     message.header.address_family = family(of);

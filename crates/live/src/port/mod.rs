@@ -1,4 +1,4 @@
-//! Ports at a host's interface, through which packets pass from the host to the engine and back.
+//! Ports at a host's interface, which pass packets between the host and the engine.
 
 mod packet;
 mod queue;
@@ -19,17 +19,17 @@ use crate::sys::{self, SysError};
 /// Errors of opening a port.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum PortError {
-    /// The namespace has a device with the name of the port.
-    #[error("found a device {name} in the namespace, expected none of that name")]
+    /// The namespace already has a device with the port's name.
+    #[error("found an existing device {name} in the namespace, expected no device of that name")]
     Exists {
         /// Name of the device.
         name: String,
     },
     /// The kernel lacks offload headers for packet sockets.
-    #[error("AF_PACKET: the kernel knows no PACKET_VNET_HDR; set gro = false at the interface")]
+    #[error("AF_PACKET: the kernel does not support PACKET_VNET_HDR; set gro = false at the interface")]
     NoOffloadHeader,
     /// The kernel has no NFQUEUE.
-    #[error("NFQUEUE: the kernel has none")]
+    #[error("NFQUEUE: the kernel does not support it")]
     NoQueue,
     /// The kernel refused to set up NFQUEUE.
     #[error("NFQUEUE (CONFIG_NETFILTER_NETLINK_QUEUE): {}", sys::description(*errno))]
@@ -38,7 +38,7 @@ pub enum PortError {
         errno: i32,
     },
     /// The kernel did not answer.
-    #[error("NFQUEUE: the kernel gave no answer")]
+    #[error("NFQUEUE: the kernel did not respond")]
     NoAnswer,
     /// A system call failed.
     #[error(transparent)]
@@ -53,12 +53,12 @@ pub const ROOM: usize = 2_300;
 pub enum Port {
     /// A TUN device.
     Tun(Tun),
-    /// A veth pair, whose other end is read with AF_PACKET.
+    /// A veth pair. The engine reads the other end with AF_PACKET.
     Packet(PacketPort),
 }
 
 impl Port {
-    /// Name of the kind of device in results.
+    /// Device type as shown in results.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Tun(_) => "tun",
@@ -74,7 +74,7 @@ impl Port {
         }
     }
 
-    /// Calls `each` for packets that the host has sent, from the IP header on, at most `most`. Returns the
+    /// Calls `each` for up to `most` packets that the host has sent, starting at the IP header. Returns the
     /// number of packets.
     pub fn receive(&mut self, most: usize, each: impl FnMut(&[u8])) -> usize {
         match self {
@@ -83,7 +83,7 @@ impl Port {
         }
     }
 
-    /// Delivers a packet to the host; false if the packet was not accepted.
+    /// Delivers a packet to the host. Returns false if the host does not accept the packet.
     pub fn give(&mut self, packet: &IpPacket<'_>) -> bool {
         match self {
             Self::Tun(tun) => tun.give(packet),

@@ -1,4 +1,4 @@
-//! A veth pair, used if no TUN device may be opened: the host has one end, and the engine reads the other
+//! A veth pair, used where TUN devices cannot be opened. The host has one end; the engine reads the other
 //! with AF_PACKET.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -31,12 +31,12 @@ impl PacketPort {
         if merges && !net::option(&socket, libc::SOL_PACKET, PACKET_VNET_HDR, 1) {
             return Err(PortError::NoOffloadHeader);
         }
-        // What we send ourselves is not read again.
+        // Do not receive our own packets.
         net::option(&socket, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, 1);
         net::option(&socket, libc::SOL_SOCKET, libc::SO_RCVBUF, 4 << 20);
         let mut header = [0; vnet::HEADER + ETHERNET];
         header[vnet::HEADER..][..6].copy_from_slice(&to);
-        // Of the range for addresses that nobody has assigned.
+        // A locally administered address.
         header[vnet::HEADER + 6] = 0x02;
         Ok(Self { socket, batch: Batch::new(ROOM), header, merges })
     }
@@ -55,7 +55,7 @@ impl PacketPort {
             }
             for n in 0..got {
                 let frame = self.batch.message(n).get(before..).unwrap_or_default();
-                // Anything else is no packet of IP: nobody needs ARP here, as devices without it do not ask.
+                // Everything else is not IP. ARP is not needed: the devices have NOARP set.
                 let is_ip = frame.len() > ETHERNET && matches!([frame[12], frame[13]], IPV4 | IPV6);
                 each(if is_ip { &frame[ETHERNET..] } else { &[] });
             }
@@ -70,7 +70,7 @@ impl PacketPort {
         let before = if self.merges {
             let mut header = vnet::header(packet);
             if packet.merged.is_some() {
-                // They count from the Ethernet header on.
+                // The offsets count from the Ethernet header.
                 for at in [2, 6] {
                     let old = u16::from_ne_bytes([header[at], header[at + 1]]);
                     header[at..at + 2].copy_from_slice(&(old + ETHERNET as u16).to_ne_bytes());

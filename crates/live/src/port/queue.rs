@@ -1,15 +1,15 @@
-//! Packets from a host through NFQUEUE: whole packets are received, and each stays charged to its socket
+//! Packets from a host through NFQUEUE. Packets arrive unsegmented, and each stays charged to its socket
 //! until its verdict.
 //!
-//! The verdict is always drop, because the packet continues in the model. The kernel then frees it, its
-//! charge ends, and TCP small queues send more, as after a device's transmission report.
+//! The verdict is always drop, because the packet continues in the model. The kernel then frees the packet,
+//! its charge ends, and TCP small queues send more, as after a device's TX completion.
 //!
-//! A datagram longer than the MTU arrives here before the kernel fragments it. It is accepted, and its
-//! fragments arrive through the host's device.
-// linux: net/ipv4/ip_output.c ip_output, ip_finish_output; net/ipv6/ip6_output.c (6.12) -
-// NF_INET_POST_ROUTING comes before fragmentation.
-// linux: net/ipv4/tcp_output.c tcp_wfree, net/netfilter/nfnetlink_queue.c (6.18) - measured: no counter of
-// TCP moves by such a drop.
+//! A datagram longer than the MTU arrives here before the kernel fragments it. The engine accepts it, and
+//! its fragments arrive through the host's device.
+// linux: net/ipv4/ip_output.c ip_output, ip_finish_output; net/ipv6/ip6_output.c (6.12) - run
+// NF_INET_POST_ROUTING before fragmentation.
+// linux: net/ipv4/tcp_output.c tcp_wfree, net/netfilter/nfnetlink_queue.c (6.18) - measured: such a drop
+// changes no TCP counter.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -20,9 +20,9 @@ use crate::plan::MTU;
 use crate::sys::net::{self, Batch};
 use nix::sys::socket::SockProtocol;
 
-/// Packets that may wait for their verdict.
+/// Maximum packets waiting for a verdict.
 const MOST: u32 = 100_000;
-/// Verdicts in one message.
+/// Verdicts per message.
 const VERDICTS: usize = 256;
 
 /// Decision on a packet.
@@ -30,7 +30,7 @@ const VERDICTS: usize = 256;
 pub enum Verdict {
     /// The packet stays charged until it is released.
     Hold,
-    /// The packet's charge ends at once.
+    /// The packet's charge ends immediately.
     Drop,
 }
 
@@ -75,8 +75,8 @@ impl Queue {
         self.socket.as_fd()
     }
 
-    /// Calls `each` for packets that the host has sent, at most `most`, for the decision on each. Returns the
-    /// number of packets.
+    /// Calls `each` for up to `most` packets that the host has sent; `each` decides on the packet. Returns
+    /// the number of packets.
     pub fn receive(&mut self, most: usize, mut each: impl FnMut(QueuedPacket<'_>) -> Verdict) -> usize {
         let mut count = 0;
         while count < most {
@@ -113,7 +113,7 @@ impl Queue {
     /// Sends all verdicts since the last call to the kernel.
     pub fn tell(&mut self) {
         if self.count > 0 {
-            // A verdict is never refused but for a packet that has gone with its socket's namespace.
+            // The kernel refuses a verdict only if the packet is gone with its namespace.
             let _ = net::send(&self.socket, &self.verdicts);
             self.verdicts.clear();
             self.count = 0;

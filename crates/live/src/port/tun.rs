@@ -1,5 +1,5 @@
-//! A TUN device: packets are read and written, one system call each. A packet with several segments is split
-//! here.
+//! A TUN device: packets are read and written with one system call each. Packets of several segments are
+//! split here.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -9,7 +9,7 @@ use stillair_ip::gro::IpPacket;
 use super::{PortError, ROOM, vnet};
 use crate::sys::{SysError, files, net};
 
-/// Bytes of the longest packet of several segments, with its header.
+/// Maximum length in bytes of a packet of several segments, with its header.
 const SEVERAL: usize = vnet::HEADER + (1 << 16);
 
 /// A TUN device.
@@ -17,27 +17,27 @@ const SEVERAL: usize = vnet::HEADER + (1 << 16);
 pub struct Tun {
     file: OwnedFd,
     buffer: Vec<u8>,
-    /// One segment of what was read.
+    /// Buffer for one segment of the packet just read.
     segment: Vec<u8>,
-    /// Packets have a header before them.
+    /// True if packets are preceded by a `virtio_net_hdr`.
     has_header: bool,
 }
 
 impl Tun {
-    /// Checks whether TUN devices can be opened here. The error says why not.
+    /// Checks that TUN devices can be opened here. The error gives the reason if not.
     pub fn available() -> Result<(), SysError> {
         files::open("/dev/net/tun", OFlag::O_RDWR).map(|_| ())
     }
 
-    /// Creates a device in this thread's network namespace. If it `merges`, packets for the host may have
-    /// several segments. If it `splits`, packets from the host may have several segments, and the host's
-    /// kernel also leaves their checksums to the device.
+    /// Creates a device in this thread's network namespace. With `merges`, packets for the host may have
+    /// several segments. With `splits`, packets from the host may have several segments, and the host's
+    /// kernel leaves their checksums to the device.
     pub fn new(name: &str, merges: bool, splits: bool) -> Result<Self, PortError> {
         // linux: include/uapi/linux/if_tun.h IFF_TUN, IFF_NO_PI, IFF_VNET_HDR, IFF_TUN_EXCL (6.12).
         const TUN: u16 = 1;
         const NO_INFORMATION: u16 = 0x1000;
         const VNET_HEADER: u16 = 0x4000;
-        // One that is there already is somebody's.
+        // An existing device of that name is not ours to use.
         const NEW: u16 = 0x8000;
         let file = files::open("/dev/net/tun", OFlag::O_RDWR | OFlag::O_NONBLOCK)?;
         if net::index(name).is_ok() {

@@ -1,4 +1,5 @@
-//! The `virtio_net_hdr` before a packet: merged segments, and a checksum that the reader must complete.
+//! The `virtio_net_hdr` of a packet, which describes merged segments and a checksum that the reader must
+//! complete.
 
 use stillair_ip::gro::IpPacket;
 use stillair_ip::{checksum, gso};
@@ -8,14 +9,15 @@ pub const HEADER: usize = 10;
 const NEEDS_CHECKSUM: u8 = 1;
 const TCP_V4: u8 = 1;
 const TCP_V6: u8 = 4;
-/// Beside the kind: the first segment has CWR.
+/// Flag in the GSO type: the first segment has CWR set.
 const ECN: u8 = 0x80;
 
-/// The header of a packet.
-// spec: virtio 1.2 5.1.6 - flags, kind of segments, length of headers, size of segments, where the checksum
-// begins and where it is put; all little-endian.
+/// Header for a packet.
+// spec: virtio 1.2 5.1.6 - flags, GSO type, header length, segment size, checksum start and offset; all
+// little-endian.
 // linux: include/linux/virtio_net.h virtio_net_hdr_to_skb (6.12).
-// deviation: a legacy header is in the machine's order, which is little-endian on all that we run on.
+// deviation: writes a legacy header, in native byte order, as little-endian; all supported machines are
+// little-endian.
 pub fn header(packet: &IpPacket<'_>) -> [u8; HEADER] {
     const CHECKSUM_AT: u16 = 16;
     let mut header = [0; HEADER];
@@ -30,9 +32,9 @@ pub fn header(packet: &IpPacket<'_>) -> [u8; HEADER] {
     header
 }
 
-/// Calls `each` for each packet after the header, one per segment, with completed checksums, and returns the
-/// number of packets. If a packet cannot be split, or the header gives a wrong place for the checksum, `each`
-/// gets an empty slice, which counts as malformed. `segment` is a buffer for one packet.
+/// Calls `each` with each packet after the header, one per segment, with completed checksums. Returns the
+/// number of packets. If a packet cannot be split, or the checksum offset is invalid, `each` gets an empty
+/// slice, which counts as malformed. `segment` is a buffer for one packet.
 pub fn packets(bytes: &mut [u8], segment: &mut [u8], each: &mut impl FnMut(&[u8])) -> usize {
     let Some((header, packet)) = bytes.split_first_chunk_mut::<HEADER>() else {
         each(&[]);
@@ -54,9 +56,9 @@ pub fn packets(bytes: &mut [u8], segment: &mut [u8], each: &mut impl FnMut(&[u8]
     1
 }
 
-/// Writes the checksum of what begins at `start` to its field `at` bytes behind; the field has the sum of the
-/// pseudo header until then.
-// linux: net/core/dev.c skb_checksum_help (6.12) - zero is sent as ones, of all protocols.
+/// Computes the checksum from `start` on and stores it `at` bytes behind `start`. The field initially holds
+/// the sum of the pseudo-header.
+// linux: net/core/dev.c skb_checksum_help (6.12) - sends a zero checksum as ones for all protocols.
 fn complete(packet: &mut [u8], start: usize, at: usize) -> bool {
     let Some(covered) = packet.get_mut(start..).filter(|covered| at + 2 <= covered.len()) else {
         return false;
@@ -80,8 +82,7 @@ mod tests {
     const IP: usize = 20;
     const HEADERS: usize = IP + 20;
 
-    /// A packet of TCP as a kernel hands it to a device that does its checksums: the field has the sum of the
-    /// pseudo header.
+    /// A TCP packet with checksum offload: the field holds the sum of the pseudo-header.
     fn packet(payload: usize) -> Vec<u8> {
         let mut bytes = vec![0; HEADERS + payload];
         let length = bytes.len() as u16;
@@ -125,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_checksum_that_was_left_is_made_and_one_that_is_there_stays() {
+    fn a_partial_checksum_is_completed_and_a_complete_one_is_kept() {
         let partial = packet(99);
         let head = [NEEDS_CHECKSUM, 0, 0, 0, 0, 0, IP as u8, 0, TCP_FIELD as u8, 0];
         let (count, all) = read(head, &partial);
@@ -136,13 +137,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_handed_on_empty() {
+    fn invalid_packets_are_passed_on_empty() {
         let packet = packet(3_000);
         for head in [
             [NEEDS_CHECKSUM, 0, 0, 0, 0, 0, 0xff, 0xff, 16, 0],
             [NEEDS_CHECKSUM, 0, 0, 0, 0, 0, 20, 0, 0xff, 0xff],
-            // Segments of no payload, of more than there is room for, and of a kind that nobody has asked
-            // for.
+            // Empty segments, segments longer than the buffer, and a GSO type that was not negotiated.
             [NEEDS_CHECKSUM, TCP_V4, 0, 0, 0, 0, 20, 0, 16, 0],
             [NEEDS_CHECKSUM, TCP_V4, 0, 0, 0xff, 0x0a, 20, 0, 16, 0],
             [NEEDS_CHECKSUM, 3, 0, 0, 0x78, 5, 20, 0, 16, 0],

@@ -1,4 +1,4 @@
-//! Existing network namespaces as hosts: of containers, of `ip netns`, or of any process.
+//! Existing network namespaces as hosts: of containers, `ip netns`, or any process.
 
 use std::os::fd::OwnedFd;
 
@@ -12,19 +12,19 @@ use crate::sys::{SysError, files, net, process};
 pub enum AttachError {
     /// The user is not root.
     #[error(
-        "--attach: found an ordinary user, expected root, as no other goes into a namespace of others; 'sudo stillair live ...'"
+        "--attach: found an ordinary user, expected root, which may enter other namespaces; use 'sudo stillair live ...'"
     )]
     NotRoot,
-    /// The namespace is that of this process.
+    /// The namespace is the one that this process runs in.
     #[error(
-        "--attach: found {place}, which is the network namespace that this command is in, expected another: a live run changes nothing of the machine's"
+        "--attach: found {place}, which is the network namespace of this command, expected another: a live run does not change the machine's own"
     )]
     Own {
         /// The place as given.
         place: String,
     },
     /// Two hosts have the same namespace.
-    #[error("--attach: found {place} at two hosts, expected a namespace of its own for each")]
+    #[error("--attach: found {place} at two hosts, expected a separate namespace for each")]
     Shared {
         /// The place as given.
         place: String,
@@ -46,8 +46,8 @@ pub enum AttachError {
         /// The failure.
         source: SysError,
     },
-    /// The place is another file than a network namespace.
-    #[error("--attach: found {place}, which is no network namespace, {EXPECTED}")]
+    /// The place is not a network namespace.
+    #[error("--attach: found {place}, which is not a network namespace, {EXPECTED}")]
     NotANamespace {
         /// The place as given.
         place: String,
@@ -57,9 +57,9 @@ pub enum AttachError {
     Sys(#[from] SysError),
 }
 
-const EXPECTED: &str = "expected HOST=netns:PATH or HOST=pid:N, of a network namespace that is there";
+const EXPECTED: &str = "expected HOST=netns:PATH or HOST=pid:N of an existing network namespace";
 
-/// By host: its existing namespace, if `places` names one, as `netns:PATH` or `pid:N`.
+/// Per host: its existing namespace, if `places` names one, as `netns:PATH` or `pid:N`.
 pub fn all(places: &[(usize, &str)], hosts: usize) -> Result<Vec<Option<OwnedFd>>, AttachError> {
     let mut all: Vec<Option<OwnedFd>> = (0..hosts).map(|_| None).collect();
     if !places.is_empty() && process::ids().0 != 0 {
@@ -84,7 +84,7 @@ pub fn all(places: &[(usize, &str)], hosts: usize) -> Result<Vec<Option<OwnedFd>
 fn open(given: &str) -> Result<OwnedFd, AttachError> {
     let place = given.to_owned();
     let path = match given.split_once(':') {
-        // As 'ip netns' names them.
+        // Names of `ip netns`.
         Some(("netns", name)) if !name.is_empty() && !name.contains('/') => format!("/run/netns/{name}"),
         Some(("netns", path)) if !path.is_empty() => path.to_owned(),
         Some(("pid", pid)) if pid == "self" || pid.parse::<u32>().is_ok() => format!("/proc/{pid}/ns/net"),
@@ -102,12 +102,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_namespace_of_others_is_refused() {
+    fn only_foreign_network_namespaces_are_accepted() {
         for (place, says) in [
             ("nonsense", "found nonsense, expected HOST=netns:PATH or HOST=pid:N"),
             ("pid:one", "found pid:one, expected"),
             ("netns:", "found netns:, expected"),
-            ("netns:/etc/hostname", "found netns:/etc/hostname, which is no network namespace, expected"),
+            ("netns:/etc/hostname", "found netns:/etc/hostname, which is not a network namespace, expected"),
             ("netns:/nowhere/at/all", "found netns:/nowhere/at/all (/nowhere/at/all: "),
             ("netns:of-that-name-there-is-none", "(/run/netns/of-that-name-there-is-none: "),
         ] {

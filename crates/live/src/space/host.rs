@@ -51,12 +51,12 @@ pub enum SetupError {
     Port(#[from] PortError),
     /// iptables is not installed.
     #[error(
-        "iptables: there is no such program, which small queues need; 'apt-get install iptables' installs it, or set tcp.tsq = \"off\" at the node"
+        "iptables: program not found, small queues need it; 'apt-get install iptables' installs it, or set tcp.tsq = \"off\" at the node"
     )]
     NoIptables,
     /// The rule for the host's queue failed.
     #[error(
-        "{0}; without CONFIG_NETFILTER_XT_TARGET_NFQUEUE set tcp.tsq = \"off\" at the node: its small queues then act on nothing"
+        "{0}; without CONFIG_NETFILTER_XT_TARGET_NFQUEUE set tcp.tsq = \"off\" at the node: its small queues then have no effect"
     )]
     QueueRule(ToolError),
     /// A system call failed.
@@ -80,11 +80,11 @@ pub enum HostError {
     Sys(#[from] SysError),
 }
 
-/// Number of the queue in each namespace.
+/// NFQUEUE number in each namespace.
 const QUEUE: u16 = 1;
-/// Packets that a TUN device holds for us to read, so that a burst is not lost in it.
-// linux: drivers/net/tun.c tun_net_xmit (6.12) - what finds the ring full is dropped without a word to its
-// sender.
+/// Queue length of a TUN device in packets, large enough for bursts.
+// linux: drivers/net/tun.c tun_net_xmit (6.12) - drops packets that find the ring full without reporting it
+// to the sender.
 const LENGTH: u32 = 10_000;
 const UP: LinkFlags = LinkFlags::Up;
 const NOARP: LinkFlags = LinkFlags::Noarp;
@@ -96,7 +96,7 @@ pub struct LiveHost {
     pub namespace: OwnedFd,
     /// Its device, through which packets pass.
     pub port: Port,
-    /// Its NFQUEUE, if TCP small queues are to act on the model.
+    /// Its NFQUEUE, if TCP small queues apply to the model.
     pub queue: Option<Queue>,
 }
 
@@ -105,8 +105,8 @@ pub fn current() -> Result<OwnedFd, SysError> {
     files::open("/proc/thread-self/ns/net", OFlag::O_RDONLY)
 }
 
-/// Sets up all hosts, each in its namespace in `attached`, or else in a new one. This thread is in the
-/// namespace `home` again at the end. Deviations from the scenario are added to `notes`.
+/// Sets up all hosts, each in its namespace in `attached`, or else in a new one. The thread ends in the
+/// namespace `home`. Deviations from the scenario are added to `notes`.
 pub fn all(
     plan: &Plan,
     uplink: bool,
@@ -123,7 +123,7 @@ pub fn all(
     let all: Vec<IpAddr> = plan.names.iter().map(|(address, _)| *address).collect();
     let mut hosts = Vec::new();
     for (n, (of, attached)) in plan.hosts.iter().zip(attached).enumerate() {
-        // The uplink has its default route elsewhere, and so may a namespace that was there before.
+        // The uplink has its default route elsewhere, and so may an attached namespace.
         let only = if attached.is_some() || uplink && of.uplink { &all[..] } else { &[] };
         let given = Given { n, plan: of, tun: tun.is_ok(), home, attached: attached.as_ref(), only };
         hosts.push(one(&given, notes).map_err(|source| HostError::Setup { host: of.name.clone(), source })?);
@@ -132,14 +132,14 @@ pub fn all(
     Ok(hosts)
 }
 
-/// What a host is made of.
+/// Input for setting up a host.
 struct Given<'a> {
     n: usize,
     plan: &'a HostPlan,
     tun: bool,
     home: &'a OwnedFd,
     attached: Option<&'a OwnedFd>,
-    /// What is reached through its device, if not all.
+    /// Destinations reached through the device; `None` for all.
     only: &'a [IpAddr],
 }
 
@@ -155,7 +155,7 @@ fn one(given: &Given<'_>, notes: &mut Vec<String>) -> Result<LiveHost, SetupErro
         routes.set(net::index("lo")?, UP, 0, 0)?;
     }
     let port = if tun {
-        // A queue has each segment by itself: it is charged so.
+        // NFQUEUE delivers and charges segments individually.
         Port::Tun(Tun::new(&plan.device, plan.gro, !plan.small_queues)?)
     } else {
         veth(n, plan, &namespace, home, &routes)?
@@ -170,7 +170,7 @@ fn one(given: &Given<'_>, notes: &mut Vec<String>) -> Result<LiveHost, SetupErro
     for address in [IpAddr::V4(plan.address), IpAddr::V6(plan.address6)] {
         match routes.address(device, address) {
             Err(why) if attached.is_some() && address.is_ipv6() => {
-                notes.push(format!("{}: no IPv6 in the namespace that is attached: {why}", plan.name));
+                notes.push(format!("{}: no IPv6 in the attached namespace: {why}", plan.name));
                 continue;
             }
             made => made?,
@@ -195,7 +195,7 @@ fn allowed(control: &str) -> Result<&str, SetupError> {
     if control.len() < 16 { Ok(control) } else { Err(SetupError::Control { control: control.to_owned() }) }
 }
 
-/// A pair of virtual Ethernet devices; this thread is in the host's namespace before and after.
+/// Creates a veth pair. The thread starts and ends in the host's namespace.
 fn veth(
     n: usize,
     plan: &HostPlan,
@@ -207,16 +207,16 @@ fn veth(
     let address = [0x02, 0, 0, 0, a, b];
     let other = format!("host{n}");
     routes.pair(&plan.device, address, &other, home)?;
-    // Packets are to be whole and one by one when we read them.
+    // The engine must read packets with complete checksums, one segment each.
     // linux: include/uapi/linux/ethtool.h ETHTOOL_STXCSUM, ETHTOOL_STSO, ETHTOOL_SGSO (6.12).
     for command in [0x17, 0x1f, 0x24] {
         net::ethtool_off(&plan.device, command)?;
     }
-    // Without ARP nobody is asked for an Ethernet address.
+    // Without ARP, no neighbour resolution takes place.
     routes.set(net::index(&plan.device)?, NOARP, 0, 0)?;
     process::enter(home, CloneFlags::CLONE_NEWNET)?;
     let made = (|| {
-        // The machine's stack is to have no part in it.
+        // Keep the machine's own stack off this device.
         let _ = files::set(&format!("/proc/sys/net/ipv6/conf/{other}/disable_ipv6"), "1");
         let device = net::index(&other)?;
         Rtnetlink::open()?.set(device, UP | NOARP, MTU, 0)?;
@@ -226,10 +226,10 @@ fn veth(
     Ok(Port::Packet(made?))
 }
 
-/// Addresses of a device are those of the scenario.
+/// Restricts a device to the scenario's addresses.
 fn of_device(device: &str) -> Result<(), SysError> {
     let all = format!("/proc/sys/net/ipv6/conf/{device}");
-    // A kernel may have no IPv6.
+    // The kernel may lack IPv6.
     if !std::path::Path::new(&all).exists() {
         return Ok(());
     }
@@ -238,10 +238,10 @@ fn of_device(device: &str) -> Result<(), SysError> {
         .try_for_each(|name| files::set(&format!("{all}/{name}"), "0"))
 }
 
-/// What each host has, and what the scenario says of this one.
+/// Applies the settings common to all hosts, and those of the scenario for this host.
 fn settings(plan: &HostPlan) -> Result<(), SetupError> {
     let (_, group) = process::ids();
-    // Pings and low ports need no rights.
+    // Allow pings and low ports without privileges.
     for (name, value) in [
         ("net/ipv4/ping_group_range".to_owned(), format!("{group} {group}")),
         ("net/ipv4/ip_unprivileged_port_start".to_owned(), "0".to_owned()),
@@ -249,7 +249,7 @@ fn settings(plan: &HostPlan) -> Result<(), SetupError> {
     ] {
         files::set(&format!("/proc/sys/{name}"), &value)?;
     }
-    // What a route says of congestion control is stronger, and is said there.
+    // Congestion control is set on the routes, which take precedence.
     let own = plan.sysctl.iter().filter(|(name, _)| name != "net.ipv4.tcp_congestion_control");
     for (name, value) in own {
         let path = format!("/proc/sys/{}", name.replace('.', "/"));
@@ -262,7 +262,7 @@ fn settings(plan: &HostPlan) -> Result<(), SetupError> {
     Ok(())
 }
 
-/// All that leaves through a device goes to a queue.
+/// Queues all packets that leave through a device.
 fn queue(device: &str) -> Result<Queue, SetupError> {
     let queue = Queue::new(QUEUE)?;
     let number = QUEUE.to_string();

@@ -24,7 +24,7 @@ pub enum LauncherError {
         errno: i32,
     },
     /// The launcher has ended.
-    #[error("live: the process that starts programs in hosts has ended, and was to stay")]
+    #[error("live: the process that starts programs in hosts ended unexpectedly")]
     Ended,
     /// The launcher's report is not JSON.
     #[error("live: a program's end: {0}")]
@@ -42,13 +42,13 @@ pub enum LauncherError {
 pub enum Order {
     /// Start a program.
     Start {
-        /// Number by which the end of the program is reported.
+        /// Program number, used when its end is reported.
         id: u32,
         /// Index of the host.
         host: usize,
         /// The program and its arguments.
         command: Vec<String>,
-        /// File for the program's output; `None` leaves the engine's input and output to the program.
+        /// File for the program's output; `None` to inherit the engine's input and output.
         output: Option<String>,
     },
     /// Send a signal to a program.
@@ -74,7 +74,7 @@ pub struct Ended {
 pub struct Launcher(OwnedFd);
 
 impl Launcher {
-    /// Starts the launcher. Programs start in the folder `at`, an open file. `also` is added to their search
+    /// Starts the launcher. Programs run in the open directory `at`, with `also` appended to their search
     /// path.
     pub fn start(
         namespaces: &[BorrowedFd<'_>],

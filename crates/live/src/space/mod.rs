@@ -1,4 +1,4 @@
-//! Namespaces of live hosts, which end with their process.
+//! Network namespaces of live hosts, which end with their process.
 
 pub mod attach;
 pub mod host;

@@ -1,4 +1,4 @@
-//! Files that only the hosts see: `/etc/hosts`, `/etc/nsswitch.conf`, and a folder in memory without a path.
+//! Files visible only to the hosts: `/etc/hosts`, `/etc/nsswitch.conf`, and an unnamed tmpfs.
 
 use std::fs;
 use std::net::IpAddr;
@@ -39,21 +39,21 @@ impl MountError {
     }
 }
 
-/// Folders of which the first that is empty shows [`programs`]. Debian has the first of them on everybody's
-/// path.
+/// Candidate mount points for [`programs`]; the first empty one is used. Debian has the first one on every
+/// user's path.
 const EMPTY: [&str; 5] = ["/usr/local/games", "/srv", "/media", "/mnt", "/opt"];
 
-/// Makes an unnamed folder in memory the working directory of this process, and sets up name resolution:
-/// `names`, and beyond them the name servers `servers`. Returns the folder with the programs of this project,
-/// as hosts see it; `None` if the machine has no empty folder in which to show them, since the mount must not
-/// hide the files of the machine.
+/// Makes an unnamed tmpfs the working directory of this process, and sets up name resolution: `names`, and
+/// the name servers `servers` for all other names. Returns the folder with this project's programs as hosts
+/// see it; `None` if the machine has no empty folder for the mount, which must not hide the machine's
+/// files.
 pub fn prepare(
     names: &[(IpAddr, String)],
     servers: &[IpAddr],
     ours: &[(&str, &str)],
 ) -> Result<Option<&'static str>, MountError> {
     mount::apart()?;
-    // As long as it takes to bind files of it to their places.
+    // Temporary mount point, needed only until the files are bound to their places.
     let at = ["/mnt", "/media", "/srv", "/opt"].into_iter().find(|at| Path::new(at).is_dir());
     let at = at.ok_or(MountError::NoFolder)?;
     mount::memory(at)?;
@@ -61,7 +61,7 @@ pub fn prepare(
     let own = fs::read_to_string("/etc/hosts").unwrap_or_default();
     let lines: String = names.iter().map(|(address, name)| format!("{address} {name}\n")).collect();
     place("hosts", &format!("{own}\n{lines}"))?;
-    // Nothing that asks a program outside: it would ask the machine's network.
+    // Without sources that query an outside program, which would use the machine's network.
     place(
         "nsswitch.conf",
         "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\nnetworks: files\nprotocols: files\nservices: files\n",
@@ -70,13 +70,13 @@ pub fn prepare(
     place("resolv.conf", &servers)?;
     let shown = programs(ours, at)?;
     mount::away(at)?;
-    // Not allowed where something is mounted within /proc, as in containers; then processes outside are seen,
-    // and no more than seen.
+    // Not permitted if something is mounted below /proc, as in containers. Outside processes are then
+    // visible, but not accessible.
     let _ = mount::proc();
     Ok(shown)
 }
 
-/// Shows programs in an empty folder other than `not`.
+/// Mounts programs on an empty folder other than `not`.
 fn programs(all: &[(&str, &str)], not: &str) -> Result<Option<&'static str>, MountError> {
     const OURS: &str = "programs";
     let empty = |at: &&str| fs::read_dir(at).is_ok_and(|mut files| files.next().is_none());
@@ -92,7 +92,7 @@ fn programs(all: &[(&str, &str)], not: &str) -> Result<Option<&'static str>, Mou
     Ok(Some(at))
 }
 
-/// Writes a file that is seen instead of the machine's.
+/// Writes a file and mounts it over the machine's.
 fn place(name: &str, text: &str) -> Result<(), MountError> {
     let at = format!("/etc/{name}");
     fs::write(name, text).map_err(MountError::file(name))?;

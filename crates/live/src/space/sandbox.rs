@@ -1,12 +1,12 @@
-//! The process with its own namespaces in which a run takes place.
+//! The process in which a run takes place, with its own namespaces.
 //!
 //! ```text
-//! caller --- middle (makes the namespaces) --- engine (process 1 of them)
+//! caller --- middle (creates the namespaces) --- engine (process 1 in them)
 //! ```
 //!
-//! If the caller is killed, the kernel kills the middle process, and with it the engine. With process 1 the
-//! kernel kills all processes of its PID namespace, and network namespaces without a process disappear. So
-//! nothing remains, whichever process is killed.
+//! If the caller is killed, the kernel kills the middle process, and with it the engine. With process 1,
+//! the kernel kills all processes of its PID namespace, and removes network namespaces without a process.
+//! Nothing remains, whichever process is killed.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -29,16 +29,14 @@ pub enum SandboxError {
     #[error("the engine: {}", reason(.0))]
     Result(std::io::Error),
     /// The result is not UTF-8.
-    #[error("the engine: its result is no text")]
+    #[error("the engine: its result is not UTF-8")]
     NotText,
     /// The user may not create user namespaces.
-    #[error(
-        "live: namespaces of an ordinary user are not allowed here ({source}); {remedy}, or run it as root"
-    )]
+    #[error("live: namespaces of an ordinary user are not allowed here ({source}); {remedy}, or run as root")]
     UserNamespace {
         /// The failure.
         source: SysError,
-        /// What allows user namespaces here.
+        /// How to allow user namespaces on this machine.
         remedy: String,
     },
     /// The other namespaces were not created.
@@ -49,14 +47,14 @@ pub enum SandboxError {
     Sys(#[from] SysError),
 }
 
-/// Input of the engine's process.
+/// Input of the engine process.
 #[derive(Debug)]
 pub struct Inside {
-    /// File for the result to the caller.
+    /// File for the result.
     pub result: File,
-    /// Connection for requesting an uplink.
+    /// Connection for uplink requests.
     pub asks: Asks,
-    /// Whether the namespaces were created without root rights. The user inside is then the same.
+    /// True if the namespaces were created without root privileges. The user inside is then the same.
     pub rootless: bool,
 }
 
@@ -79,16 +77,17 @@ pub fn run(work: impl FnOnce(Inside) -> i32) -> Result<(String, i32), SandboxErr
     };
     drop((result, told, asks));
     let mut engine = [0; 4];
-    // Nothing comes if there is no engine; then the reason is in the result.
+    // Reads nothing if there is no engine; the result then has the reason.
     let engine = tells.read_exact(&mut engine).is_ok().then(|| Pid::from_raw(i32::from_ne_bytes(engine)));
     let text = gather(&mut from_engine, &mut signals, engine, &mut outside);
     let code = process::wait(middle);
-    // Before signals act again.
+    // Before signals are unblocked.
     drop(outside);
     Ok((text?, code))
 }
 
-/// All that the engine writes, while signals are passed on to it and it is given what it asks for.
+/// Reads everything that the engine writes. Meanwhile forwards signals to the engine and serves its
+/// requests.
 fn gather(
     from: &mut File,
     signals: &mut Signals,
@@ -121,7 +120,7 @@ fn gather(
     String::from_utf8(all).map_err(|_| SandboxError::NotText)
 }
 
-/// Makes the namespaces, and waits for the engine in them. Whatever goes wrong is written as the result.
+/// Creates the namespaces, and waits for the engine in them. Failures are written as the result.
 fn middle(mut result: File, mut told: File, asks: Asks, work: impl FnOnce(Inside) -> i32) -> i32 {
     let made = namespaces().and_then(|rootless| Ok((rootless, files::pipe()?, process::fork()?)));
     match made {
@@ -140,14 +139,14 @@ fn middle(mut result: File, mut told: File, asks: Asks, work: impl FnOnce(Inside
         Ok((rootless, (alive, other), Forked::Child)) => {
             drop((told, other));
             process::die_with_parent();
-            // The middle holds the other end: if it has gone before the kernel knew what to do then, this one
-            // is at its end.
+            // The middle process holds the other end. End of file means that it ended before the
+            // parent-death signal was set.
             let mut watched = Watched::default();
             watched.add(&alive);
             if watched.wait(0) {
                 return 1;
             }
-            // A change of rights forbids others to look; the user who has them may.
+            // A change of credentials makes the process inaccessible to its own user; undo that.
             process::may_be_seen();
             process::call(c"stillair-live");
             work(Inside { result, asks, rootless })
@@ -155,7 +154,7 @@ fn middle(mut result: File, mut told: File, asks: Asks, work: impl FnOnce(Inside
     }
 }
 
-/// Namespaces of this process's own. Whether it took a namespace of users to make them.
+/// Moves this process into new namespaces. Returns true if they required a user namespace.
 fn namespaces() -> Result<bool, SandboxError> {
     const ALL: CloneFlags = CloneFlags::CLONE_NEWNS
         .union(CloneFlags::CLONE_NEWNET)
@@ -174,7 +173,7 @@ fn namespaces() -> Result<bool, SandboxError> {
     Ok(true)
 }
 
-/// What allows namespaces of an ordinary user here, by what forbids them.
+/// How to allow namespaces for ordinary users on this machine, depending on what forbids them.
 fn remedy() -> String {
     let is = |name: &str, value: &str| {
         std::fs::read_to_string(format!("/proc/sys/{name}")).is_ok_and(|text| text.trim() == value)
@@ -187,6 +186,6 @@ fn remedy() -> String {
     } else if is("kernel/apparmor_restrict_unprivileged_userns", "1") {
         command("kernel.apparmor_restrict_unprivileged_userns=0")
     } else {
-        "the kernel needs CONFIG_USER_NS, and a container the right to make them".to_owned()
+        "the kernel needs CONFIG_USER_NS, and a container the permission to create them".to_owned()
     }
 }

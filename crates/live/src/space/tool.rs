@@ -1,4 +1,4 @@
-//! System programs that set up a host.
+//! System programs used to set up a host.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use crate::sys::{SysError, files};
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum ToolError {
     /// The program is not installed.
-    #[error("{program}: there is no such program")]
+    #[error("{program}: program not found")]
     Missing {
         /// Name of the program.
         program: String,
@@ -30,7 +30,7 @@ pub enum ToolError {
     Sys(#[from] SysError),
 }
 
-/// Finds a program in the `PATH`, and then in the system's `sbin` and `bin` folders.
+/// Finds a program in `PATH`, then in the system's `sbin` and `bin` folders.
 pub fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var("PATH").unwrap_or_default();
     let beside = ["/usr/sbin", "/sbin", "/usr/local/sbin", "/usr/bin", "/bin"];

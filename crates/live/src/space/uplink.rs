@@ -1,6 +1,6 @@
-//! Access to the Internet: slirp4netns runs outside and makes connections as its user, with a device in the
-//! namespace of the host whose interface has the default route. The machine's loopback cannot be reached,
-//! except its name server.
+//! Internet access through slirp4netns. It runs outside the sandbox and opens connections as its user, with
+//! a device in the namespace of the host whose interface has the default route. The machine's loopback is
+//! unreachable, except its name server.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -20,36 +20,34 @@ use crate::sys::poll::Watched;
 use crate::sys::process::{self, Forked};
 use crate::sys::{SysError, files, net};
 
-/// The device of slirp4netns.
+/// Device name of slirp4netns.
 const DEVICE: &str = "uplink0";
-/// The name server of slirp4netns, which forwards to the machine's.
-// slirp4netns: slirp4netns.1 (1.2.0) - 10.0.2.3 of the network that it has unless told otherwise.
+/// Name server of slirp4netns, which forwards to the machine's.
+// slirp4netns: slirp4netns.1 (1.2.0) - 10.0.2.3 in its default network.
 pub const NAMES: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 2, 3));
-/// Our address in its network of IPv6, and its own, which is the way out.
+/// IPv6 address of the host in slirp4netns's network, and the gateway.
 // slirp4netns: slirp4netns.c create_slirp (1.2.0) - fd00::/64 with its host at fd00::2 and its name server at
 // fd00::3.
 const ADDRESS6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 0x64);
 const GATEWAY6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2);
 const BITS6: u8 = 64;
-/// How long it may take to begin, in ns.
+/// Maximum start-up time, in ns.
 const PATIENCE: u64 = 10_000_000_000;
 
 /// Errors of the uplink.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum UplinkError {
     /// The process outside the sandbox has ended.
-    #[error("uplink: nobody answers")]
+    #[error("uplink: no response")]
     NoProcess,
     /// The process outside the sandbox failed, with this reason.
     #[error("uplink: {0}")]
     Outside(String),
     /// slirp4netns did not start in time.
-    #[error("uplink: slirp4netns did not begin")]
+    #[error("uplink: slirp4netns did not start in time")]
     Timeout,
     /// iptables is not installed.
-    #[error(
-        "iptables: there is no such program, which --uplink needs; 'apt-get install iptables' installs it"
-    )]
+    #[error("iptables: program not found, --uplink needs it; 'apt-get install iptables' installs it")]
     NoIptables,
     /// A system program failed.
     #[error(transparent)]
@@ -67,11 +65,9 @@ pub enum UplinkError {
 enum SlirpError {
     #[error("no namespace")]
     Request,
-    #[error(
-        "slirp4netns: there is no such program, which --uplink needs; 'apt-get install slirp4netns' installs it"
-    )]
+    #[error("slirp4netns: program not found, --uplink needs it; 'apt-get install slirp4netns' installs it")]
     Missing,
-    #[error("{0}, which slirp4netns needs; 'sudo chmod 0666 /dev/net/tun' gives it to all")]
+    #[error("{0}, which slirp4netns needs; 'sudo chmod 0666 /dev/net/tun' gives all users access")]
     Tun(SysError),
     #[error("slirp4netns: {0}")]
     Failed(String),
@@ -79,17 +75,17 @@ enum SlirpError {
     Sys(#[from] SysError),
 }
 
-/// The engine's end of the connection for requests.
+/// The engine's end of the request connection.
 #[derive(Debug)]
 pub struct Asks {
     /// File for requests.
     pub ask: File,
-    /// File with the responses.
+    /// File for responses.
     pub answer: File,
 }
 
 impl Asks {
-    /// Requests an uplink into the network namespace of an open file of this process, and waits for it.
+    /// Requests an uplink for an open network namespace of this process, and waits for the response.
     pub fn uplink(&mut self, namespace: &impl AsRawFd) -> Result<(), UplinkError> {
         self.ask
             .write_all(format!("{}\n", namespace.as_raw_fd()).as_bytes())
@@ -127,7 +123,7 @@ impl Outside {
         self.asked.as_fd()
     }
 
-    /// Handles a request of the engine. False if no more requests will come.
+    /// Handles a request of the engine. Returns false if no more requests will come.
     pub fn serve(&mut self, engine: Pid) -> bool {
         let mut text = [0; 64];
         let Ok(n @ 1..) = self.asked.read(&mut text) else { return false };
@@ -153,7 +149,7 @@ impl Drop for Outside {
     }
 }
 
-/// Starts slirp4netns for a namespace that is an open file of an engine.
+/// Starts slirp4netns for a namespace that the engine holds open.
 fn start(engine: Pid, namespace: i32) -> Result<Pid, SlirpError> {
     let program = tool::find("slirp4netns").ok_or(SlirpError::Missing)?;
     files::open("/dev/net/tun", OFlag::O_RDWR).map_err(SlirpError::Tun)?;
@@ -199,8 +195,8 @@ fn start(engine: Pid, namespace: i32) -> Result<Pid, SlirpError> {
     Err(SlirpError::Failed(text.trim().replace('\n', "; ")))
 }
 
-/// Makes the host of the uplink forward packets of the other hosts, and enables IPv6 to the Internet. A
-/// failure of IPv6 is added to `notes`. This thread returns to its own namespace.
+/// Makes the uplink host forward the other hosts' packets, and enables IPv6 to the Internet. An IPv6
+/// failure is added to `notes`. The thread returns to its own namespace.
 pub fn share(namespace: &impl AsFd, notes: &mut Vec<String>) -> Result<(), UplinkError> {
     let home = host::current()?;
     process::enter(namespace, CloneFlags::CLONE_NEWNET)?;
@@ -216,7 +212,7 @@ pub fn share(namespace: &impl AsFd, notes: &mut Vec<String>) -> Result<(), Uplin
     shared
 }
 
-/// What others send leaves with the address of the device.
+/// Masquerades forwarded packets with the device's address.
 fn masquerade(programs: [&str; 2]) -> Result<(), UplinkError> {
     let program = programs.into_iter().find(|name| tool::find(name).is_some());
     let program = program.ok_or(UplinkError::NoIptables)?;
@@ -224,11 +220,11 @@ fn masquerade(programs: [&str; 2]) -> Result<(), UplinkError> {
     Ok(tool::run(&rule, &[("XTABLES_LOCKFILE", "xtables.lock")])?)
 }
 
-/// The same by IPv6. slirp4netns sets no address of it, and waits for nobody to ask.
+/// Configures IPv6. slirp4netns sets no IPv6 address, and duplicate address detection would delay ours.
 fn by_ipv6() -> Result<(), UplinkError> {
     const ALL: &str = "/proc/sys/net/ipv6/conf/all";
     let device = net::index(DEVICE)?;
-    // The address is ours alone: nobody need be asked for it.
+    // No other host can have this address, so skip duplicate address detection.
     files::set(&format!("/proc/sys/net/ipv6/conf/{DEVICE}/accept_dad"), "0")?;
     files::set(&format!("{ALL}/forwarding"), "1")?;
     let routes = Rtnetlink::open()?;

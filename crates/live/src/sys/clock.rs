@@ -11,8 +11,9 @@ pub fn now() -> u64 {
     t.num_nanoseconds() as u64
 }
 
-/// CPU time of this thread in ns, in user space and in the kernel. It includes the kernel's work for others
-/// during this thread's system calls, such as the reception by a host of a packet that is written to TUN.
+/// CPU time of this thread in ns, in user space and in the kernel. It includes work that the kernel does
+/// for others during this thread's system calls, such as a host's receive processing of a packet written to
+/// TUN.
 pub fn cpu() -> [u64; 2] {
     let usage = getrusage(UsageWho::RUSAGE_THREAD).expect("Linux counts it");
     [usage.user_time(), usage.system_time()].map(|t| t.num_nanoseconds() as u64)

@@ -32,22 +32,22 @@ pub fn open(path: &str, flags: OFlag) -> Result<OwnedFd, SysError> {
     fcntl::open(path, flags | OFlag::O_CLOEXEC, mode).map_err(SysError::call(path))
 }
 
-/// Reads the available bytes into the buffer; `None` if there are none, or on an error.
+/// Reads the available bytes into the buffer. Returns `None` if nothing is available, or on an error.
 pub fn read(fd: impl AsFd, into: &mut [u8]) -> Option<usize> {
     unistd::read(fd, into).ok()
 }
 
-/// Writes a packet; false if the packet was not accepted.
+/// Writes a packet. Returns false if the packet is not accepted.
 pub fn write(fd: impl AsFd, bytes: &[u8]) -> bool {
     unistd::write(fd, bytes).is_ok()
 }
 
-/// Writes a packet with a separate header before it.
+/// Writes a packet preceded by a separate header.
 pub fn write_two(fd: impl AsFd, header: &[u8], bytes: &[u8]) -> bool {
     writev(fd, &[IoSlice::new(header), IoSlice::new(bytes)]).is_ok()
 }
 
-/// Keeps a file open when its process executes another program.
+/// Keeps a file open across `exec`.
 pub fn keep(fd: impl AsFd) {
     let _ = fcntl(fd, FcntlArg::F_SETFD(FdFlag::empty()));
 }
@@ -66,7 +66,7 @@ fn stat(fd: impl AsFd) -> Result<FileStat, SysError> {
     fstat(fd).map_err(SysError::call("fstat"))
 }
 
-/// Signals that are read from a file descriptor instead of being handled, until this value is dropped.
+/// Signals that are read from a file descriptor, until this value is dropped.
 #[derive(Debug)]
 pub struct Signals {
     file: SignalFd,
@@ -106,12 +106,12 @@ impl Signals {
     }
 }
 
-/// Unblocks all signals, and restores the default handling of those used here.
+/// Unblocks all signals, and restores the default handlers of those used here.
 pub fn signals_as_at_first() {
     let _ = SigSet::empty().thread_set_mask();
     for one in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGPIPE, Signal::SIGCHLD] {
-        // SAFETY: no handler is installed that other code could rely on, and the default runs no code of this
-        // process.
+        // SAFETY: no handler is installed that other code could rely on, and the default runs no code of
+        // this process.
         let _ = unsafe { signal(one, SigHandler::SigDfl) };
     }
 }
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn signals_wait_as_they_did_before_when_they_are_no_longer_taken() {
+    fn dropping_signals_restores_the_mask() {
         let all = [Signal::SIGUSR1, Signal::SIGUSR2, Signal::SIGWINCH];
         let outer = Signals::take(&[Signal::SIGUSR1]).expect("signals");
         let inner = Signals::take(&[Signal::SIGUSR1, Signal::SIGUSR2]).expect("signals");

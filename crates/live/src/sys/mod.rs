@@ -1,4 +1,4 @@
-//! System calls: the only module of this crate with `unsafe`. Each is a function with owned or borrowed
+//! System calls, in the only module of this crate with `unsafe`. Each is a function with owned or borrowed
 //! arguments and owned results.
 
 #![expect(unsafe_code, reason = "system calls")]
@@ -38,18 +38,18 @@ pub enum SysError {
 }
 
 impl SysError {
-    /// A failed operation of the standard library on `what`.
+    /// Converts a failed standard library operation on `what`.
     pub fn io(what: impl Into<String>, error: &io::Error) -> Self {
         Self::Call { what: what.into(), errno: error.raw_os_error().unwrap_or(libc::EIO) }
     }
 
-    /// A failed system call for `what`.
+    /// Converts a failed system call for `what`.
     fn call(what: &str) -> impl Fn(Errno) -> Self {
         move |errno| Self::Call { what: what.to_owned(), errno: errno as i32 }
     }
 }
 
-/// Converts a negative result of a system call into an error, which names `what` the call was for.
+/// Converts a negative result of a system call into an error that names `what`.
 fn check(result: i32, what: &str) -> Result<(), SysError> {
     Errno::result(result).map(|_| ()).map_err(SysError::call(what))
 }

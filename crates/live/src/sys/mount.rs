@@ -4,7 +4,7 @@ use nix::mount::{MntFlags, MsFlags, mount, umount2};
 
 use super::SysError;
 
-/// Makes later mounts private to this namespace; mounts of the machine still appear here.
+/// Makes later mounts private to this namespace. New mounts of the machine still appear here.
 pub fn apart() -> Result<(), SysError> {
     put("none", "/", "", MsFlags::MS_REC | MsFlags::MS_SLAVE, "")
 }

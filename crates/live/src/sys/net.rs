@@ -22,7 +22,7 @@ pub fn netlink(protocol: SockProtocol, what: &str) -> Result<OwnedFd, SysError> 
     Ok(socket)
 }
 
-/// Sets an integer socket option; false if the kernel refused.
+/// Sets an integer socket option. Returns false if the kernel refuses.
 pub fn option(socket: &OwnedFd, level: i32, name: i32, value: i32) -> bool {
     let size = size_of::<i32>() as u32;
     // SAFETY: the pointer is to a live `i32`, the size is that of an `i32`, and the kernel only reads it.
@@ -40,10 +40,10 @@ pub fn receive(socket: &OwnedFd, into: &mut [u8]) -> Option<usize> {
     recv(socket.as_raw_fd(), into, MsgFlags::empty()).ok()
 }
 
-/// Messages that are received at a time.
+/// Messages per receive call.
 const BATCH: usize = 64;
 
-/// Buffers for receiving several messages at a time.
+/// Buffers for receiving several messages per call.
 #[derive(Debug)]
 pub struct Batch {
     buffers: Vec<u8>,
@@ -59,7 +59,7 @@ impl Batch {
         Self { buffers: vec![0; BATCH * room], room, headers, lengths: vec![0; BATCH] }
     }
 
-    /// Receives the available messages without blocking. Returns the number of messages.
+    /// Receives the available messages without blocking. Returns their number.
     pub fn receive(&mut self, socket: &OwnedFd) -> usize {
         let mut rest = self.buffers.chunks_exact_mut(self.room);
         let mut slices: [_; BATCH] =
@@ -77,7 +77,7 @@ impl Batch {
     }
 }
 
-/// A request of a network device, by name (`ifreq`).
+/// A device request by name (`ifreq`).
 #[repr(C)]
 struct DeviceRequest {
     name: [u8; libc::IFNAMSIZ],
@@ -102,7 +102,7 @@ pub fn tun(file: &OwnedFd, name: &str, flags: u16) -> Result<(), SysError> {
     check(unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF as _, &raw mut request) }, "TUNSETIFF")
 }
 
-/// Lets a TUN device pass TCP packets of several segments and without checksums to its reader.
+/// Allows a TUN device to pass TCP packets with several segments and incomplete checksums to its reader.
 // linux: include/uapi/linux/if_tun.h TUNSETOFFLOAD, TUN_F_CSUM, TUN_F_TSO4, TUN_F_TSO6 (6.12).
 pub fn tun_offload(file: &OwnedFd) -> Result<(), SysError> {
     const OFFLOADS: libc::c_uint = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6;
@@ -112,7 +112,7 @@ pub fn tun_offload(file: &OwnedFd) -> Result<(), SysError> {
     check(result, "TUNSETOFFLOAD")
 }
 
-/// Disables a feature of a device, by its ethtool command.
+/// Disables a device feature by its ethtool command.
 pub fn ethtool_off(name: &str, command: u32) -> Result<(), SysError> {
     const SIOCETHTOOL: libc::c_ulong = 0x8946;
     let socket = sockets::socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)
@@ -127,9 +127,9 @@ pub fn ethtool_off(name: &str, command: u32) -> Result<(), SysError> {
     check(result, "SIOCETHTOOL")
 }
 
-/// Whether a TCP or UDP socket of this thread's network namespace listens at a port.
-// linux: net/ipv4/tcp_ipv4.c get_openreq4 and others (6.12) - the second field of a line is the address with
-// its port, the fourth the state.
+/// Returns true if a TCP or UDP socket in this thread's network namespace listens on a port.
+// linux: net/ipv4/tcp_ipv4.c get_openreq4 and others (6.12) - the second field of a line has address and
+// port, the fourth the state.
 pub fn listens(port: u16) -> bool {
     const LISTENS: &str = "0A";
     ["tcp", "tcp6", "udp", "udp6"].iter().any(|of| {
@@ -149,7 +149,7 @@ pub fn index(name: &str) -> Result<u32, SysError> {
     if_nametoindex(name).map_err(|_| SysError::NoDevice { name: name.to_owned() })
 }
 
-/// Whether an open file is a network namespace.
+/// Returns true if an open file is a network namespace.
 // linux: include/uapi/linux/nsfs.h NS_GET_NSTYPE (6.12).
 pub fn is_namespace(file: &OwnedFd) -> bool {
     // SAFETY: the request has no argument, so the kernel accesses no memory of this process.
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_listens_is_seen_and_who_is_connected_is_not() {
+    fn only_listening_sockets_are_found() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
         let client = std::net::TcpStream::connect(("127.0.0.1", port)).expect("a connection");

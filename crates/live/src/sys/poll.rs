@@ -9,20 +9,20 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// Adds a file to wait for. Returns its place.
+    /// Adds a file to wait for. Returns its index.
     pub fn add(&mut self, file: impl AsFd) -> usize {
         let fd = file.as_fd().as_raw_fd();
         self.all.push(libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
         self.all.len() - 1
     }
 
-    /// No longer waits for the file at a place.
+    /// Stops waiting for the file at this index.
     pub fn ignore(&mut self, at: usize) {
         self.all[at] = libc::pollfd { fd: -1, events: 0, revents: 0 };
     }
 
-    /// Waits until a file can be read, a signal arrives, or `nanos` ns have passed. False if no file can be
-    /// read.
+    /// Waits until a file can be read, a signal arrives, or `nanos` ns have passed. Returns false if no
+    /// file can be read.
     pub fn wait(&mut self, nanos: u64) -> bool {
         let wait = libc::timespec {
             tv_sec: (nanos / 1_000_000_000) as libc::time_t,
@@ -38,7 +38,7 @@ impl Watched {
         ready > 0
     }
 
-    /// Whether the file at this place can be read, or has been closed by the other end.
+    /// Returns true if the file at this index can be read, or the other end has closed it.
     pub fn is_ready(&self, at: usize) -> bool {
         self.all[at].revents != 0
     }

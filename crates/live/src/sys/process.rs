@@ -14,7 +14,7 @@ use nix::unistd::{self, ForkResult, Pid};
 
 use super::SysError;
 
-/// Exit status of a process that panicked, as of a Rust program.
+/// Exit status of a process that panicked, as for Rust programs.
 const PANICKED: i32 = 101;
 
 /// The result of a fork.
@@ -36,13 +36,13 @@ pub fn fork() -> Result<Forked, SysError> {
     }
 }
 
-/// Runs `work` in a forked process, and ends the process with the returned exit status. Panics also end here,
-/// since the stack above is a copy of the caller's.
+/// Runs `work` in a forked process, and ends the process with the returned exit status. Panics also end
+/// here, because the stack above is a copy of the caller's.
 pub fn end_with(work: impl FnOnce() -> i32) -> ! {
     exit(std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or(PANICKED))
 }
 
-/// Ends this process immediately, without exit handlers, which belong to the process that was forked.
+/// Ends this process immediately, without running exit handlers, which belong to the parent process.
 pub fn exit(code: i32) -> ! {
     // SAFETY: the call does not return, and accesses no memory of this process.
     unsafe { libc::_exit(code) }
@@ -73,7 +73,7 @@ pub fn exact_timers() {
     let _ = prctl::set_timerslack(1);
 }
 
-/// Sets the name of this process, as `ps` shows it.
+/// Sets the process name that `ps` shows.
 pub fn call(name: &core::ffi::CStr) {
     let _ = prctl::set_name(name);
 }
@@ -83,8 +83,8 @@ pub fn ids() -> (u32, u32) {
     (unistd::geteuid().as_raw(), unistd::getegid().as_raw())
 }
 
-/// Sets or removes real-time priority of this thread, which children do not inherit. Returns whether the
-/// kernel allowed it.
+/// Sets or removes real-time priority of this thread. Children do not inherit the priority. Returns true if
+/// the kernel allowed the change.
 pub fn real_time(priority: Option<i32>) -> bool {
     let param = libc::sched_param { sched_priority: priority.unwrap_or(0) };
     let policy =
@@ -94,7 +94,7 @@ pub fn real_time(priority: Option<i32>) -> bool {
     unsafe { libc::sched_setscheduler(0, policy, &raw const param) == 0 }
 }
 
-/// Sends a signal.
+/// Sends a signal to a process.
 pub fn kill(pid: Pid, signal: Signal) {
     let _ = signal::kill(pid, signal);
 }
@@ -110,12 +110,12 @@ pub fn wait(pid: Pid) -> i32 {
     }
 }
 
-/// A child that has ended, if there is one: its process ID, and its exit status as in shells.
+/// Reaps a child that has ended, if any. Returns its process ID, and its exit status as in shells.
 pub fn ended() -> Option<(Pid, i32)> {
     wait_for(-1, libc::WNOHANG).ok().filter(|(pid, _)| pid.as_raw() > 0)
 }
 
-/// Calls `waitpid` itself, as nix loses a child that a real-time signal has ended.
+/// Calls `waitpid` directly, because nix loses a child that was killed by a real-time signal.
 fn wait_for(pid: i32, flags: i32) -> Result<(Pid, i32), Errno> {
     let mut status = 0;
     // SAFETY: the pointer is to a live `i32` that nothing else borrows.
@@ -125,7 +125,7 @@ fn wait_for(pid: i32, flags: i32) -> Result<(Pid, i32), Errno> {
     Ok((Pid::from_raw(pid), code))
 }
 
-/// Redirects standard output and error to a file, and standard input from nothing.
+/// Redirects standard output and error to a file, and standard input from `/dev/null`.
 pub fn redirect(to: impl AsFd) {
     let Ok(nothing) = super::files::open("/dev/null", OFlag::O_RDONLY) else { return };
     let _ = unistd::dup2_stdin(nothing);
@@ -133,9 +133,9 @@ pub fn redirect(to: impl AsFd) {
     let _ = unistd::dup2_stderr(&to);
 }
 
-/// Keeps network administration rights when this process executes other programs.
-// linux: security/commoncap.c cap_bprm_creds_from_file (6.12) - ambient rights outlive an exec by who is not
-// root.
+/// Keeps network administration capabilities across `exec`.
+// linux: security/commoncap.c cap_bprm_creds_from_file (6.12) - preserves ambient capabilities across exec
+// for non-root users.
 pub fn keep_network_rights() {
     const VERSION_3: u32 = 0x2008_0522;
     const NET_ADMIN: u32 = 12;
@@ -158,15 +158,15 @@ pub fn keep_network_rights() {
     }
 }
 
-/// Executes another program, found in the `PATH`, with these variables added to its environment. Returns only
-/// on failure, with the reason.
+/// Executes another program, found in the `PATH`, with these variables added to its environment. Returns
+/// only on failure, with the reason.
 pub fn become_program(command: &[String], environment: &[(&str, &str)]) -> SysError {
     let [program, arguments @ ..] = command else { return SysError::NoCommand };
     let error = Command::new(program).args(arguments).envs(environment.iter().copied()).exec();
     SysError::io(program, &error)
 }
 
-/// The `PATH` with another folder at its end.
+/// The `PATH` with a folder appended.
 pub fn path_with(folder: &str) -> String {
     let path = std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".to_owned());
     format!("{path}:{folder}")
@@ -177,7 +177,7 @@ pub fn work_in(folder: impl AsFd) -> Result<(), SysError> {
     unistd::fchdir(folder).map_err(SysError::call("the current folder"))
 }
 
-/// Runs `make` with a umask such that new files are accessible to this user only.
+/// Runs `make` with a umask that restricts new files to this user.
 pub fn with_private_files<T>(make: impl FnOnce() -> T) -> T {
     let before = umask(Mode::from_bits_truncate(0o177));
     let made = make();
@@ -190,9 +190,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_ends_a_forked_process_and_goes_no_further() {
+    fn a_panic_ends_only_the_forked_process() {
         for (panics, status) in [(false, 7), (true, PANICKED)] {
-            // What a caller would do after a panic that came back to it.
+            // As a caller would after a panic reached it.
             let child = std::panic::catch_unwind(|| match fork().expect("a process") {
                 Forked::Child => end_with(|| if panics { panic!("as is tried here") } else { 7 }),
                 Forked::Parent(child) => child,

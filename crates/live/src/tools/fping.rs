@@ -1,9 +1,9 @@
 //! fping: ICMP echo at an interval.
 
-/// The requests by number, each with its round-trip time in ms; `None` if the request timed out.
+/// Requests by number, each with its round-trip time in ms; `None` if the request timed out.
 ///
-/// A line is `HOST : [7], 64 bytes, 1.23 ms (1.20 avg, 0% loss)` or
-/// `HOST : [8], timed out (1.20 avg, 12% loss)`.
+/// A line is `HOST : [7], 64 bytes, 1.23 ms (1.20 avg, 0% loss)` or `HOST : [8], timed out (1.20 avg, 12%
+/// loss)`.
 pub fn requests(text: &str) -> Vec<(u64, Option<f64>)> {
     let one = |line: &str| {
         let (_, rest) = line.split_once(": [")?;

@@ -1,15 +1,15 @@
-//! iperf3: bulk transfers over TCP, and UDP at a rate.
+//! iperf3: bulk TCP transfers, and UDP at a rate.
 
 use serde_json::Value;
 
 use super::OutputError;
 
-/// Results of a part of a transfer, from the server's JSON.
+/// Results for a part of a transfer, from the server's JSON.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Transfer {
     /// Payload received in Mbit/s.
     pub mbps: f64,
-    /// Datagrams received and lost; for UDP only.
+    /// Datagrams received and lost, for UDP.
     pub datagrams: Option<(u64, u64)>,
 }
 
@@ -28,7 +28,7 @@ pub fn transfer(text: &str, from: f64, until: f64) -> Result<Transfer, OutputErr
         let (Some(start), Some(end), Some(part)) = (number("start"), number("end"), number("bytes")) else {
             continue;
         };
-        // Each as a whole: those that lie across an edge belong to neither side.
+        // Only whole intervals: an interval across an edge belongs to neither side.
         const EDGE: f64 = 0.01;
         if start < from - EDGE || end > until + EDGE {
             continue;
@@ -37,7 +37,7 @@ pub fn transfer(text: &str, from: f64, until: f64) -> Result<Transfer, OutputErr
         seconds += end - start;
         if let (Some(packets), Some(missed)) = (sum["packets"].as_i64(), sum["lost_packets"].as_i64()) {
             udp = true;
-            // A datagram that comes late takes one off.
+            // A late datagram reduces the loss count.
             got += packets - missed;
             lost += missed;
         }
@@ -49,7 +49,7 @@ pub fn transfer(text: &str, from: f64, until: f64) -> Result<Transfer, OutputErr
     Ok(Transfer { mbps: bytes * 8.0 / 1e6 / seconds, datagrams })
 }
 
-/// Segments that the client retransmitted, over the whole transfer.
+/// Segments retransmitted by the client over the whole transfer.
 pub fn retransmissions(text: &str) -> Option<u64> {
     let all: Value = serde_json::from_str(text.trim()).ok()?;
     all["end"]["sum_sent"]["retransmits"].as_u64()
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_intervals_within_the_measured_time_count() {
+    fn only_whole_intervals_in_the_measured_time_count() {
         let text =
             output(&[(0.0, 0.5, 1), (0.5, 1.0003, 1_000_000), (1.0003, 1.5, 2_000_000), (1.5, 2.0, 1)]);
         let found = transfer(&text, 0.5, 1.5).expect("two of them");
@@ -79,10 +79,10 @@ mod tests {
     }
 
     #[test]
-    fn what_it_complains_of_is_told() {
+    fn a_tool_error_is_reported() {
         let says = transfer("{\"start\":{},\"intervals\":[],\"error\":\"unable to connect\"}", 0.0, 1.0);
         assert_eq!(says.expect_err("it failed").to_string(), "iperf3: unable to connect");
         let says = transfer("bash: iperf3: not found", 0.0, 1.0);
-        assert!(says.is_err_and(|why| why.to_string().contains("its output is no JSON")));
+        assert!(says.is_err_and(|why| why.to_string().contains("its output is not JSON")));
     }
 }

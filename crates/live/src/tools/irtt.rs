@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::OutputError;
 
-/// The requests by number, each with its round-trip time in ms; `None` if the request was lost.
+/// Requests by number, each with its round-trip time in ms; `None` if the request was lost.
 pub fn requests(text: &str) -> Result<Vec<(u64, Option<f64>)>, OutputError> {
     let all: Value =
         serde_json::from_str(text).map_err(|source| OutputError::NotJson { tool: "irtt", source })?;

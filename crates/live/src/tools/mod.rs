@@ -1,4 +1,4 @@
-//! Real tools that generate the flows of a scenario between live hosts, and parsers of their output.
+//! Real tools that generate the scenario's flows between live hosts, and parsers for their output.
 
 mod fping;
 mod iperf3;
@@ -18,15 +18,15 @@ use crate::space::launcher::LauncherError;
 pub enum ToolsError {
     /// The program is not installed.
     #[error(
-        "{program}: there is no such program, which flows of the scenario need; 'apt-get install {program}' installs it"
+        "{program}: program not found, flows of the scenario need it; 'apt-get install {program}' installs it"
     )]
     Missing {
         /// Name of the program.
         program: String,
     },
-    /// The machine has no empty folder in which hosts see a program of this project.
+    /// The machine has no empty folder in which to mount this project's programs for hosts.
     #[error(
-        "{program}: found no empty folder to show it in, which pages between live hosts need; 'mkdir -p /usr/local/games' makes one"
+        "{program}: found no empty folder to mount it on, pages between live hosts need one; 'mkdir -p /usr/local/games' creates one"
     )]
     NoFolder {
         /// Name of the program.
@@ -41,7 +41,7 @@ pub enum ToolsError {
 #[derive(Debug, Error)]
 pub enum OutputError {
     /// The output is not JSON.
-    #[error("{tool}: its output is no JSON: {source}")]
+    #[error("{tool}: its output is not JSON: {source}")]
     NotJson {
         /// Name of the tool.
         tool: &'static str,
@@ -51,7 +51,7 @@ pub enum OutputError {
     /// iperf3 reported an error.
     #[error("iperf3: {0}")]
     Iperf3(String),
-    /// No interval of iperf3's lies within the measured time.
+    /// No iperf3 interval lies within the measured time.
     #[error("iperf3: its output has no interval from {from:.1} s to {until:.1} s of the transfer")]
     NoInterval {
         /// Start of the measured time, in s from the start of the transfer.

@@ -1,4 +1,4 @@
-//! Web pages: the output of the page loader (`programs/page.py`).
+//! Web pages: output of the page loader (`programs/page.py`).
 
 use serde_json::{Value, json};
 use stillair_model::app::Page;
@@ -14,9 +14,9 @@ pub fn as_json(page: &Page) -> String {
 /// Loads of a page client.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Loads {
-    /// Loads that ended: when each began, in s from the client's beginning, and how long it took.
+    /// Finished loads: start in s since the client started, and duration.
     done: Vec<(f64, f64)>,
-    /// How long the one had taken that was under way at the end.
+    /// Elapsed time of the load in progress at the end.
     under_way: Option<f64>,
 }
 
@@ -34,8 +34,7 @@ pub fn loads(text: &str) -> Result<Loads, OutputError> {
 }
 
 impl Loads {
-    /// The summary of the loads that ended between two times, in s, with the names that summaries in virtual
-    /// time have.
+    /// Summary of the loads that ended between two times, in s, under the names used in virtual time.
     pub fn summary(&self, from: f64, until: f64) -> Value {
         let ended = self.done.iter().filter(|(at, took)| (from..=until).contains(&(at + took)));
         let mut took: Vec<f64> = ended.map(|(_, took)| *took).collect();
@@ -65,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_complains_of_is_told() {
+    fn a_tool_error_is_reported() {
         let says = loads("{\"at\": 0.5, \"took\": 0.4}\nstillair-page: [Errno 111] Connection refused\n");
         let why = says.expect_err("it failed").to_string();
         assert_eq!(why, "stillair-page: [Errno 111] Connection refused");

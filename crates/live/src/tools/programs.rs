@@ -1,4 +1,4 @@
-//! Programs of this project that are on the `PATH` inside hosts, and servers for measurement tools.
+//! This project's programs on the `PATH` inside hosts, and servers for measurement tools.
 
 use crate::plan::Plan;
 use crate::space::launcher::{Launcher, LauncherError, Order};
@@ -12,11 +12,11 @@ pub const PROGRAMS: [(&str, &str); 3] =
 pub const PAGE: &str = "stillair-page";
 
 const NETPERF: &str = include_str!("../../programs/netperf.py");
-/// The first number of a server; those of the scenario's tools are below.
+/// Number of the first server; tools of the scenario have smaller numbers.
 const FIRST: u32 = 1 << 20;
 
-/// Starts `netserver`, and the servers of irtt and iperf3 if installed, in all hosts except `target`. `taken`
-/// are hosts and ports with other servers, which are left out. Returns the hosts, each with a port at which a
+/// Starts `netserver`, and the irtt and iperf3 servers if installed, in all hosts except `target`. Hosts
+/// and ports in `taken` have other servers and are skipped. Returns the hosts, each with a port on which a
 /// server will listen. Missing programs are added to `notes`.
 pub fn serve(
     plan: &Plan,
@@ -32,7 +32,7 @@ pub fn serve(
         let ours = PROGRAMS.iter().any(|(name, _)| name == program);
         if !ours && tool::find(program).is_none() {
             notes.push(format!(
-                "--servers: {program} is missing, so hosts have no server of it; 'apt-get install {program}' installs it"
+                "--servers: {program} not found, so hosts lack its server; 'apt-get install {program}' installs it"
             ));
             continue;
         }

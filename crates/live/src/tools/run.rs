@@ -16,10 +16,10 @@ use crate::space::tool;
 
 /// Number of the user's command.
 pub const COMMAND: u32 = 0;
-/// The first port of the tools' servers.
+/// First server port.
 const PORT: u16 = 5201;
-/// Longest wait for servers to listen, in ns. Clients of servers that do not listen by then fail, and report
-/// this.
+/// Longest wait for servers to listen, in ns. Clients of servers that do not listen by then fail and report
+/// an error.
 pub const PATIENCE: u64 = 10_000_000_000;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,23 +33,23 @@ enum Kind {
 
 #[derive(Debug)]
 struct Tool {
-    /// The flow's name, with its receiver's.
+    /// Flow name, including the receiver.
     name: String,
     ends: [String; 2],
     kind: Kind,
     hosts: [usize; 2],
     server: Option<Vec<String>>,
     client: Vec<String>,
-    /// Where its server listens.
+    /// Port of its server.
     port: u16,
-    /// When the client begins, in ns; that of the run's measured time within its own.
+    /// Start of the client in ns, and the measured time relative to that start.
     start: u64,
     measured: [f64; 2],
     interval: f64,
     state: State,
-    /// It was told to end before its time, so that it may not have said what it measured.
+    /// True if stopped early; its measurements may then be missing.
     stopped: bool,
-    /// Its server says what it measured when it has ended, and has not yet.
+    /// True while its server is running; the server reports its measurements when it ends.
     listens: bool,
 }
 
@@ -65,8 +65,8 @@ enum State {
 pub struct Tools(Vec<Tool>);
 
 impl Tools {
-    /// The tools for a scenario's flows. Flows without a tool are added to `notes`. `end` is the end of flows
-    /// without a stop time, if known. `ours` says whether this project's programs are found in hosts.
+    /// The tools for a scenario's flows. Flows without a tool are added to `notes`. `end` is the end of
+    /// flows without a stop time, if known. `ours` is true if hosts can find this project's programs.
     pub fn new(
         scenario: &Scenario,
         plan: &Plan,
@@ -85,7 +85,7 @@ impl Tools {
                 let way = Way { flow, receiver: n, port, to: plan.hosts[to_host].address.to_string(), end };
                 let Some((kind, server, client)) = way.commands() else {
                     notes.push(format!(
-                        "flow {name}: no real tool makes such traffic between live hosts, so it is not run"
+                        "flow {name}: no real tool generates such traffic between live hosts; skipped"
                     ));
                     continue;
                 };
@@ -157,22 +157,22 @@ impl Tools {
             tool.listens = false;
         } else {
             tool.state = State::Ended(ended.status);
-            // A client that failed has never been at its server.
+            // A failed client never reached its server.
             tool.listens &= ended.status == 0;
         }
     }
 
-    /// Whether all tools have ended, or there are none.
+    /// Returns true if all tools have ended, or there are none.
     pub fn are_done(&self) -> bool {
         self.0.iter().all(|tool| matches!(tool.state, State::Ended(_)) && !tool.listens)
     }
 
-    /// Whether there are any tools.
+    /// Returns true if there are any tools.
     pub fn are_some(&self) -> bool {
         !self.0.is_empty()
     }
 
-    /// Tells running clients to stop, and waiting clients not to start.
+    /// Stops running clients, and cancels clients that have not started.
     pub fn stop(&mut self, launcher: &Launcher) {
         for (n, tool) in self.0.iter_mut().enumerate() {
             match tool.state {
@@ -187,9 +187,9 @@ impl Tools {
         }
     }
 
-    /// Adds the tools' measurements to the report of a run, in the places of modelled flows. Returns the
-    /// command line and output of each by flow. Failures are added to `faults`; measurements that stopped
-    /// tools did not give are added to `notes`.
+    /// Adds the tools' measurements to the report of a run, under the keys of modelled flows. Returns the
+    /// command line and output of each tool by flow. Failures are added to `faults`, and missing
+    /// measurements of stopped tools to `notes`.
     pub fn report(&self, run: &mut Value, faults: &mut Vec<String>, notes: &mut Vec<String>) -> Value {
         let mut all = Map::new();
         let (mut goodput, mut flows, mut pings, mut pages) =
@@ -269,7 +269,7 @@ fn put(run: &mut Value, group: &str, new: BTreeMap<String, Value>) {
     new.into_iter().for_each(|(name, value)| run[group][name] = value);
 }
 
-/// What became of the requests of the time that is measured; round trips are of the replies that came in it.
+/// Outcome of the requests sent in the measured time, and round-trip times of the replies received in it.
 fn ping(pings: &mut BTreeMap<String, Value>, tool: &Tool, requests: &[(u64, Option<f64>)]) {
     let [from, until] = tool.measured;
     let at = |number: u64| number as f64 * tool.interval;
@@ -292,7 +292,7 @@ fn ping(pings: &mut BTreeMap<String, Value>, tool: &Tool, requests: &[(u64, Opti
     );
 }
 
-/// Puts the round trips of pings to or from a station where those of modelled ones are.
+/// Copies round-trip times of pings to or from a station to the report's station entries.
 fn at_stations(run: &mut Value, tools: &[Tool], pings: &BTreeMap<String, Value>) {
     for tool in tools {
         let (Some(ping), prefix) =
@@ -315,7 +315,7 @@ fn at_stations(run: &mut Value, tools: &[Tool], pings: &BTreeMap<String, Value>)
     }
 }
 
-/// Tools are numbered from 1 on: client and server of each.
+/// Tools are numbered from 1, with two numbers each: client and server.
 fn number(n: usize, server: bool) -> u32 {
     n as u32 * 2 + 1 + u32::from(server)
 }
@@ -328,7 +328,8 @@ fn start(launcher: &Launcher, id: u32, host: usize, command: &[String]) -> Resul
     launcher.order(&Order::Start { id, host, command: command.to_vec(), output: Some(file(id)) })
 }
 
-/// Says how to get a tool that is not there. One of ours is where `ours` says so, and is a script.
+/// Checks that a program is available; the error says how to install it. This project's own programs are
+/// Python scripts, available if `ours` is true.
 fn needed(program: &str, ours: bool) -> Result<(), ToolsError> {
     let program = match program {
         programs::PAGE if !ours => return Err(ToolsError::NoFolder { program: program.to_owned() }),
@@ -341,7 +342,7 @@ fn needed(program: &str, ours: bool) -> Result<(), ToolsError> {
     }
 }
 
-/// A kind of tool with the commands of its server, if it has one, and its client.
+/// The kind of tool, its server command if any, and its client command.
 type Commands = (Kind, Option<Vec<String>>, Vec<String>);
 
 struct Way<'a> {
@@ -353,18 +354,18 @@ struct Way<'a> {
 }
 
 impl Way<'_> {
-    /// How long it lasts in s; none is until it is told to end.
+    /// Duration in s; `None` until stopped.
     fn length(&self) -> Option<f64> {
         let end = self.flow.stop.or(self.end)?;
         Some((end.secs_f64() - self.flow.start.secs_f64()).max(0.1))
     }
 
-    /// The tool, its server if it has one, and its client.
+    /// The tool, its server command if any, and its client command.
     fn commands(&self) -> Option<Commands> {
         let words = |text: String| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let Self { flow, port, to, .. } = self;
         let tos = flow.tos;
-        // Whole seconds are all that iperf3 knows, and 0 is without an end.
+        // iperf3 accepts only whole seconds; 0 means no end.
         let seconds = self.length().map_or(0, |s| (s.round() as u64).max(1));
         let server = || Some(words(format!("iperf3 -s -1 -J -i 0.5 -B {to} -p {port}")));
         let iperf3 = format!("iperf3 -c {to} -p {port} -J -i 0.5 -S {tos}");
@@ -384,7 +385,7 @@ impl Way<'_> {
                 let much = self
                     .length()
                     .map_or_else(|| "-l".to_owned(), |s| format!("-c {}", (s * 1e3 / ms) as u64));
-                // The least that fping sends.
+                // Minimum size that fping sends.
                 let size = (*payload).max(12);
                 Some((Kind::Ping, None, words(format!("fping {much} -p {ms:.0} -b {size} -O {tos} {to}"))))
             }

@@ -1,4 +1,4 @@
-//! The header of a packet on a card (`virtio_net_hdr`), which describes remaining offload work.
+//! The `virtio_net_hdr` of a packet on a card, which describes pending offload work.
 
 use stillair_ip::checksum;
 use thiserror::Error;
@@ -14,8 +14,8 @@ pub struct ChecksumError {
 }
 
 /// Length of the header in bytes (virtio 1.x).
-// spec: virtio 1.2 5.1.6 - flags, kind of segments, length of headers, size of segments, where the checksum
-// begins, where it is put, and how many buffers the packet takes; little-endian.
+// spec: virtio 1.2 5.1.6 - flags, GSO type, header length, segment size, checksum start and offset, number
+// of buffers; little-endian.
 pub const HEADER: usize = 12;
 
 const NEEDS_CHECKSUM: u8 = 1;
@@ -25,9 +25,9 @@ const TCP_V4: u8 = 1;
 /// The header of a packet that a guest sends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TxHeader {
-    /// Whether the card has to complete the transport checksum.
+    /// True if the card must complete the transport checksum.
     pub needs_checksum: bool,
-    /// Payload of each segment in bytes, if the packet has several segments (TSO).
+    /// Payload per segment in bytes, for a packet of several segments (TSO).
     pub gso_size: Option<u16>,
     start: u16,
     offset: u16,
@@ -52,7 +52,7 @@ impl TxHeader {
             return Err(ChecksumError { field, len: frame.len() });
         }
         let right = match checksum::finish(checksum::sum(&frame[start..])) {
-            // Of UDP zero would say that there is none.
+            // In UDP, zero means no checksum.
             0 if usize::from(self.offset) == checksum::UDP_FIELD => 0xffff,
             other => other,
         };
@@ -61,7 +61,8 @@ impl TxHeader {
     }
 }
 
-/// The header of a packet for the guest. One buffer is used. The checksum is marked valid if `may_say_so`.
+/// The header of a packet for the guest. One buffer is used. With `may_say_so`, the checksum is marked
+/// valid.
 pub fn received(may_say_so: bool) -> [u8; HEADER] {
     let mut header = [0; HEADER];
     header[0] = if may_say_so { IS_VALID } else { 0 };
@@ -74,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_checksum_is_completed_over_what_follows_its_start() {
+    fn a_checksum_covers_everything_after_its_start() {
         let mut bytes = [0; HEADER];
         (bytes[0], bytes[1], bytes[6], bytes[8]) = (NEEDS_CHECKSUM, TCP_V4, 2, 4);
         bytes[4..6].copy_from_slice(&1448_u16.to_le_bytes());
@@ -82,7 +83,7 @@ mod tests {
         assert_eq!((header.needs_checksum, header.gso_size), (true, Some(1448)));
         let mut frame = [9, 9, 1, 2, 3, 4, 0x12, 0x34, 5];
         header.complete(&mut frame).expect("in bounds");
-        // The sum with the pseudo header's in its place, to ones.
+        // Sum of the pseudo-header and the rest, as ones' complement.
         let pseudo = 0x1234_u64;
         let all = pseudo + checksum::sum(&[1, 2, 3, 4, frame[6], frame[7], 5]);
         assert!(checksum::holds(all));

@@ -1,4 +1,4 @@
-//! Access to a guest's memory by physical addresses. Each access is checked against the regions that the
+//! Access to a guest's memory by physical address. Each access is checked against the regions that the
 //! guest has declared.
 
 use std::os::fd::OwnedFd;
@@ -18,15 +18,15 @@ pub struct Region {
     pub offset: u64,
 }
 
-/// The guest memory that the card may use. The kernel image is not part of it.
+/// The guest memory that the card may use. It excludes the kernel image.
 #[derive(Debug, Default)]
 pub struct GuestMemory(Vec<(Region, Mapping)>);
 
-/// A guest named an address outside its memory.
+/// A guest passed an address outside its memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[error("{len} bytes at {address:#x}, which are not the guest's memory")]
+#[error("found {len} bytes at {address:#x}, expected an address range in the guest's memory")]
 pub struct OutOfBounds {
-    /// The first address of the access.
+    /// First address of the access.
     pub address: u64,
     /// Length of the access in bytes.
     pub len: usize,
@@ -44,14 +44,14 @@ pub enum MemoryError {
         files: usize,
     },
     /// A region is too large, or exceeds the address space.
-    #[error("a region of memory that cannot be: {0:?}")]
+    #[error("found an invalid memory region: {0:?}")]
     Region(Region),
     /// A region cannot be mapped.
     #[error(transparent)]
     Sys(#[from] SysError),
 }
 
-/// Most bytes of a region, more than any guest has.
+/// Maximum region size in bytes, larger than any guest.
 const MOST: u64 = 1 << 36;
 
 impl GuestMemory {

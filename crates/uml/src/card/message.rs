@@ -1,8 +1,8 @@
 //! Messages of vhost-user.
 
-// spec: vhost-user protocol of QEMU's documentation (docs/interop/vhost-user.rst) - a header of request,
-// flags and size; version 1.
-// linux: arch/um/drivers/vhost_user.h (6.12) - the numbers.
+// spec: vhost-user protocol, QEMU documentation (docs/interop/vhost-user.rst) - header of request, flags
+// and size; version 1.
+// linux: arch/um/drivers/vhost_user.h (6.12) - request numbers.
 
 use std::os::fd::OwnedFd;
 
@@ -34,13 +34,13 @@ pub enum MessageError {
 
 /// Length of a message header in bytes.
 pub const HEADER: usize = 12;
-/// Most bytes of a payload.
+/// Maximum payload length in bytes.
 const MOST: usize = 512;
 const VERSION: u32 = 1;
 const REPLY: u32 = 4;
 const NEED_REPLY: u32 = 8;
 
-/// Requests of a guest's driver.
+/// Requests from the guest's driver.
 #[expect(missing_docs, reason = "names of the protocol")]
 pub mod request {
     pub const GET_FEATURES: u32 = 1;
@@ -59,7 +59,7 @@ pub mod request {
     pub const GET_CONFIG: u32 = 24;
     pub const SET_CONFIG: u32 = 25;
     pub const VRING_KICK: u32 = 35;
-    /// The card's own request: buffers have been returned.
+    /// Request from the card: buffers have been returned.
     pub const CALL: u32 = 4;
 }
 
@@ -68,16 +68,16 @@ pub mod request {
 pub struct Message {
     /// Number of the request.
     pub request: u32,
-    /// Whether the sender waits for a reply.
+    /// True if the sender waits for a reply.
     pub wants_reply: bool,
-    /// The bytes after the header.
+    /// Bytes after the header.
     pub payload: Vec<u8>,
     /// File descriptors passed with the message.
     pub files: Vec<OwnedFd>,
 }
 
 impl Message {
-    /// Receives the next message; false at the end of the connection.
+    /// Receives the next message. Returns false at the end of the connection.
     pub fn receive(&mut self, from: &Socket) -> Result<bool, MessageError> {
         self.files.clear();
         let mut header = [0; HEADER];
@@ -118,7 +118,7 @@ pub fn reply(to: &Socket, request: u32, payload: &[u8]) -> Result<bool, MessageE
     send(to, request, VERSION | REPLY, payload)
 }
 
-/// Sends a request to the guest that requires a reply.
+/// Sends a request to the guest, with a reply required.
 pub fn ask(to: &Socket, request: u32, payload: &[u8]) -> Result<bool, MessageError> {
     send(to, request, VERSION | NEED_REPLY, payload)
 }

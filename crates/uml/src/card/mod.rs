@@ -1,10 +1,10 @@
 //! A guest's network card: the device side of vhost-user, with memory and rings.
 //!
 //! ```text
-//! memory    what a guest has, within bounds
-//! ring      buffers that it offers, and gets back
-//! message   the protocol's messages
-//! header    what stands before a packet: offloads
+//! memory    bounds-checked access to the guest's memory
+//! ring      buffers offered by the guest and returned to it
+//! message   vhost-user messages
+//! header    offload header of a packet
 //! ```
 
 pub mod header;
@@ -35,7 +35,7 @@ pub enum CardError {
         ring: usize,
     },
     /// The driver accepted features that were not offered.
-    #[error("features {wanted:#x}, of which {offered:#x} are offered")]
+    #[error("found features {wanted:#x}, expected a subset of {offered:#x}")]
     Features {
         /// Feature bits of the driver.
         wanted: u64,
@@ -44,7 +44,7 @@ pub enum CardError {
     },
     /// The driver lacks protocol features that virtual time needs.
     #[error(
-        "protocol features {wanted:#x}, expected {PROTOCOL:#x}: this kernel cannot have its card in virtual time"
+        "found protocol features {wanted:#x}, expected {PROTOCOL:#x}: this kernel does not support a card in virtual time"
     )]
     ProtocolFeatures {
         /// Protocol feature bits of the driver.
@@ -54,24 +54,24 @@ pub enum CardError {
     #[error("requests of the card without a file")]
     NoFile,
     /// The driver wants notifications by eventfd.
-    #[error("a notification beside the connection, which has no place in virtual time")]
+    #[error("found notification by eventfd, expected in-band notifications, which virtual time requires")]
     Notification,
     /// The request is unknown.
-    #[error("request {request}, which is not known")]
+    #[error("found unknown request {request}")]
     Request {
         /// Number of the request.
         request: u32,
     },
     /// The driver has set up no socket for the card's requests.
-    #[error("a card without a way to its guest")]
+    #[error("the card has no socket for requests to its guest")]
     NoRequests,
     /// The driver refused an interrupt.
-    #[error("the guest did not take an interrupt")]
+    #[error("the guest did not accept an interrupt")]
     Interrupt,
-    /// A packet of the guest is too long.
+    /// A packet from the guest is too long.
     #[error("a packet of more than {LONGEST} bytes")]
     Long,
-    /// A packet of the guest is shorter than its offload header.
+    /// A packet from the guest is shorter than its offload header.
     #[error("a packet of {len} bytes with its header")]
     Short {
         /// Length of the packet in bytes, with its header.
@@ -86,10 +86,10 @@ pub enum CardError {
     /// The offload header of a packet is wrong.
     #[error(transparent)]
     Checksum(#[from] ChecksumError),
-    /// A message is wrong, or the connection failed.
+    /// A message is malformed, or the connection failed.
     #[error(transparent)]
     Message(#[from] MessageError),
-    /// A ring is wrong.
+    /// A ring is malformed.
     #[error(transparent)]
     Ring(#[from] RingError),
     /// The guest's memory cannot be used.
@@ -118,14 +118,14 @@ pub mod feature {
     pub const VERSION_1: u64 = 1 << 32;
 }
 
-/// The protocol features that a card in virtual time needs: acknowledged requests, requests of its own,
-/// configuration space, and in-band notifications, which keep their place in the order of events.
+/// Protocol features that a card in virtual time requires: acknowledged requests, requests from the card,
+/// configuration space, and in-band notifications, which preserve the order of events.
 // linux: arch/um/drivers/vhost_user.h VHOST_USER_SUPPORTED_PROTOCOL_F (6.12).
 const PROTOCOL: u64 = 1 << 3 | 1 << 5 | 1 << 9 | 1 << 14;
 
 /// Length of an Ethernet header in bytes.
 pub const ETHERNET: usize = 14;
-/// Bytes of the longest packet that a guest sends, with what stands before it.
+/// Maximum length in bytes of a packet from a guest, with its headers.
 const LONGEST: usize = HEADER + ETHERNET + 65_536;
 
 /// A message from a guest to its card.
@@ -139,7 +139,7 @@ pub enum Heard {
     Gone,
 }
 
-/// A packet that a guest sends: the number of its buffer, its offload header, and the frame.
+/// A packet from a guest: the number of its buffer, its offload header, and the frame.
 pub type SentFrame<'a> = (u16, TxHeader, &'a [u8]);
 
 /// A guest's network card.
@@ -157,7 +157,7 @@ pub struct Card {
     packet: Vec<u8>,
 }
 
-/// The features that a card offers.
+/// Features offered by a card.
 pub fn features(offload: Offload, rx_buffers: RxBuffers) -> u64 {
     use feature::*;
     let of = match offload {
@@ -173,7 +173,7 @@ pub fn features(offload: Offload, rx_buffers: RxBuffers) -> u64 {
 }
 
 impl Card {
-    /// A card on a connection that offers these features.
+    /// Creates a card on a connection, which offers these features.
     pub fn new(socket: Socket, offered: u64, address: [u8; 6]) -> Self {
         let mut configuration = [0; 12];
         configuration[..6].copy_from_slice(&address);
@@ -223,7 +223,7 @@ impl Card {
             request::GET_FEATURES => self.say(message.request, &word(self.offered)),
             request::GET_PROTOCOL_FEATURES => self.say(message.request, &word(PROTOCOL)),
             request::GET_CONFIG => {
-                // Offset, size and flags, and then what is at the offset.
+                // Offset, size and flags, then the data.
                 let (offset, size) = (message.u32(0)? as usize, message.u32(4)? as usize);
                 let mut answer = message.payload.clone();
                 for (n, byte) in answer.iter_mut().skip(12).take(size).enumerate() {
@@ -257,7 +257,7 @@ impl Card {
                     }
                     request::SET_VRING_ENABLE => {
                         let n = index(message)?;
-                        // Buffers for packets are looked for when there is a packet.
+                        // Receive buffers are fetched when a packet arrives.
                         self.rings[n].listen(&self.memory, n == TX)?;
                     }
                     request::SET_SLAVE_REQ_FD => {
@@ -296,7 +296,7 @@ impl Card {
         Ok(())
     }
 
-    /// Answers a kick; the guest continues.
+    /// Acknowledges a kick, so that the guest continues.
     pub fn answer(&self) -> Result<(), CardError> {
         message::reply(&self.socket, request::VRING_KICK, &0_u64.to_le_bytes())?;
         Ok(())
@@ -314,7 +314,7 @@ impl Card {
         Ok(())
     }
 
-    /// Receives the guest's answer to a call; false if the guest has closed the connection.
+    /// Receives the guest's answer to a call. Returns false if the guest has closed the connection.
     pub fn answered(&self) -> Result<bool, CardError> {
         let Some(requests) = &self.requests else { return Ok(false) };
         let mut answer = Message::default();
@@ -327,8 +327,8 @@ impl Card {
         }
     }
 
-    /// The next packet that the guest sends, from the Ethernet header on. Its buffer belongs to the card
-    /// until [`Card::sent`].
+    /// The next packet from the guest, starting at the Ethernet header. The card owns its buffer until
+    /// [`Card::sent`].
     pub fn take(&mut self) -> Result<Option<SentFrame<'_>>, CardError> {
         let Some(head) = self.rings[TX].take(&self.memory, &mut self.parts)? else { return Ok(None) };
         self.packet.clear();
@@ -356,7 +356,7 @@ impl Card {
         Ok(self.rings[TX].give(&self.memory, head, 0)?)
     }
 
-    /// Delivers a frame to the guest; false if the guest has no buffer for the frame.
+    /// Delivers a frame to the guest. Returns false if the guest has no buffer for the frame.
     pub fn receive(&mut self, frame: &[u8]) -> Result<bool, CardError> {
         let ring = &mut self.rings[RX];
         let Some(head) = ring.take(&self.memory, &mut self.parts)? else { return Ok(false) };
@@ -378,17 +378,17 @@ impl Card {
         Ok(true)
     }
 
-    /// Makes returned buffers of a ring visible to the guest; true if the guest wants an interrupt.
+    /// Makes returned buffers of a ring visible to the guest. Returns true if the guest wants an interrupt.
     pub fn publish(&self, ring: usize) -> Result<bool, CardError> {
         Ok(self.rings[ring].publish(&self.memory)?)
     }
 
-    /// Sets whether the guest kicks when it adds receive buffers.
+    /// Sets if the guest kicks when it adds receive buffers.
     pub fn wait_for_room(&self, waits: bool) -> Result<(), CardError> {
         Ok(self.rings[RX].listen(&self.memory, waits)?)
     }
 
-    /// The features that the guest has accepted.
+    /// Features accepted by the guest.
     pub fn taken(&self) -> u64 {
         self.features
     }

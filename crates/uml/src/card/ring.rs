@@ -1,10 +1,10 @@
 //! A split virtqueue, device side.
 //!
-//! Values written by the guest are read once and never trusted: a position or an address out of bounds is an
+//! Values written by the guest are read once and never trusted. An index or address out of bounds is an
 //! error, and a descriptor chain is at most as long as the ring.
 
-// spec: virtio 1.2 2.7 - descriptors of 16 bytes; the available ring: flags, index, heads; the used ring:
-// flags, index, pairs of head and length.
+// spec: virtio 1.2 2.7 - 16-byte descriptors; available ring: flags, index, heads; used ring: flags, index,
+// pairs of head and length.
 // linux: include/uapi/linux/virtio_ring.h (6.12).
 
 use thiserror::Error;
@@ -14,13 +14,13 @@ use super::memory::{GuestMemory, OutOfBounds};
 /// A mistake of a guest's driver in a ring.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum RingError {
-    /// The size is no power of two, or too large.
+    /// The size is not a power of two, or too large.
     #[error("a ring of {size} descriptors")]
     Size {
         /// Number of descriptors.
         size: u32,
     },
-    /// More buffers are offered than the ring has descriptors.
+    /// The guest offers more buffers than the ring has descriptors.
     #[error("a ring of {size} descriptors in which {offered} buffers are offered")]
     Offered {
         /// Number of descriptors.
@@ -37,27 +37,27 @@ pub enum RingError {
         size: u16,
     },
     /// A chain of descriptors is longer than the ring.
-    #[error("a chain of descriptors without an end")]
+    #[error("found a descriptor chain without an end")]
     Endless,
     /// A descriptor is indirect.
-    #[error("an indirect descriptor, which was not offered")]
+    #[error("found an indirect descriptor, which was not offered")]
     Indirect,
     /// The ring or a buffer is outside the guest's memory.
     #[error(transparent)]
     Memory(#[from] OutOfBounds),
 }
 
-/// The card does not want to be told of buffers.
+/// The card needs no kick for new buffers.
 const NO_NOTIFY: u16 = 1;
-/// The guest does not want an interrupt.
+/// The guest needs no interrupt.
 const NO_INTERRUPT: u16 = 1;
 /// Another descriptor follows.
 const NEXT: u16 = 1;
-/// The card may write there.
+/// The card may write to the buffer.
 const WRITE: u16 = 2;
-/// A table of descriptors is there, which is not offered.
+/// The buffer is an indirect descriptor table. Not offered.
 const INDIRECT: u16 = 4;
-/// Most descriptors of a ring.
+/// Maximum descriptors per ring.
 const MOST: u32 = 32_768;
 
 /// A part of a buffer: one descriptor of a chain.
@@ -67,7 +67,7 @@ pub struct Part {
     pub address: u64,
     /// Length in bytes.
     pub len: u32,
-    /// Whether the card writes to this part; otherwise the card reads it.
+    /// True if the card writes to this part, false if the card reads it.
     pub writes: bool,
 }
 
@@ -78,7 +78,7 @@ pub struct Ring {
     descriptors: u64,
     available: u64,
     used: u64,
-    /// Buffers that were taken out of it, and that were given back.
+    /// Buffers taken from the ring, and buffers returned.
     taken: u16,
     given: u16,
 }
@@ -103,7 +103,7 @@ impl Ring {
         (self.descriptors, self.available, self.used) = (descriptors, available, used);
     }
 
-    /// Whether the ring is set up.
+    /// Returns true if the ring is set up.
     pub fn is_ready(&self) -> bool {
         self.size > 0 && self.descriptors != 0
     }
@@ -124,7 +124,8 @@ impl Ring {
         Ok(offered)
     }
 
-    /// The head of the next buffer that the guest has offered; `parts` is replaced by its parts.
+    /// Takes the next buffer that the guest has offered. Returns its head, and replaces `parts` by its
+    /// parts.
     pub fn take(&mut self, memory: &GuestMemory, parts: &mut Vec<Part>) -> Result<Option<u16>, RingError> {
         parts.clear();
         if self.waiting(memory)? == 0 {
@@ -159,7 +160,8 @@ impl Ring {
         }
     }
 
-    /// Returns a buffer with `len` bytes written into it. The guest sees it after [`Ring::publish`].
+    /// Returns a buffer after writing `len` bytes into it. The guest sees the buffer after
+    /// [`Ring::publish`].
     pub fn give(&mut self, memory: &GuestMemory, head: u16, len: u32) -> Result<(), RingError> {
         let mut bytes = [0; 8];
         bytes[..4].copy_from_slice(&u32::from(head).to_le_bytes());
@@ -169,14 +171,14 @@ impl Ring {
         Ok(())
     }
 
-    /// Makes returned buffers visible to the guest; true if the guest wants an interrupt.
+    /// Makes returned buffers visible to the guest. Returns true if the guest wants an interrupt.
     pub fn publish(&self, memory: &GuestMemory) -> Result<bool, RingError> {
         core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
         memory.write(self.used + 2, &self.given.to_le_bytes())?;
         Ok(memory.u16(self.available)? & NO_INTERRUPT == 0)
     }
 
-    /// Sets whether the guest kicks when it offers buffers.
+    /// Sets if the guest kicks when it offers buffers.
     pub fn listen(&self, memory: &GuestMemory, listens: bool) -> Result<(), RingError> {
         let flags = if listens { 0 } else { NO_NOTIFY };
         if self.is_ready() {
@@ -197,7 +199,7 @@ pub(super) mod tests {
     pub const AVAILABLE: u64 = 0x1100;
     pub const USED: u64 = 0x1200;
 
-    /// A driver's side of a ring at fixed places in a memory of 64 KiB.
+    /// A driver's side of a ring at fixed addresses in 64 KiB of memory.
     pub fn memory() -> GuestMemory {
         let file = memory_file("guest", 0x1_0000).expect("a file");
         GuestMemory::new(&[Region { address: 0x1000, size: 0x1_0000, offset: 0 }], &[file]).expect("memory")
@@ -228,7 +230,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn buffers_are_taken_in_order_and_given_back_in_any() {
+    fn buffers_are_taken_in_order_and_returned_in_any_order() {
         let (memory, mut ring, mut parts) = (memory(), ring(), Vec::new());
         assert_eq!(ring.take(&memory, &mut parts), Ok(None));
         describe(&memory, 0, 0x2000, 12, NEXT, 2);
@@ -250,7 +252,7 @@ pub(super) mod tests {
         assert_eq!((memory.u16(USED + 2), [0, 4, 8, 12].map(word)), (Ok(2), [1, 77, 0, 0]));
         memory.write(AVAILABLE, &NO_INTERRUPT.to_le_bytes()).expect("in bounds");
         assert_eq!(ring.publish(&memory), Ok(false));
-        // The numbers go round.
+        // The indices wrap around.
         let mut round = self::ring();
         round.begin(0xffff);
         offer(&memory, &[1], 0xffff_u16);
@@ -261,7 +263,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_a_driver_may_not_write_is_refused() {
+    fn invalid_ring_contents_are_rejected() {
         let (memory, mut parts) = (memory(), Vec::new());
         let mut refused = |why: &str| {
             let found = ring().take(&memory, &mut parts).expect_err("it was taken").to_string();

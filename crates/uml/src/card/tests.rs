@@ -1,4 +1,4 @@
-//! A driver that speaks to a card over a pair of sockets, as a guest's does.
+//! A test driver that talks to a card over a socket pair, like a guest's driver.
 
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -9,7 +9,7 @@ use crate::sys::memory_file;
 
 const NEED_REPLY: u32 = 8;
 const REPLY: u32 = 4;
-/// Where the driver's rings begin, each with its parts at the places of the ring's own tests and further.
+/// Offsets of the driver's rings, relative to the addresses used by the ring's own tests.
 const FAR: [u64; 2] = [0x4000, 0];
 
 struct Driver {
@@ -19,7 +19,7 @@ struct Driver {
     card: Card,
 }
 
-/// What a driver says and gets as an answer: request, flags and payload.
+/// Sends a request and returns the reply: request, flags and payload.
 fn ask(
     card: &mut Card,
     socket: &Socket,
@@ -72,7 +72,7 @@ impl Driver {
         let given = given.into_fd();
         good(request::SET_SLAVE_REQ_FD, &[], &[&given]);
         good(request::SET_FEATURES, &offered, &[]);
-        // Offset, size, flags, and room for the address.
+        // Offset, size, flags, and space for the address.
         let config =
             good(request::GET_CONFIG, &[words(&[6 << 32, 0])[..12].to_vec(), vec![0; 6]].concat(), &[]);
         assert_eq!(config[12..], [2, 0, 0, 0, 0, 9]);
@@ -88,7 +88,7 @@ impl Driver {
             good(request::SET_VRING_ENABLE, &words(&[n | 1 << 32]), &[]);
         }
         let memory = GuestMemory::new(&[region], &[file]).expect("memory");
-        // Of buffers for packets the card is not told until it waits for one; of packets it is.
+        // The card asks for kicks on the transmit ring; for receive buffers only once it waits for one.
         assert_eq!([RX, TX].map(|ring| memory.u16(USED + FAR[ring])), [Ok(1), Ok(0)]);
         Self { socket, requests, memory, card }
     }
@@ -113,7 +113,7 @@ fn a_driver_sends_a_packet_and_gets_its_buffer_back() {
     driver.card.sent(2).expect("in bounds");
     assert_eq!(driver.card.publish(TX), Ok(true));
     assert_eq!((driver.memory.u16(USED + 2), driver.memory.u16(USED + 4)), (Ok(1), Ok(2)));
-    // The interrupt: a request of the card with the ring's number, which the driver answers.
+    // The interrupt: a request from the card with the ring's number, which the driver acknowledges.
     driver.card.call(TX).expect("it is there");
     let mut bytes = [0; 20];
     assert_eq!(driver.requests.receive(&mut bytes, &mut Vec::new()), Ok(true));
@@ -127,7 +127,7 @@ fn a_driver_sends_a_packet_and_gets_its_buffer_back() {
 }
 
 #[test]
-fn a_frame_goes_into_a_buffer_if_there_is_one() {
+fn a_frame_needs_a_receive_buffer() {
     let mut driver = Driver::new(Offload::Gso);
     let frame = [7; 100];
     assert_eq!(driver.card.receive(&frame), Ok(false));
@@ -143,9 +143,9 @@ fn a_frame_goes_into_a_buffer_if_there_is_one() {
     assert_eq!((driver.card.publish(RX), driver.memory.u16(USED + far + 8)), (Ok(true), Ok(112)));
     let mut got = [0; 112];
     driver.memory.read(0xa000, &mut got).expect("in bounds");
-    // Its checksum holds, and it is in one buffer.
+    // The checksum is valid, and the packet uses one buffer.
     assert_eq!((got[0], got[10], &got[12..]), (2, 1, &frame[..]));
-    // A buffer that is too short is the driver's mistake.
+    // A buffer that is too short is a driver error.
     descriptor[8..12].copy_from_slice(&64_u32.to_le_bytes());
     driver.memory.write(DESCRIPTORS + far, &descriptor).expect("in bounds");
     driver.memory.write(AVAILABLE + far + 2, &[2, 0]).expect("in bounds");
@@ -153,15 +153,15 @@ fn a_frame_goes_into_a_buffer_if_there_is_one() {
 }
 
 #[test]
-fn what_a_driver_may_not_say_is_refused() {
+fn invalid_driver_requests_are_rejected() {
     for (what, payload, why) in [
-        (request::SET_FEATURES, words(&[u64::MAX]), "are offered"),
-        (request::SET_PROTOCOL_FEATURES, words(&[8]), "cannot have its card in virtual time"),
+        (request::SET_FEATURES, words(&[u64::MAX]), "expected a subset of"),
+        (request::SET_PROTOCOL_FEATURES, words(&[8]), "does not support a card in virtual time"),
         (request::SET_VRING_NUM, words(&[2 | 256 << 32]), "ring 2"),
         (request::SET_VRING_NUM, words(&[100 << 32]), "a ring of 100"),
         (request::SET_MEM_TABLE, words(&[1, 0, 4096, 0, 0]), "1 regions of memory with 0 files"),
         (request::SET_MEM_TABLE, words(&[1]), "with 8 bytes"),
-        (request::SET_VRING_CALL, words(&[0]), "no place in virtual time"),
+        (request::SET_VRING_CALL, words(&[0]), "expected in-band notifications"),
         (99, Vec::new(), "request 99"),
     ] {
         let [socket, other] = pair();

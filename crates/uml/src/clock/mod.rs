@@ -1,8 +1,8 @@
-//! A guest's clock: the guest requests turns and gets them. A turn starts at a given time, and the guest runs
-//! until its next request.
+//! A guest's clock. The guest requests turns and is granted them. A turn starts at a given time, and the
+//! guest runs until its next request.
 //!
-//! Since 6.12, times are in a shared page ([`page`]), and only turns need messages. Before, everything is a
-//! message.
+//! Since 6.12, times are in a shared page ([`page`]), and only turns need messages. Earlier kernels use a
+//! message for everything.
 
 pub mod page;
 
@@ -13,17 +13,17 @@ use thiserror::Error;
 use crate::sys::{Ready, Socket, SysError, nothing, ready};
 use page::{GUEST, Page};
 
-/// A mistake of a guest's clock, or a failure of its connection.
+/// A protocol error of a guest's clock, or a failure of its connection.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum ClockError {
     /// The message is unknown.
-    #[error("message {op} of the clock, which is not known")]
+    #[error("found unknown clock message {op}")]
     Unknown {
         /// Number of the message.
         op: u32,
     },
-    /// Another message came instead of an acknowledgement.
-    #[error("message {op} of the clock in place of an acknowledgement")]
+    /// Another message arrived instead of an acknowledgement.
+    #[error("found clock message {op}, expected an acknowledgement")]
     NotAcknowledged {
         /// Number of the message.
         op: u32,
@@ -50,13 +50,13 @@ mod op {
     pub const GET_TOD: u32 = 8;
 }
 
-/// The time of day at which all guests begin, in ns: 14 November 2023, 22:13:20 UTC.
+/// Time of day at which all guests start, in ns: 14 November 2023, 22:13:20 UTC.
 const EPOCH: u64 = 1_700_000_000_000_000_000;
 
 /// A message from a guest to its clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Said {
-    /// A message that has been answered.
+    /// A message that [`Clock::hear`] has handled.
     Something,
     /// The guest waits for a turn.
     Waits,
@@ -70,19 +70,21 @@ pub struct Clock {
     socket: Socket,
     page: Option<Page>,
     sequence: u32,
-    /// Without a page: when it wants to run, the time, and until when it may go on.
+    /// Without a page: the requested time, the current time, and the time until which the guest may run
+    /// freely.
     request: Option<u64>,
     now: u64,
     free_until: u64,
-    /// It has a turn.
+    /// True during a turn.
     runs: bool,
-    /// How long it may take until it says something that is waited for.
+    /// Longest wait for an expected message, in ms.
     patience_ms: i32,
 }
 
 impl Clock {
-    /// The clock of a guest that has connected and runs until `free_until`. If `shares`, the guest is offered
-    /// a shared page. `patience_ms` is the longest wait for a message from the guest, in ms of real time.
+    /// Creates the clock of a guest that has connected and runs until `free_until`. With `shares`, the
+    /// guest is offered a shared page. `patience_ms` is the longest wait for a message from the guest, in
+    /// ms of real time.
     pub fn new(socket: Socket, free_until: u64, shares: bool, patience_ms: i32) -> Result<Self, ClockError> {
         let page = shares.then(|| Page::new(free_until)).transpose()?;
         Ok(Self { socket, page, sequence: 0, request: None, now: 0, free_until, runs: true, patience_ms })
@@ -93,17 +95,17 @@ impl Clock {
         self.socket.as_fd()
     }
 
-    /// Whether the guest has a turn.
+    /// Returns true if the guest has a turn.
     pub fn runs(&self) -> bool {
         self.runs
     }
 
-    /// The time of the guest's last notification, or of its turn.
+    /// Time of the guest's last notification, or of its turn.
     pub fn now(&self) -> u64 {
         self.page.as_ref().map_or(self.now, Page::now)
     }
 
-    /// When the guest wants to run next.
+    /// Time at which the guest wants to run next.
     pub fn request(&self) -> Option<u64> {
         match &self.page {
             Some(page) => page.request(),
@@ -111,7 +113,7 @@ impl Clock {
         }
     }
 
-    /// Receives the next message, and answers if the guest expects it.
+    /// Receives the next message, and answers if the guest expects an answer.
     pub fn hear(&mut self) -> Result<Said, ClockError> {
         let Some((op, sequence, time)) = self.message()? else { return Ok(Said::Gone) };
         let answer = match op {
@@ -155,12 +157,12 @@ impl Clock {
         Ok(if is_there { Said::Something } else { Said::Gone })
     }
 
-    /// Whether the guest uses the shared page.
+    /// Returns true if the guest uses the shared page.
     pub fn is_shared(&self) -> bool {
         self.page.as_ref().is_none_or(Page::is_shared)
     }
 
-    /// Stops the guest's time. An interrupt from now on arrives at `now`.
+    /// Stops the guest's time. Later interrupts arrive at `now`.
     pub fn stop_at(&mut self, now: u64) {
         match &self.page {
             Some(page) => page.stop_at(now),
@@ -168,7 +170,7 @@ impl Clock {
         }
     }
 
-    /// Gives the guest a turn from `now` on; it may continue without asking until `free_until`.
+    /// Gives the guest a turn from `now` on. It may continue without asking until `free_until`.
     pub fn run(&mut self, now: u64, free_until: u64) -> Result<bool, ClockError> {
         (self.runs, self.request, self.now, self.free_until) = (true, None, now, free_until);
         if let Some(page) = &self.page {
@@ -182,8 +184,8 @@ impl Clock {
         self.told(op::RUN, now)
     }
 
-    /// While the guest waits for an answer to its notification: sets the time until which it may continue
-    /// without asking.
+    /// Sets the time until which the guest may continue without asking. Valid while the guest waits for an
+    /// answer to its notification.
     pub fn free_until(&mut self, at: u64) -> Result<bool, ClockError> {
         if at == self.free_until {
             return Ok(true);
@@ -198,7 +200,8 @@ impl Clock {
         }
     }
 
-    /// Says something and waits for its acknowledgement; what the guest says before that is taken note of.
+    /// Sends a message and waits for its acknowledgement. Handles messages that the guest sends before
+    /// that.
     fn told(&mut self, what: u32, time: u64) -> Result<bool, ClockError> {
         self.sequence += 1;
         let sequence = self.sequence;
@@ -221,7 +224,7 @@ impl Clock {
         }
     }
 
-    /// The next message; an error if none comes for long.
+    /// Returns the next message, or an error if none arrives within the patience.
     fn message(&self) -> Result<Option<(u32, u32, u64)>, ClockError> {
         if ready([self.fd()], self.patience_ms)? == Ready::Nothing {
             return Err(crate::Silent { ms: self.patience_ms }.into());
@@ -261,7 +264,7 @@ mod tests {
         (Clock::new(a, 2_000, shares, 1_000).expect("a clock"), b)
     }
 
-    /// What a guest says, and what it is told after that.
+    /// Sends a message as the guest.
     fn says(guest: &Socket, what: u32, sequence: u32, time: u64) {
         assert_eq!(guest.send(&bytes(what, sequence, time)), Ok(true));
     }
@@ -274,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_kernel_has_all_of_its_clock_as_messages() {
+    fn an_old_kernel_uses_messages_for_its_whole_clock() {
         let (mut clock, guest) = pair(false);
         says(&guest, op::START, 1, 0);
         assert_eq!((clock.hear(), is_told(&guest)), (Ok(Said::Something), (op::ACK, 1, 0)));
@@ -285,15 +288,14 @@ mod tests {
         says(&guest, op::WAIT, 4, u64::MAX);
         assert_eq!((clock.hear(), is_told(&guest)), (Ok(Said::Waits), (op::ACK, 4, 0)));
         assert!(!clock.runs() && clock.request() == Some(700));
-        // An interrupt at 600: the guest asks for the time and for a turn then, while its answer is waited
-        // for.
+        // An interrupt at 600: before acknowledging, the guest asks for the time and requests a turn then.
         clock.stop_at(600);
         says(&guest, op::GET, 5, u64::MAX);
         assert_eq!((clock.hear(), is_told(&guest)), (Ok(Said::Something), (op::ACK, 5, 600)));
         says(&guest, op::REQUEST, 6, 600);
         assert_eq!((clock.hear(), is_told(&guest)), (Ok(Said::Something), (op::ACK, 6, 0)));
         assert_eq!(clock.request(), Some(600));
-        // Its turn: it acknowledges both messages, and asks for another time in between.
+        // Its turn: it acknowledges both messages, and requests another time in between.
         says(&guest, op::ACK, 1, 0);
         says(&guest, op::REQUEST, 7, 650);
         says(&guest, op::ACK, 2, 0);
@@ -320,16 +322,16 @@ mod tests {
         says(&guest, op::WAIT, 2, 0);
         assert_eq!(clock.hear(), Ok(Said::Waits));
         assert_eq!(clock.run(300, 500), Ok(true));
-        // Neither is acknowledged.
+        // With the page, neither message needs an acknowledgement.
         assert_eq!(is_told(&guest), (op::RUN, 1, 300));
         assert_eq!(clock.free_until(400), Ok(true));
         assert_eq!(ready([guest.as_fd()], 0), Ok(Ready::Nothing));
     }
 
     #[test]
-    fn one_that_says_nothing_or_something_else_is_an_error() {
+    fn a_silent_or_wrong_guest_is_an_error() {
         let (mut clock, guest) = pair(false);
-        assert!(clock.hear().is_err_and(|why| why.to_string().contains("has said nothing for 1 s")));
+        assert!(clock.hear().is_err_and(|why| why.to_string().contains("no message for 1 s")));
         says(&guest, 77, 1, 0);
         assert_eq!(clock.hear(), Err(ClockError::Unknown { op: 77 }));
     }

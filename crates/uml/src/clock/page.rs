@@ -1,25 +1,25 @@
-//! The clock page that a guest and its driver share, version 2.
+//! The clock page shared by a guest and its driver, version 2.
 
 // linux: include/uapi/linux/um_timetravel.h um_timetravel_schedshm, um_timetravel_schedshm_client (6.12) -
-// its fields and who may write which.
+// fields, and which side may write each.
 
 use std::os::fd::OwnedFd;
 
 use crate::sys::{Mapping, SysError, memory_file};
 
 const VERSION: u32 = 2;
-/// Where clients begin, and the bytes of each.
+/// Offset of the client entries, and the size of one entry.
 const CLIENTS: usize = 4096;
 const CLIENT: usize = 128;
 const LEN: usize = CLIENTS + 2 * CLIENT;
-/// The driver's place among the clients, and the guest's.
+/// Client index of the driver.
 const DRIVER: u16 = 0;
 /// Index of the guest among the clients of the page.
 pub const GUEST: u16 = 1;
 const SHARES_TIME: u32 = 1;
 const WANTS_TO_RUN: u32 = 1;
 
-/// One guest's page.
+/// The page of one guest.
 #[derive(Debug)]
 pub struct Page {
     file: OwnedFd,
@@ -27,14 +27,14 @@ pub struct Page {
 }
 
 impl Page {
-    /// A page at time zero, of a guest that runs and may continue until `free_until`.
+    /// Creates a page at time zero, for a guest that runs and may continue until `free_until`.
     pub fn new(free_until: u64) -> Result<Self, SysError> {
         let file = memory_file("clock", LEN)?;
         let page = Self { map: Mapping::new(&file, LEN)?, file };
         page.put(0, &VERSION.to_le_bytes());
         page.put(4, &(LEN as u32).to_le_bytes());
         page.put(26, &2_u16.to_le_bytes());
-        // While it is the driver's turn, requests of the guest stand in the page too.
+        // The guest's requests are also in the page during the driver's turn.
         page.put(CLIENTS, &SHARES_TIME.to_le_bytes());
         page.free_until(free_until);
         page.running(GUEST);
@@ -56,7 +56,7 @@ impl Page {
         &self.file
     }
 
-    /// Whether the guest has found the page and uses it.
+    /// Returns true if the guest has found the page and uses it.
     pub fn is_shared(&self) -> bool {
         u32::from_le_bytes(self.get(CLIENTS + CLIENT * usize::from(GUEST))) & SHARES_TIME != 0
     }
@@ -70,25 +70,25 @@ impl Page {
         self.put(8, &at.to_le_bytes());
     }
 
-    /// The time, as of the guest's last notification or the driver's last change.
+    /// Time of the guest's last notification or the driver's last change.
     pub fn now(&self) -> u64 {
         u64::from_le_bytes(self.get(16))
     }
 
-    /// Gives the turn to the driver, at this time.
+    /// Gives the turn to the driver at this time.
     pub fn stop_at(&self, now: u64) {
         self.put(16, &now.to_le_bytes());
         self.running(DRIVER);
     }
 
-    /// Gives the turn to the guest, from this time on.
+    /// Gives the turn to the guest from this time on.
     pub fn run_at(&self, now: u64, free_until: u64) {
         self.put(16, &now.to_le_bytes());
         self.free_until(free_until);
         self.running(GUEST);
     }
 
-    /// When the guest wants to run next; `None` if it does not.
+    /// Time at which the guest wants to run next; `None` if it does not.
     pub fn request(&self) -> Option<u64> {
         let client = CLIENTS + CLIENT * usize::from(GUEST);
         let wants = u32::from_le_bytes(self.get(client + 4)) & WANTS_TO_RUN != 0;
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_side_finds_the_fields_where_the_kernel_has_them() {
+    fn page_fields_are_at_the_kernel_offsets() {
         let page = Page::new(77).expect("a page");
         let other = Mapping::new(page.file(), LEN).expect("the same");
         let word = |at: usize| {
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!((word(0), word(8), word(16)), (2 | (LEN as u64) << 32, 77, 0));
         assert_eq!(word(24) & 0xffff_ffff, 1 | 2 << 16);
         assert!(!page.is_shared() && page.request().is_none());
-        // The guest shares it, and asks for a turn.
+        // The guest starts sharing, and requests a turn.
         assert!(other.write(CLIENTS + CLIENT, &1_u32.to_le_bytes()));
         assert!(other.write(CLIENTS + CLIENT + 4, &1_u32.to_le_bytes()));
         assert!(other.write(CLIENTS + CLIENT + 8, &4242_u64.to_le_bytes()));

@@ -1,5 +1,5 @@
-//! Memory shared with another process. There are no references into it: data is copied in and out, within
-//! bounds.
+//! Memory shared with another process. Data is copied in and out with bounds checks; no references into the
+//! memory exist.
 
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
@@ -28,7 +28,7 @@ impl Mapping {
         let file = file.as_fd().try_clone_to_owned().map_err(|e| SysError::io("dup", &e))?;
         let file = File::from(file);
         let size = file.metadata().map_err(|e| SysError::io("fstat", &e))?.len();
-        // Beyond the end of its file a mapping has no memory.
+        // A mapping has no memory beyond the end of its file.
         if len == 0 || size < len as u64 {
             return Err(SysError::Mapping { len, size });
         }
@@ -39,12 +39,12 @@ impl Mapping {
         }
     }
 
-    /// Copies bytes out of the mapping; false if they are beyond its end.
+    /// Copies bytes out of the mapping. Returns false if they are beyond its end.
     pub fn read(&self, at: usize, into: &mut [u8]) -> bool {
         self.0.get_slice(at, into.len()).map(|part| part.copy_to(into)).is_ok()
     }
 
-    /// Copies bytes into the mapping; false, with nothing written, if they are beyond its end.
+    /// Copies bytes into the mapping. Returns false, with nothing written, if they are beyond its end.
     pub fn write(&self, at: usize, from: &[u8]) -> bool {
         self.0.get_slice(at, from.len()).map(|part| part.copy_from(from)).is_ok()
     }

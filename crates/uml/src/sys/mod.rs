@@ -1,5 +1,5 @@
-//! System calls: the only module of this crate with `unsafe`. Each is a function with owned arguments and
-//! results.
+//! System calls, in the only module of this crate with `unsafe`. Each is a function with owned arguments
+//! and results.
 
 #![expect(unsafe_code, reason = "system calls")]
 
@@ -41,12 +41,12 @@ pub enum SysError {
 }
 
 impl SysError {
-    /// A failed operation of the standard library on `what`.
+    /// Converts a failed standard library operation on `what`.
     fn io(what: impl Into<String>, error: &io::Error) -> Self {
         Self::Call { what: what.into(), errno: error.raw_os_error().unwrap_or(libc::EIO) }
     }
 
-    /// A failed system call.
+    /// Converts a failed system call.
     fn call(what: &str) -> impl Fn(Errno) -> Self {
         move |errno| Self::Call { what: what.to_owned(), errno: errno as i32 }
     }

@@ -20,14 +20,14 @@ use super::SysError;
 #[derive(Debug)]
 pub struct Child {
     process: std::process::Child,
-    /// Readable when it has ended.
+    /// Readable once the process has ended.
     watch: OwnedFd,
 }
 
-/// Starts a program in a folder, with only the given environment. Address space randomisation is off for the
-/// program and its children.
-// linux: fs/exec.c, arch/x86/mm/mmap.c (6.12) - ADDR_NO_RANDOMIZE is inherited, and layouts of memory are the
-// same each time.
+/// Starts a program in a folder, with only the given environment. Address space randomisation is off for
+/// the program and its children.
+// linux: fs/exec.c, arch/x86/mm/mmap.c (6.12) - children inherit ADDR_NO_RANDOMIZE, and memory layouts are
+// the same each time.
 pub fn start(
     words: &[String],
     folder: &Path,
@@ -45,7 +45,7 @@ pub fn start(
     unsafe {
         command.pre_exec(|| {
             let _ = prctl::set_pdeathsig(Signal::SIGKILL);
-            // A container may forbid it; then a guest's layout of memory differs from run to run.
+            // A container may forbid this; a guest's memory layout then differs from run to run.
             let _ = personality::set(Persona::ADDR_NO_RANDOMIZE);
             Ok(())
         });
@@ -82,15 +82,15 @@ impl Child {
 impl Drop for Child {
     fn drop(&mut self) {
         if self.ended().is_none() {
-            // The number is still the child's, which has not been waited for.
+            // The process ID is still the child's, which has not been reaped.
             let _ = killpg(Pid::from_raw(self.process.id() as i32), Signal::SIGKILL);
             let _ = self.process.wait();
         }
     }
 }
 
-/// Pins this thread, and processes started by it, to one processor until dropped. Only one of them runs at a
-/// time, and waking an idle processor takes longer than the work itself.
+/// Pins this thread, and processes started by it, to one processor until dropped. Only one of them runs at
+/// a time, and waking an idle processor takes longer than the work itself.
 #[derive(Debug)]
 pub struct OneProcessor(Option<CpuSet>);
 
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn it_has_the_given_environment_and_fixed_addresses_and_ends_with_its_value() {
+    fn a_child_has_the_given_environment_and_fixed_addresses_and_ends_on_drop() {
         let mut good =
             run("[ \"$A-$HOME\" = b- ] && grep -qi 00040000 /proc/self/personality && [ $(pwd) = / ]");
         assert_eq!(super::super::ready([good.as_fd()], 10_000), Ok(super::super::Ready::At(0)));
@@ -147,7 +147,7 @@ mod tests {
         let group = long.id();
         assert!(group != id() && of_group(group) >= 1);
         drop(long);
-        // One that was killed is there until a processor has had time for it.
+        // A killed process remains until the kernel has scheduled its exit.
         let ended = (0..200).any(|_| {
             assert_eq!(super::super::ready([], 10), Ok(super::super::Ready::Nothing));
             of_group(group) == 0

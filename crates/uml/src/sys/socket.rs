@@ -1,4 +1,4 @@
-//! Stream sockets that pass file descriptors with messages, and waiting for them.
+//! Stream sockets that pass file descriptors with messages, and waiting on them.
 
 use std::fs::File;
 use std::io::{ErrorKind, IoSlice, IoSliceMut, Read, Write};
@@ -11,7 +11,7 @@ use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, s
 
 use super::SysError;
 
-/// Most files that a message carries.
+/// Maximum file descriptors per message.
 const FILES: usize = 4;
 
 /// One end of a connected socket.
@@ -21,13 +21,13 @@ pub struct Socket(File);
 /// Result of waiting for several files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ready {
-    /// Index of the first file with data to read or at its end.
+    /// Index of the first file that has data or is at its end.
     At(usize),
     /// Timeout.
     Nothing,
 }
 
-/// Opens /dev/null.
+/// Opens `/dev/null`.
 pub fn nothing() -> Result<OwnedFd, SysError> {
     let file = File::options().read(true).write(true).open("/dev/null");
     file.map(OwnedFd::from).map_err(|e| SysError::io("/dev/null", &e))
@@ -69,7 +69,7 @@ impl Socket {
         self.0.into()
     }
 
-    /// Fills `bytes`, and collects the file descriptors that were passed with them. False at the end of the
+    /// Fills `bytes`, and collects the file descriptors passed with them. Returns false at the end of the
     /// connection.
     pub fn receive(&self, bytes: &mut [u8], files: &mut Vec<OwnedFd>) -> Result<bool, SysError> {
         let mut control = cmsg_space!([RawFd; FILES]);
@@ -101,7 +101,7 @@ impl Socket {
         }
     }
 
-    /// Sends bytes. False if the other end has been closed.
+    /// Sends bytes. Returns false if the other end is closed.
     pub fn send(&self, bytes: &[u8]) -> Result<bool, SysError> {
         match (&self.0).write_all(bytes) {
             Ok(()) => Ok(true),
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn files_go_with_the_first_byte_of_a_message() {
+    fn files_are_passed_with_the_first_byte_of_a_message() {
         let (a, b) = UnixStream::pair().expect("a pair");
         let [a, b] = [a, b].map(|s| Socket::from(OwnedFd::from(s)));
         let mut given = super::super::memory_file("given", 8).map(File::from).expect("a file");

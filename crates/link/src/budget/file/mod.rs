@@ -1,4 +1,4 @@
-//! The file of a budget.
+//! The budget file.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,12 +12,12 @@ use toml::{Spanned, Value};
 use super::Case;
 use crate::{LinkError, Path};
 
-/// An error in a budget or in measured values: the place, and what would be right.
+/// An error in a budget or in measured values, with its place and the expected value.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{0}")]
 pub struct BudgetError(pub String);
 
-/// Bounds of a metric; at least one of the two is set.
+/// Bounds of a metric. At least one of the two is set.
 #[derive(Clone, Copy, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limit {
@@ -44,7 +44,7 @@ fn ten() -> Spanned<u64> {
 /// Keys and values of a path, with the places of the keys.
 type Entry = BTreeMap<Spanned<String>, Value>;
 
-/// A path: where its scenario comes from, and its limits.
+/// A path: the source of its scenario, and its limits.
 #[derive(Default)]
 struct Source {
     preset: Option<String>,
@@ -57,7 +57,7 @@ struct Source {
 }
 
 impl Source {
-    /// Reads the keys of a path. An error has the place of its key.
+    /// Reads the keys of a path. An error carries the place of its key.
     fn read(name: &str, entry: &Entry) -> Result<Self, (Range<usize>, String)> {
         let mut source = Self::default();
         for (key, value) in entry {
@@ -90,17 +90,17 @@ impl Source {
                 }
             }
         }
-        // In the order of their names, whatever the file's.
+        // Sorted by name, independent of the order in the file.
         source.limits.sort_by(|a, b| a.0.cmp(&b.0));
         Ok(source)
     }
 }
 
-/// Limits of metrics on paths.
+/// Metric limits for paths.
 ///
 /// ```toml
-/// seeds = 10                          # runs of each path, with the seeds 1 to 10
-/// command = ["./transport-on-a-path"] # what `stillair budget` runs for each
+/// seeds = 10                          # runs per path, with seeds 1 to 10
+/// command = ["./transport-on-a-path"] # run by `stillair budget` for each case
 ///
 /// [path.home-80211ac-far]             # a preset
 /// goodput_mbps = { at_least = 60 }
@@ -108,16 +108,16 @@ impl Source {
 ///
 /// [path.beside-cubic]
 /// preset = "vdsl-40-10"
-/// rival = "cubic"                     # a download over TCP of the host `rival`, from the beginning, "rival.rival" in results
+/// rival = "cubic"                     # TCP download by the host `rival` from the start, "rival.rival" in results
 /// set = { "link.wan.delay" = "20 ms" }
 /// fairness = { at_least = 0.3 }
 ///
 /// [path.my-line]
-/// scenario = "my-line.toml"           # a scenario of your own with two hosts of `host = "external"`, relative to the budget's folder
+/// scenario = "my-line.toml"           # your own scenario with two `host = "external"` nodes, relative to the budget's folder
 /// delay_p99_ms = { at_most = 100 }
 /// ```
 ///
-/// You choose the names of the metrics.
+/// Metric names are free to choose.
 #[derive(Clone, Debug)]
 pub struct Budget {
     pub(super) file: String,
@@ -131,8 +131,8 @@ fn line(text: &str, at: Range<usize>) -> usize {
     1 + text[..at.start.min(text.len())].matches('\n').count()
 }
 
-/// The path of an entry: a preset, or a scenario file in the folder of the budget `file`, and a rival's flow
-/// behind it. An error has the key that is wrong; an empty one stands for the name of the path.
+/// Creates the path of an entry: a preset, or a scenario file in the folder of the budget `file`, plus the
+/// rival's flow. An error carries the offending key, or an empty key for the name of the path.
 fn path(name: &str, source: &Source, file: &str) -> Result<Path, (&'static str, String)> {
     let (key, text, from) = match (&source.scenario, &source.preset) {
         (Some(_), Some(_)) => {
@@ -163,7 +163,7 @@ fn path(name: &str, source: &Source, file: &str) -> Result<Path, (&'static str, 
         Path::parse(&format!("{text}{flow}"), &from, sets).map_err(|error: LinkError| error.to_string())
     };
     parse(&flow, &sets).map_err(|says| {
-        // The first part that is wrong by itself.
+        // Report the first part that is invalid on its own.
         if parse("", &[]).is_err() {
             (key, says)
         } else if parse("", &sets).is_err() {
@@ -179,7 +179,7 @@ impl Budget {
     /// relative to the folder of `file`.
     ///
     /// # Errors
-    /// The budget is wrong: file, line, what was found and what would be right.
+    /// The budget is invalid. The message has the file, the line, the value found and the value expected.
     pub fn read(text: &str, file: &str) -> Result<Self, BudgetError> {
         let wrong =
             |at: Range<usize>, says: String| BudgetError(format!("{file}:{}: {says}", line(text, at)));
@@ -224,7 +224,7 @@ impl Budget {
         })
     }
 
-    /// The command that `stillair budget` runs for each case; empty if a test judges the budget.
+    /// The command that `stillair budget` runs for each case. Empty if a test evaluates the budget.
     pub fn command(&self) -> &[String] {
         &self.command
     }

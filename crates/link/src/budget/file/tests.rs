@@ -5,7 +5,7 @@ fn says(text: &str) -> String {
 }
 
 #[test]
-fn mistakes_are_told_with_their_line() {
+fn errors_have_their_line() {
     for (text, found) in [
         ("seeds = 3\n", "b.toml:1: missing field `path`"),
         ("path = {}\n", "b.toml:1: path: found none"),
@@ -87,7 +87,7 @@ fn a_scenario_file_is_found_from_the_folder_of_the_budget() {
 }
 
 #[test]
-fn a_rival_is_a_flow_behind_the_preset() {
+fn a_rival_is_a_flow_appended_to_the_preset() {
     let text = "seeds = 2\n[path.p]\npreset = \"vdsl-40-10\"\nrival = \"cubic\"\nset = { \"link.wan.delay\" = \"20 ms\" }\nx.at_most = 1\n";
     let budget = Budget::read(text, "b.toml").expect("a budget");
     let cases: Vec<_> = budget.cases().map(|case| (case.path.clone(), case.seed)).collect();
