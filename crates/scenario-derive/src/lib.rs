@@ -16,10 +16,10 @@ use syn::{
 /// Declares a table of keys; see the crate documentation.
 ///
 /// `#[section(params = TYPE, base = EXPR)]` names the engine's parameters and their defaults (without `base`,
-/// each key describes its default in words); `kind = "NAME"` makes the table a value of the builder, and `role
-/// = "NAME"` does the same for tables that this key distinguishes. `title = "TITLE"` gives the table an entry
-/// in the reference and the schema, described by the struct's doc comment; its keys are the `kind`, if any,
-/// those of the section `common = TYPE`, and its own. `expected = "A TABLE WITH ..."` is used in errors.
+/// each key describes its default in words). `kind = "NAME"` makes the table a value of the builder, and
+/// `role = "NAME"` does the same for tables that this key distinguishes. `title = "TITLE"` gives the table an
+/// entry in the reference and the schema, described by the struct's doc comment; its keys are the `kind`, if
+/// any, those of the section `common = TYPE`, and its own. `expected = "A TABLE WITH ..."` is used in errors.
 ///
 /// `#[key(...)]` accepts:
 ///

@@ -5,7 +5,7 @@ from pathlib import Path
 
 CRATES = {
     "link": ("stillair_link", "a Wi-Fi path inside your tests: datagrams in, datagrams out, in virtual time"),
-    "program": ("stillair_cli", "a program with your own congestion control, qdisc, AQM or station scheduler"),
+    "cli": ("stillair_cli", "a program with your own congestion control, qdisc, AQM or station scheduler"),
     "sim": ("stillair_sim", "scenarios as text or built in Rust, runs, results as JSON"),
     "model": ("stillair_model", "the algorithms: no clock, no I/O, no `std`"),
     "link-c": ("stillair.h", "the link for C"),

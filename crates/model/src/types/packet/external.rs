@@ -95,8 +95,8 @@ impl Packets {
         pkt
     }
 
-    /// The bytes of an external host's packet, from the IP header on, as received; for several segments, those
-    /// of the first. Panics on a handle whose packet was freed.
+    /// The bytes of an external host's packet, from the IP header on, as received; for several segments,
+    /// those of the first. Panics on a handle whose packet was freed.
     pub fn bytes(&self, p: Pkt) -> &[u8] {
         debug_assert!(self.get(p).kind == PacketKind::External, "a packet of an external host");
         self.buffers.get(self.external[p.slot()])
