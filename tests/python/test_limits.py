@@ -159,12 +159,12 @@ def test_hidden_stations_among_many_are_listed_by_group(tmp_path: Path, capsys: 
         names = [f"sta{n}.wlan0" for n in range(1, count + 1)]
         assert channel["radios"] == ["ap.wlan0", *names]
         if is_listed:
-            assert channel["hearing"][1][2] == "nothing"
+            assert channel["hearing"][1][2] == "hidden"
             assert channel["snr_db"][0] == [None] * (count + 1)
             assert "worse" not in channel
         else:
             assert channel["hearing"] is channel["snr_db"] is None
-            assert channel["worse"] == [{"hearing": "nothing", "radios": names}]
+            assert channel["worse"] == [{"hearing": "hidden", "radios": names}]
     assert status(["check", str(file), "--set", "node.sta.count=256"]) == 0
     out = capsys.readouterr().out
     assert "  All 257 hear each other, but for those below.\n" in out

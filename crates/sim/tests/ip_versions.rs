@@ -77,7 +77,7 @@ fn a_ping_is_longer_by_its_header() {
 fn bands_do_not_know_the_traffic_class() {
     let flows = |ip| {
         flow("udp", "a", "b", "rate = \"120 Mbit/s\"\ngap = \"periodic\"")
-            + &flow("ping", "a", "b", &format!("ip = {ip}\nmark = 4\ninterval = \"10 ms\""))
+            + &flow("ping", "a", "b", &format!("ip = {ip}\ndscp = 4\ninterval = \"10 ms\""))
     };
     let median = |ip, qdisc| {
         let s = summary(&road(LINE, &format!(", qdisc = \"{qdisc}\""), &flows(ip)));

@@ -59,7 +59,7 @@ fn who_hears_whom_and_how_loud() {
         [hears(0, 1), hears(2, 3), hears(3, 2)].map(|how| how.expect("a word"))
     };
     assert_eq!(hearing("-89 dBm"), ["clear", "sense_only", "sense_only"]);
-    assert_eq!(hearing("-87 dBm"), ["clear", "nothing", "nothing"]);
+    assert_eq!(hearing("-87 dBm"), ["clear", "hidden", "nothing"]);
 }
 
 #[test]

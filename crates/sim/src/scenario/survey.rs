@@ -136,7 +136,7 @@ impl Scenario {
         let hearing = |a, b| match pairs.between(a, b) {
             Hearing::Clear => json!("clear"),
             Hearing::Faint => json!("sense_only"),
-            Hearing::Nothing => json!("nothing"),
+            Hearing::Nothing => json!("hidden"),
         };
         let mut found = json!({
             "name": channel.name,
