@@ -71,6 +71,7 @@ test-python: $(STAMPS)/lab $(STAMPS)/flent-venv $(STAMPS)/browser $(STAMPS)/ray 
 	$(BIN)/mypy scripts
 	$(BIN)/mypy lab/scripts
 	MYPYPATH=python:lab/src:scripts/website $(BIN)/mypy scripts/website
+	$(BIN)/python scripts/prose.py
 	$(BIN)/python -m mypy.stubtest stillair._native
 	$(BIN)/python -m pytest -q
 
