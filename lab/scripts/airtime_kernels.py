@@ -31,8 +31,8 @@ def _mac80211(**settings: str) -> dict[str, str]:
     return {SCHEME: "{ " + ", ".join(f"{key} = {value}" for key, value in options.items()) + " }"}
 
 
-# linux: net/mac80211/sta_info.c sta_update_codel_params (4.12, commit 484a54c2e597, recalled) - 6 Mbit/s per
-# station of the device: four in two of the scenarios.
+# linux: net/mac80211/sta_info.c sta_update_codel_params (4.12, commit 484a54c2e597) - 6 Mbit/s per station
+# of the device: four in two of the scenarios.
 _MAINLINE = {"slow_below": '"24 Mbit/s"'}
 
 STEPS = (

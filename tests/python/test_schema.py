@@ -72,7 +72,7 @@ _BEYOND = (
     "is like", "not like", "on another channel", "over a device", "to four rates", "cwmin", "has", "expected \"",
     "IPv4", "bytes", "the sweep", "a node", "found no such", "in a sweep", "one value", "none to refer to",
     "hostapd takes", "at least", "units of 32 us", "whole number of bits", "another node", "with itself",
-    "swept already", "of its streams", "at and snr", "one chance for each", "one for each rate", " in line ",
+    "swept already", "of its streams", "at and snr", "one probability for each", "one for each rate", " in line ",
     "before that of the entry before", "as all data at 6 GHz", "it is not known how loud", "a time longer than on",
     "to the longest PPDU of HT", "each sender once",
 )  # fmt: skip

@@ -114,7 +114,7 @@ fn errors_are_reported() {
         ),
         (
             vec![("node.router.forward", "false")],
-            "home.toml:5: link.wan: found an access line of which nothing says who is the customer, expected cpe = \"server\" or \
+            "home.toml:5: link.wan: found an access line whose customer side is not given, expected cpe = \"server\" or \
              \"router\", or forward = true at one of the two alone",
         ),
         (

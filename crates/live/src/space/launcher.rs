@@ -18,7 +18,7 @@ use crate::sys::{SysError, net};
 #[derive(Debug, Error)]
 pub enum LauncherError {
     /// An order was not sent.
-    #[error("cannot start a program: error {errno}")]
+    #[error("cannot start a program: {}", crate::sys::description(*errno))]
     Send {
         /// Error number (`errno`).
         errno: i32,

@@ -32,6 +32,15 @@ pub enum SysError {
         /// Name of the device.
         name: String,
     },
+    /// The standard library refused an operation without calling the system, for example because of a NUL in
+    /// a path.
+    #[error("{what}: {reason}")]
+    Io {
+        /// Subject of the operation.
+        what: String,
+        /// Reason that the library gives.
+        reason: String,
+    },
     /// A command without a program.
     #[error("found no command, expected a program")]
     NoCommand,
@@ -40,7 +49,10 @@ pub enum SysError {
 impl SysError {
     /// Converts a failed standard library operation on `what`.
     pub fn io(what: impl Into<String>, error: &io::Error) -> Self {
-        Self::Call { what: what.into(), errno: error.raw_os_error().unwrap_or(libc::EIO) }
+        match error.raw_os_error() {
+            Some(errno) => Self::Call { what: what.into(), errno },
+            None => Self::Io { what: what.into(), reason: error.to_string() },
+        }
     }
 
     /// Converts a failed system call for `what`.

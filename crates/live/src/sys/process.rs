@@ -26,10 +26,12 @@ pub enum Forked {
     Parent(Pid),
 }
 
-/// Forks this process.
+/// Forks this process, which must have one thread: the child inherits locks that other threads hold, such as
+/// those of the allocator, the standard streams and the environment.
 pub fn fork() -> Result<Forked, SysError> {
-    // SAFETY: other threads, if any, hold no lock of this crate's, and glibc keeps its allocator usable in
-    // the child. So the child may allocate and call functions of the standard library.
+    // SAFETY: the callers have one thread. The processes of a run are forked before they start threads, and
+    // `client::exec` requires it of its caller. So no lock is held in the child, which may allocate and call
+    // functions of the standard library.
     match unsafe { unistd::fork() }.map_err(SysError::call("fork"))? {
         ForkResult::Child => Ok(Forked::Child),
         ForkResult::Parent { child } => Ok(Forked::Parent(child)),

@@ -3,7 +3,7 @@
 use core::cmp::Reverse;
 use core::fmt;
 
-use super::renamed::renamed;
+use super::renamed::{conversion, renamed};
 
 /// An error in a scenario, for its author.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -264,7 +264,7 @@ pub(super) fn suggest(found: &str, known: &[&str]) -> String {
     // With fewer letters in common than these, names are no kin.
     const KIN: usize = 4;
     if let Some(new) = renamed(found, known) {
-        return format!("{new:?}, the new name of {found:?}");
+        return format!("{new:?}, the new name of {found:?}{}", conversion(found));
     }
     let near = nearest(found, known);
     let mut known = known.to_vec();

@@ -36,6 +36,11 @@ pub(super) const RENAMED: &[(&str, &str)] = &[
     ("unheard_rate", "preamble_loss_rate"),
 ];
 
+/// Returns how the value of a former key is converted, if its unit changed too.
+pub(super) fn conversion(old: &str) -> &'static str {
+    if old == "loss_per_decade" { ": a tenth of it, without dB" } else { "" }
+}
+
 /// The present name of what was called `found`, if it is one of `known`.
 pub(super) fn renamed<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     let (_, new) = RENAMED.iter().find(|(old, _)| *old == found)?;

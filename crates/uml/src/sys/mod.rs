@@ -35,6 +35,15 @@ pub enum SysError {
         /// Length of the file in bytes.
         size: u64,
     },
+    /// The standard library refused an operation without calling the system, for example because of a NUL in
+    /// a path.
+    #[error("{what}: {reason}")]
+    Io {
+        /// Subject of the operation.
+        what: String,
+        /// Reason that the library gives.
+        reason: String,
+    },
     /// A command without a program.
     #[error("found no program")]
     NoProgram,
@@ -43,7 +52,10 @@ pub enum SysError {
 impl SysError {
     /// Converts a failed standard library operation on `what`.
     fn io(what: impl Into<String>, error: &io::Error) -> Self {
-        Self::Call { what: what.into(), errno: error.raw_os_error().unwrap_or(libc::EIO) }
+        match error.raw_os_error() {
+            Some(errno) => Self::Call { what: what.into(), errno },
+            None => Self::Io { what: what.into(), reason: error.to_string() },
+        }
     }
 
     /// Converts a failed system call.

@@ -90,7 +90,7 @@ pub(in super::super) fn complete(
     position::audible(channel, index, nodes, threshold.map(|(ratio, _)| ratio));
 }
 
-/// Refuses levels of a channel on which nobody says where he is.
+/// Refuses levels of a channel without positions.
 fn levels(own: &Spec, is_placed: bool, has_distance: bool, is_loud: bool, faults: &mut Diagnostics) {
     if !is_placed {
         let (why, right) = ("without a position on the channel", "positions of its nodes, or no such level");

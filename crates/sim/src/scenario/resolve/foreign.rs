@@ -69,7 +69,7 @@ pub(in super::super) fn interference(
         if let Some((node, _)) = silent {
             faults.add(at.found(
                 format!("a channel on which it is not known how loud {:?} is", node.name),
-                "an snr, a distance or a position of each station there, in place of chances of loss",
+                "an snr, a distance or a position of each station there, instead of probabilities of loss",
             ));
         }
         let all = &mut channels[channel].interference;
@@ -104,7 +104,7 @@ fn on(channel: usize, nodes: &[Node]) -> impl Iterator<Item = (&Node, &Wifi)> {
     wifis(nodes).filter(move |(_, wifi)| wifi.channel == channel).map(|(at, wifi)| (&nodes[at.node], wifi))
 }
 
-/// Returns false for a channel that nobody is on, which is refused.
+/// Returns false for an empty channel, which is an error.
 fn is_used(at: &Place, channel: usize, nodes: &[Node], faults: &mut Diagnostics) -> bool {
     let is_used = on(channel, nodes).next().is_some();
     if !is_used {

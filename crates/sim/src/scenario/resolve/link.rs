@@ -194,10 +194,10 @@ fn access(
     let right = match (product, known) {
         (None, _) => "what the modems hold, such as { down = \"100 ms\", up = \"250 ms\" }",
         (Some(_), [None, Some(_)]) => {
-            "what the provider's side holds, such as { down = \"100 ms\" }: no source tells it of this line"
+            "what the provider's side holds, such as { down = \"100 ms\" }: no source states it for this line"
         }
         (Some(_), _) => {
-            "what the modems hold, such as { down = \"100 ms\", up = \"250 ms\" }: no source tells it of this line"
+            "what the modems hold, such as { down = \"100 ms\", up = \"250 ms\" }: no source states it for this line"
         }
     };
     let missing = || at.missing("buffer", right);
@@ -296,7 +296,7 @@ fn cpe(
         [true, false] => Ok(0),
         [false, true] => Ok(1),
         _ => {
-            let found = "an access line of which nothing says who is the customer";
+            let found = "an access line whose customer side is not given";
             let right = format!("cpe = {either}, or forward = true at one of the two alone");
             Err(at.found(found, right))
         }

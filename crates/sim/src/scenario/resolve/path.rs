@@ -117,7 +117,7 @@ fn control(control: &Control, at: &Place, channel: &Channel) -> Result<Rates, Di
             Control::Ath9kHtc(_) => "ath9k_htc",
         };
         return Err(at.found(
-            format!("{kind} at 6 GHz, where all data goes at rates of HE, of which it has none"),
+            format!("{kind} at 6 GHz, where all data is sent at HE rates, which it does not have"),
             format!("a fixed rate such as {HE_RATE:?}"),
         ));
     }
@@ -135,8 +135,8 @@ fn control(control: &Control, at: &Place, channel: &Channel) -> Result<Rates, Di
     }
 }
 
-/// Minstrel-HT has groups of HT to 40 MHz and of VHT to 80: nobody is to take their goodput for that of a
-/// wider channel, nor for HE's.
+/// Minstrel-HT has HT groups up to 40 MHz and VHT groups up to 80 MHz. Wider channels and HE need explicit
+/// keys, so that their goodput is not overlooked.
 // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_mcs_groups, minstrel_ht_update_caps (4.4, 6.12) - none
 // of 160 MHz and none of HE, whose capabilities are not looked at.
 fn minstrel_ht(own: &MinstrelHt, at: &Place, channel: &Channel) -> Result<Rates, Diagnostic> {
@@ -144,7 +144,7 @@ fn minstrel_ht(own: &MinstrelHt, at: &Place, channel: &Channel) -> Result<Rates,
     let (high, width) = match (stated, width) {
         (None | Some(Formats::Vht), None) if channel.width > Width::Mhz80 => {
             return Err(at.found(
-                format!("minstrel_ht on a channel of {} MHz, of which its rates fill 80, as Linux's", channel.width.megahertz()),
+                format!("minstrel_ht on a channel of {} MHz, of which its rates use at most 80, as in Linux", channel.width.megahertz()),
                 "a fixed rate of VHT or HE, a channel of 20 to 80 MHz, or { kind = \"minstrel_ht\", width = \"80 MHz\" }",
             ));
         }
@@ -191,7 +191,7 @@ fn minstrel_ht(own: &MinstrelHt, at: &Place, channel: &Channel) -> Result<Rates,
 fn ath9k_htc(own: &Ath9kHtc, at: &Place, channel: &Channel) -> Result<HtCapabilities, Diagnostic> {
     if channel.band != Band::Ghz2 || channel.width > Width::Mhz40 {
         return Err(at.found(
-            "ath9k_htc, the AR9271's, on a channel it has not",
+            "ath9k_htc, the AR9271's, on a channel that it does not support",
             "a channel of 20 or 40 MHz at 2.4 GHz, or minstrel_ht",
         ));
     }
@@ -293,7 +293,9 @@ fn errors(own: &OfStation, loss: PathLoss, station: &Station, faults: &mut Diagn
             Errors::Given { frame, answer, unheard }
         }),
         (snr, at) => match given.into_iter().flatten().next() {
-            Some(chance) => Err(chance.found("a chance of loss beside a ratio or a distance", "one of them")),
+            Some(chance) => {
+                Err(chance.found("a probability of loss beside a ratio or a distance", "one of them"))
+            }
             None if snr.is_some() => {
                 let all = own.snr.get()?;
                 let later = all.later.iter();
@@ -364,7 +366,7 @@ fn by_rate(entries: &[Listed<ByRate>], at: &Place, station: &Station) -> Result<
                 if changed.contains(&rate) {
                     return Err(name
                         .place
-                        .found(format!("`{rate}` a second time"), "one chance for each rate"));
+                        .found(format!("`{rate}` a second time"), "one probability for each rate"));
                 }
                 changed.push(rate);
                 let error = RateError { rate, chance, bytes: own.bytes.get().copied() };
@@ -377,7 +379,9 @@ fn by_rate(entries: &[Listed<ByRate>], at: &Place, station: &Station) -> Result<
     }
     let first = tables.first().map_or(&[][..], |first| &first.1);
     match station.all_rates().find(|rate| first.iter().all(|held| held.rate != *rate)) {
-        Some(rate) => Err(at.found(format!("no chance for `{rate}`"), "one for each rate that may be used")),
+        Some(rate) => {
+            Err(at.found(format!("no probability for `{rate}`"), "one for each rate that may be used"))
+        }
         None => Ok(GivenErrors::ByRate(tables)),
     }
 }

@@ -123,7 +123,7 @@ pub struct Exponent;
 impl Domain for Exponent {
     /// Thousandths of a decibel for each tenfold distance.
     type Value = i32;
-    const TYPE: ValueType = ValueType::Number(-20.0, 20.0);
+    const TYPE: ValueType = ValueType::Number(0.0, 10.0);
 
     fn read(field: &Field<'_>, _: &mut Diagnostics) -> Result<i32, Diagnostic> {
         field.value::<f64>().map(|exponent| (exponent * 10_000.0).round() as i32)

@@ -54,10 +54,10 @@ pub struct OfStation {
     /// and continues with up to 15 changes
     #[key(or = "errors are given")]
     pub distance: Key<Steps<Length, DistanceChange>>,
-    /// chance that a data MPDU is broken: the same for all rates, or by rate
+    /// probability that a data MPDU is corrupted: one for all rates, or by rate
     #[key(or = "0.0 without `snr` and `distance`")]
     pub error_rate: Key<Chances>,
-    /// chance that an ACK or Block Ack is lost
+    /// probability that an ACK or Block Ack is lost
     #[key(or = "0.0 without `snr` and `distance`")]
     pub ack_error_rate: Key<Share>,
     /// probability that the preamble of a data PPDU is not understood, so that the whole PPDU is missed
@@ -89,12 +89,10 @@ pub struct MinstrelHt {
     #[key(default = "2")]
     pub streams: Key<Int<1, 4, u8>>,
     /// widest channel; no wider than the channel
-    #[key(
-        or = "the channel's, of one of 160 MHz it must be said; 40 MHz at most with `standard = \"802.11n\"`"
-    )]
+    #[key(or = "the channel's width, required at 160 MHz; at most 40 MHz with `standard = \"802.11n\"`")]
     pub width: Key<UpTo<3>>,
-    /// what both ends can do: rates of HT, or of VHT (at 5 GHz). There are none of 802.11ax: Linux sends to
-    /// such a station at VHT's
+    /// rates that both ends support: HT, or VHT (at 5 GHz). 802.11ax has none: Linux sends to such a station
+    /// at VHT rates
     #[key(or = "`802.11ac` where `width` is 80 MHz, else `802.11n`")]
     pub standard: Key<Standard>,
     /// 802.11ac stations get no HT rates: the parameter `minstrel_vht_only` of the kernel's module
@@ -120,13 +118,13 @@ pub struct Minstrel {
     pub standard: Key<Choice<LegacyMinstrel>>,
 }
 
-/// The rate control of the AR9271's firmware, which mac80211's is never asked beside: two tries each at three
-/// rates, each slower than the one before it, and four at the next, all but the first with RTS; by packet
-/// error rates.
+/// The rate control of the AR9271's firmware, which replaces mac80211's: two tries each at three rates, each
+/// slower than the previous one, and four at the next, all but the first with RTS; based on packet error
+/// rates.
 #[derive(Section, Clone, Debug, Default)]
 #[section(title = "Rate control ath9k_htc", kind = "ath9k_htc")]
 pub struct Ath9kHtc {
-    /// width of all that is sent by HT; no wider than the channel
+    /// width of HT transmissions; at most the width of the channel
     #[key(or = "the channel's")]
     pub width: Key<UpTo<2>>,
     /// the short guard interval may be used
@@ -177,8 +175,8 @@ pub struct DistanceChange {
     pub distance: Key<Length>,
 }
 
-/// The chance that a data MPDU is broken at some rates. Every rate that the station may use must be in the
-/// list once, and may be in it again for a later time.
+/// The probability that a data MPDU is corrupted at some rates. Every rate that the station may use must be
+/// in the list once, and may be in it again for a later time.
 #[derive(Section, Clone, Debug, Default)]
 #[section(title = "Error rate by rate", expected = "a table with rates and probability")]
 pub struct ByRate {
@@ -188,12 +186,12 @@ pub struct ByRate {
     /// the probability
     #[key(need = "a fraction from 0 to 1")]
     pub probability: Key<Share>,
-    /// length of the MPDUs that it is the chance of, from MAC header to FCS (a full packet is 1538): errors
-    /// fall on each byte alike, so that longer frames are broken more often
-    #[key(or = "it is that of frames of any length")]
+    /// MPDU length for which the probability holds, from MAC header to FCS (1538 for a full packet). Errors
+    /// affect each byte alike, so longer frames are corrupted more often
+    #[key(or = "it holds for frames of any length")]
     pub bytes: Key<Bytes<1, 65_535>>,
-    /// when this becomes the chance of these rates; entries stand in the order of their times, those of the
-    /// start first
+    /// time from which the probability applies; entries are in the order of their times, starting with those
+    /// that apply from the start
     #[key(default = "0 s")]
     pub at: Key<Time>,
 }
@@ -203,9 +201,9 @@ alternatives! {
     pub enum Trace: "a table with kind and file" { Rates, Mahimahi, Theaterq }
 }
 
-/// Lines of time in s, rate (`mcs3` takes width and guard interval from `rate`) and share of broken data
-/// frames: `0.5, mcs3, 0.1`. The first is at 0 s, the last holds for good; `t_s,rate,error_rate` may stand
-/// above them.
+/// Each line has a time in s, a rate (`mcs3` takes width and guard interval from `rate`) and the share of
+/// corrupted data frames: `0.5, mcs3, 0.1`. The first line is at 0 s, the last applies until the end. The
+/// header `t_s,rate,error_rate` is optional.
 #[derive(Section, Clone, Debug, Default)]
 #[section(title = "Trace of rates", kind = "rates")]
 pub struct Rates {
@@ -223,21 +221,21 @@ pub struct Mahimahi {
     /// file name, relative to the scenario's folder
     #[key(need = "the name of a file")]
     pub file: Key<FileName>,
-    /// it begins anew when it is over, as in mahimahi; or its end holds for good
+    /// repeat the trace when it ends, as mahimahi does; if false, its last rate applies until the end
     #[key(default = "true")]
     pub repeat: Key<Flag>,
 }
 
-/// Lines of how long, latency, rate, loss and limit, or of nine or ten fields. Of these, rate and loss count:
-/// the rate becomes an HT rate as with mahimahi, or `rate` itself where it is -1 for no limit; where it is 0,
-/// nothing is heard. The loss is the share of broken data frames.
+/// Each line has duration, latency, rate, loss and limit, or nine or ten fields. Only rate and loss are used.
+/// The rate becomes an HT rate as with mahimahi; -1 (no limit) becomes `rate` itself, and at 0 nothing is
+/// received. The loss is the share of corrupted data frames.
 #[derive(Section, Clone, Debug, Default)]
 #[section(title = "Trace of TheaterQ", kind = "theaterq")]
 pub struct Theaterq {
     /// file name, relative to the scenario's folder
     #[key(need = "the name of a file")]
     pub file: Key<FileName>,
-    /// it begins anew when it is over (`cont LOOP`); or its end holds for good (`cont HOLD`)
+    /// repeat the trace when it ends (`cont LOOP`); if false, its last values apply until the end (`cont HOLD`)
     #[key(default = "false")]
     pub repeat: Key<Flag>,
 }

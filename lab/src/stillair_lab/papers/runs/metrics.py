@@ -153,7 +153,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Worked:
-    """A quantity of a worked example (`measure/worked.py`)."""
+    """A quantity of a worked example (`measure/worked_examples.py`)."""
 
     kind: ClassVar = "worked"
     of: str

@@ -3,7 +3,7 @@
 use super::places::{Place, places};
 use super::{SPECIMEN, parse, read};
 use crate::scenario::document::join;
-use crate::scenario::renamed::RENAMED;
+use crate::scenario::renamed::{RENAMED, conversion};
 use crate::scenario::sweep;
 
 /// The one former name of a value; the others are of keys.
@@ -25,7 +25,9 @@ fn of_each_key() {
             let path = join(&place.path, old);
             let sets = [place.sets.clone(), vec![(path.clone(), "1".to_owned())]].concat();
             let said = read(&sets).expect_err("a former name");
-            let expected = format!("{path}: found an unknown key, expected {new:?}, the new name of {old:?}");
+            let converted = conversion(old);
+            let expected =
+                format!("{path}: found an unknown key, expected {new:?}, the new name of {old:?}{converted}");
             assert!(said.contains(&expected), "{path}: {said}");
         }
     }

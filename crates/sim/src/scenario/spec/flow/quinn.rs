@@ -84,8 +84,8 @@ kinds! {
     pub struct Stack: Quinn => QuinnOptions {
         /// The model of Chromium's QUIC, whose parts are keys of the flow.
         "model": "Stack model",
-        /// quinn-proto 0.11.19 in virtual time, at both ends, as it comes where nothing is said. The flow's
-        /// parts are the model's and mean nothing to it, but for a congestion control of the model.
+        /// quinn-proto 0.11.19 in virtual time, at both ends, with its defaults unless stated. It ignores the
+        /// flow's parts of the model, except a congestion control of the model.
         "quinn": "Stack quinn" = PLAIN,
     }
 }
