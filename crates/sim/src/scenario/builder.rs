@@ -103,8 +103,8 @@ fn item(value: Value) -> Item {
     Item { value, origin: Origin::Built }
 }
 
-/// Puts a value at a dotted key, in the place of what is there; tables on the way are made. Parts with dots
-/// stand in quotes, and elements of lists are numbered: `flow.0.rate`.
+/// Puts a value at a dotted key, replacing any previous value and creating missing tables. Parts that contain
+/// dots are quoted, and list elements are numbered: `flow.0.rate`.
 fn put(table: &mut Table, key: &str, value: Value) {
     let (first, rest) = document::first_part(key);
     let place = match table.0.iter().position(|(name, _)| name == first) {
@@ -135,7 +135,7 @@ fn put(table: &mut Table, key: &str, value: Value) {
     }
 }
 
-/// Adds a named part to the table of its kind. A second one of the name is a mistake of the program.
+/// Adds a named part to the table of its kind. Panics if the name is already used.
 fn add(table: &mut Table, kind: &str, name: &str, part: Table) {
     if !table.0.iter().any(|(key, _)| key == kind) {
         table.0.push((kind.to_owned(), item(Value::Table(Table::default()))));
@@ -156,8 +156,7 @@ macro_rules! parts {
 
             impl $name {
                 /// Sets a key of the reference; the last value applies. Keys of nested tables are joined by
-                /// dots. A key that contains dots is
-                /// quoted: `sysctl."net.ipv4.tcp_ecn"`.
+                /// dots. A key that contains dots is quoted: `sysctl."net.ipv4.tcp_ecn"`.
                 pub fn set(mut self, key: &str, value: impl Into<Setting>) -> Self {
                     put(&mut self.0, key, value.into().0);
                     self

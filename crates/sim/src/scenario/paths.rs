@@ -1,5 +1,5 @@
 //! Network paths for testing a transport protocol: scenarios with the external hosts `client` and `server`.
-//! Each states the sources of its numbers and what it must not be used for.
+//! Each states the sources of its numbers and the purposes it is unsuitable for.
 
 use super::error::suggest;
 
@@ -38,12 +38,12 @@ static PRESETS: [Preset; 17] = files![
     "vdsl-40-10",
 ];
 
-/// All presets, in the order of their names.
+/// Returns all presets, sorted by name.
 pub fn presets() -> &'static [Preset] {
     &PRESETS
 }
 
-/// The preset with this name, or an error message.
+/// Returns the preset with this name, or an error message.
 pub fn preset(name: &str) -> Result<&'static Preset, String> {
     let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
     let found = PRESETS.iter().find(|preset| preset.name == name);
@@ -51,22 +51,22 @@ pub fn preset(name: &str) -> Result<&'static Preset, String> {
 }
 
 impl Preset {
-    /// Description of the preset in one sentence.
+    /// Returns the description of the preset in one sentence.
     pub fn about(&self) -> String {
         self.said("")
     }
 
-    /// Sources of the numbers.
+    /// Returns the sources of the numbers.
     pub fn sources(&self) -> String {
         self.said("Sources: ")
     }
 
-    /// Purposes that the preset must not be used for.
+    /// Returns the purposes that the preset must not be used for.
     pub fn not_for(&self) -> String {
         self.said("Not for: ")
     }
 
-    /// The paragraph of its head that begins so, without line breaks.
+    /// Returns the header paragraph that starts with `label`, without line breaks.
     fn said(&self, label: &str) -> String {
         let head = self.text.lines().map_while(|line| line.strip_prefix('#')).map(str::trim);
         let paragraphs: Vec<&str> = head.collect();

@@ -1,4 +1,4 @@
-//! Reading, overriding and inheriting, by small documents.
+//! Parsing, overriding and inheriting, with small documents.
 
 use super::*;
 

@@ -6,7 +6,7 @@ use super::super::description::{self, ValueType};
 use super::super::units;
 use super::Setting;
 
-/// A key: its name, form, default and meaning.
+/// A key: name, type, default and meaning.
 #[derive(Clone, Copy, Debug)]
 pub struct Key(pub(super) description::Key);
 
@@ -23,7 +23,7 @@ impl Key {
 
     /// A number between bounds, inclusive.
     pub fn number(name: &'static str, range: RangeInclusive<f64>, default: f64, about: &'static str) -> Self {
-        // With its point, as that makes it a number for a reader too.
+        // `Debug` prints the decimal point, which marks the text as a floating-point number.
         Self::new(name, ValueType::Number(*range.start(), *range.end()), format!("{default:?}"), about)
     }
 
@@ -72,10 +72,10 @@ impl Key {
         self.0.name
     }
 
-    /// Form and default of the key, as text.
+    /// Type and default of the key, as text.
     pub fn words(&'static self) -> String {
         let form = match self.0.form {
-            // Why it is bounded is its meaning.
+            // The reason for the bounds is part of the meaning.
             ValueType::Times { least, most: Some(most), .. } => format!("time, {least} to {most}"),
             _ => description::words(&self.0.form),
         };
@@ -87,7 +87,7 @@ impl Key {
         self.0.about
     }
 
-    /// Its name in the resolved scenario, with the unit.
+    /// Returns the key's name in the resolved scenario, with the unit.
     pub(super) fn resolved_name(&self) -> String {
         let name = self.0.name;
         match self.0.form {
@@ -98,7 +98,7 @@ impl Key {
         }
     }
 
-    /// The default as a scenario would have it, without quotes.
+    /// Returns the default as written in a scenario, without quotes.
     pub(in super::super) fn default(&self) -> &'static str {
         match self.0.absent {
             description::DefaultValue::Literal(text) => text,
@@ -106,7 +106,7 @@ impl Key {
         }
     }
 
-    /// The default, of a key that has no fault.
+    /// Returns the default of a valid key.
     pub(in super::super) fn default_setting(&self) -> Setting {
         let text = self.default();
         let read = match self.0.form {
@@ -121,7 +121,7 @@ impl Key {
         read.expect("a key without fault has a default")
     }
 
-    /// What is wrong with its bounds or its default, if anything is.
+    /// Returns the problem with the bounds or the default, if any.
     pub(super) fn fault(&self) -> Option<String> {
         let text = self.default();
         let beyond = |low: &dyn core::fmt::Display, high: &dyn core::fmt::Display| {

@@ -5,7 +5,7 @@ use super::*;
 
 const SPECIMEN: &str = include_str!("../../../tests/scenario/good.toml");
 
-/// Reno that adds `gain` segments in a round trip.
+/// Reno with `gain` segments of growth per round trip.
 #[derive(Clone, Debug)]
 struct Mine {
     gain: u32,
@@ -36,7 +36,7 @@ fn mine() -> Parts {
     parts
 }
 
-/// The specimen with a TCP flow whose congestion control this is.
+/// Reads the specimen with a TCP flow that uses this congestion control.
 fn read(parts: &Parts, control: &str) -> Result<Scenario, String> {
     let flow = format!(
         "\n[[flow]]\nkind = \"tcp\"\nfrom = \"server\"\nto = \"slow\"\ncongestion_control = {control}\n"
@@ -117,7 +117,7 @@ fn a_mistake_is_one_clear_error() {
         let error = read(&parts, control).expect_err("wrong");
         assert_eq!(error.split_once(": ").map(|(_, rest)| rest), Some(says));
     }
-    // Without it nobody knows it.
+    // Without the parts the name is unknown.
     assert!(read(Parts::none(), "\"mine\"").is_err_and(|e| e.contains("found \"mine\", expected")));
     assert!(read(Parts::none(), "{ kind = \"mine\" }").is_err());
 }
@@ -170,7 +170,7 @@ fn what_cannot_be_registered() {
     }
 }
 
-/// Options each of which is good, and which do not go together, are a mistake of their table.
+/// Options that are valid individually but contradict each other are an error of their table.
 #[test]
 fn a_part_refuses_options_that_contradict_each_other() {
     let mut parts = Parts::default();
@@ -205,13 +205,13 @@ fn a_part_refuses_options_that_contradict_each_other() {
         let says = reader.parse(SPECIMEN, "f", &[(key.to_owned(), value)]).expect_err("refused").to_string();
         assert!(says.contains(key) && says.ends_with("refuses, expected low below high"), "{says}");
     }
-    // What is misspelt is told first.
+    // A misspelt key is reported first.
     let key = "node.ap.interface.eth0.qdisc".to_owned();
     let says = reader.parse(SPECIMEN, "f", &[(key, "{ kind = \"between\", low = 7, hihg = 8 }".to_owned())]);
     assert!(says.is_err_and(|e| e.to_string().contains("did you mean \"high\"?")));
 }
 
-/// What would fail in every run is told when the part is registered.
+/// A part that would fail in every run is rejected at registration.
 #[test]
 fn a_part_that_cannot_be_made_is_told_at_once() {
     let keys = || vec![Key::integer("gain", 0..=9, 1, "")];
@@ -278,7 +278,7 @@ fn a_congestion_control_sets_windows_of_quic_too() {
     }
 }
 
-/// The schema of a program knows its parts wherever they may stand, and that of the native module none.
+/// A program's schema contains its parts wherever they may be used; the native module's schema contains none.
 #[test]
 fn a_schema_has_the_parts_of_a_program() {
     let mut parts = mine();
@@ -312,12 +312,12 @@ fn a_schema_has_the_parts_of_a_program() {
         .flat_map(|all| all.keys())
         .map(String::as_str)
         .collect();
-    // What is inherited by `inherits` has definitions of its own.
+    // Tables that `inherits` may complete have their own definitions.
     new.retain(|name| built_in["definitions"][name].is_null() && !name.ends_with("-part"));
     assert_eq!(new.len(), 7, "two tables of the control, one of the aqm, four of its disciplines: {new:?}");
 }
 
-/// What is built in stands in the lists that a name is held against.
+/// The lists of reserved names contain the built-in parts.
 #[test]
 fn names_of_disciplines_are_those_that_the_reader_knows() {
     let mut parts = Parts::default();
@@ -328,7 +328,7 @@ fn names_of_disciplines_are_those_that_the_reader_knows() {
         assert!(aqm(&mut parts, name).is_err(), "{name}");
     }
     assert!(aqm(&mut parts, "codel_").is_ok());
-    // Its flow queues would have the name of ours.
+    // Its flow queues would be named like the built-in fq_codel.
     assert!(aqm(&mut parts, "codel").is_err_and(|says| says.contains("there is one of that name already")));
     let reader = Reader { parts: &parts, files: &NoFiles };
     let key = "node.ap.interface.eth0.qdisc".to_owned();

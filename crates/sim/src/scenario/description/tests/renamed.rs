@@ -1,4 +1,4 @@
-//! A former name of a key or value is refused with the present one, wherever it stands.
+//! Former names of keys and values are rejected with the current name, wherever they appear.
 
 use super::places::{Place, places};
 use super::{SPECIMEN, parse, read};
@@ -6,7 +6,7 @@ use crate::scenario::document::join;
 use crate::scenario::renamed::RENAMED;
 use crate::scenario::sweep;
 
-/// The one former name of a value; the others are of keys.
+/// The only renamed value; all others are keys.
 const VALUE: &str = "outside";
 
 fn says(sets: &[(&str, &str)]) -> String {
