@@ -26,8 +26,8 @@ fn rate(params: &WireParams) -> Option<Rate> {
 }
 
 impl Scenario {
-    /// Notes on directions of links that never carry a packet, and on rates at which a packet outlasts the
-    /// run.
+    /// Notes on link directions that never carry a packet, and on rates at which a single packet takes longer
+    /// than the run.
     pub(super) fn outages(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for (n, link) in self.links.iter().enumerate() {

@@ -99,7 +99,7 @@ pub struct Queues {
 pub struct Threshold;
 quantity!(Threshold: Rate = ValueType::Rate, "_bps", units::rate_text;);
 
-/// Which stations are slow.
+/// The stations that count as slow.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = MacFqParams)]
 pub struct Slow {
@@ -114,9 +114,9 @@ pub struct Slow {
     pub hysteresis: Key<Time>,
 }
 
-/// A station repays a PPDU by one quantum a round, and the scheduler goes through these rounds before the
-/// next PPDU. Below 10 us a PPDU of 4 ms needs hundreds of rounds, without finer sharing, because no frame is
-/// that short.
+/// Airtime quantum. A station repays a PPDU by one quantum per round, and the scheduler runs these rounds
+/// before the next PPDU. Below 10 us a PPDU of 4 ms requires hundreds of rounds, without finer sharing,
+/// because no frame is that short.
 pub struct Quantum;
 quantity!(Quantum: Duration
     = ValueType::Times { least: "10 us", most: None, why: "a smaller one costs hundreds of rounds for each frame and shares no finer" },
@@ -160,16 +160,16 @@ pub struct Turns {
 
 named!(WhenFull { LosesTurn = "linux-4.10", KeepsTurn = "linux-4.11" });
 
-/// A kernel since which mac80211 has served stations by other rules.
+/// Kernel release that changed mac80211's scheduling rules.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Since(pub u16, pub u16);
 
 impl Since {
-    /// The first with an airtime scheduler.
+    /// First release with an airtime scheduler.
     pub const ROUNDS: Self = Self(5, 1);
     /// Virtual time.
     pub const VIRTUAL_TIME: Self = Self(5, 14);
-    /// Rounds again, with the airtime pending below the queues.
+    /// Rounds again, including the airtime pending below the queues.
     pub const PENDING: Self = Self(6, 0);
     /// No station is slow.
     pub const NOBODY_SLOW: Self = Self(6, 16);
@@ -246,7 +246,7 @@ impl Domain for GroupsCount {
     }
 }
 
-/// A wait of the firmware's report.
+/// Delay of the firmware's report.
 pub struct Delay;
 quantity!(Delay: Duration
     = ValueType::Times { least: "0 us", most: Some("100 ms"), why: "a sender would wait for its memory longer than for the air" },
@@ -289,7 +289,7 @@ pub struct Firmware {
     pub vow_atf: Key<Flag>,
 }
 
-/// Who joins packets into an A-MSDU.
+/// Builder of A-MSDUs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Joins {
     /// The firmware.
@@ -341,7 +341,7 @@ const fn firmware(name: &str) -> description::Key {
     key(Firmware::KEYS, name)
 }
 
-/// What a scheme may be.
+/// Type of a scheme.
 const TYPE: ValueType = ValueType::Kinds {
     shapes: &[
         &FIFO,

@@ -47,7 +47,7 @@ fn defaults_are_written_as_they_are_read() {
     assert_eq!(table.0[0].1.value.describe(), "\"uniform 0 us..50 us\"");
 }
 
-/// The first lines in which two texts differ.
+/// Returns the first lines in which two texts differ.
 fn first_difference(a: &str, b: &str) -> Option<[String; 2]> {
     let [mut a, mut b] = [a.lines(), b.lines()];
     loop {
