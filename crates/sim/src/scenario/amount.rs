@@ -1,4 +1,4 @@
-//! Upper bounds on what a flow keeps in memory, so that a flow that would not fit is rejected before the run.
+//! Upper bounds on the memory of a flow, so that a flow that would not fit is rejected before the run.
 
 use stillair_model::app::Load;
 use stillair_model::types::Duration;

@@ -1,4 +1,4 @@
-//! Lower bound on a run's memory, to refuse a run that cannot fit before it starts.
+//! Lower bound on the memory of a run, so that a run that cannot fit is rejected before it starts.
 
 use stillair_model::types::Duration;
 
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn what_costs_memory_counts() {
+    fn memory_estimate_includes_recordings() {
         let (short, long) = (("duration", "100 s"), ("duration", "1000 s"));
         let plain = least(&[short], false);
         assert!((1 << 14..1 << 24).contains(&plain), "{plain}");

@@ -48,15 +48,15 @@ pub struct Ways<'a> {
 }
 
 impl<'a> Ways<'a> {
-    /// The paths of a scenario.
+    /// Creates the paths of a scenario.
     pub fn new(scenario: &'a Scenario) -> Self {
         Self { scenario, joints: joints(scenario) }
     }
 
-    /// The interfaces whose addresses sender and receiver use. A receiver named by node only is addressed at
-    /// the interface where a shortest path from the sender arrives. A sender named by node only uses the
-    /// address of the interface through which its route to the receiver leaves. If there are several, the
-    /// first is used.
+    /// Returns the interfaces whose addresses sender and receiver use. A receiver that is named only by its
+    /// node is addressed at the interface where a shortest path from the sender arrives. A sender that is
+    /// named only by its node uses the address of the interface through which its route to the receiver
+    /// leaves. If several qualify, the first is used.
     // linux: net/ipv4/route.c ip_route_output_key (4.4) - an unbound socket uses the source address of the
     // route.
     // deviation: a server listens on all its addresses; in reality the client's resolver chooses among them.
@@ -80,7 +80,7 @@ impl<'a> Ways<'a> {
         [self.known(from).or_else(leaves).unwrap_or(at(from.node, 0)), receiver]
     }
 
-    /// All interfaces on the shortest paths between two interfaces, these two included.
+    /// Returns all interfaces on the shortest paths between two interfaces, including both.
     pub fn passed(&self, from: InterfaceRef, to: InterfaceRef) -> BTreeSet<InterfaceRef> {
         let hops = self.hops(from.node, to.node);
         let (mut all, mut layer) = (BTreeSet::from([from, to]), BTreeSet::from([from.node]));

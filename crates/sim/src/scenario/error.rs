@@ -224,7 +224,7 @@ impl Diagnostic {
         first.without_what_follows()
     }
 
-    /// Adds an alternative to what is expected.
+    /// Adds an alternative to the expectation.
     pub(super) fn or(mut self, also: &str) -> Self {
         self.expected.push_str(&format!(", or {also}"));
         self

@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_is_made_once_for_all_clones() {
+    fn clones_share_tables() {
         let tables = ErrorTables::default();
         let first = tables.of(Snr(20_000));
         assert!(Arc::ptr_eq(&first, &tables.clone().of(Snr(20_000))));

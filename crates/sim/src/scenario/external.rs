@@ -10,7 +10,7 @@ use super::{Flow, FlowKind, Scenario};
 /// The driver stops the run earlier.
 pub const OPEN: Duration = Duration::from_secs(1_000_000);
 
-/// Kind of host: what sends and receives the packets of a node.
+/// Kind of host, which sends and receives the packets of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Host {
     /// The model.

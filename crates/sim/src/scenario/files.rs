@@ -19,12 +19,12 @@ pub trait Files {
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// The files in `folder`.
+    /// Provides the files in `folder`.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self(folder.into())
     }
 
-    /// The files in the folder of the scenario file `file`.
+    /// Provides the files in the folder of the scenario file `file`.
     pub fn of(file: &str) -> Self {
         Self(PathBuf::from(file).parent().map_or_else(PathBuf::new, PathBuf::from))
     }

@@ -27,7 +27,7 @@ pub struct CaptureLevels {
 }
 
 impl CaptureLevels {
-    /// Received power between two radios in thousandths of a dBm; `i32::MIN` if it is not known.
+    /// Returns the received power between two radios in thousandths of a dBm; `i32::MIN` if unknown.
     pub fn between(&self, a: InterfaceRef, b: InterfaceRef) -> i32 {
         let found = self.levels.binary_search_by_key(&pair(a, b), |&(a, b, _)| (a, b));
         found.map_or(i32::MIN, |at| self.levels[at].2)
@@ -116,9 +116,9 @@ mod tests {
     }
 
     proptest! {
-        /// Reference: checks the groups one by one.
+        /// Reference implementation: checks the groups one by one.
         #[test]
-        fn pairs_are_those_within_groups(
+        fn pairs_match_groups(
             hidden in prop::collection::vec(prop::collection::vec(0..8_usize, 2..5), 0..4),
             sense_only in prop::collection::vec(prop::collection::vec(0..8_usize, 2..5), 0..4),
             far in prop::collection::vec((0..8_usize, 0..8_usize, any::<bool>()), 0..4),

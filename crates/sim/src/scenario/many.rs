@@ -206,7 +206,7 @@ to = "ap"
     }
 
     #[test]
-    fn a_group_is_as_many_nodes() {
+    fn group_expands_to_nodes() {
         let s = with("node.sta.count", "11").expect("a good scenario");
         let names: Vec<&str> = s.nodes.iter().map(|n| n.name.as_str()).collect();
         let expected = "ap sta1 sta2 sta3 sta4 sta5 sta6 sta7 sta8 sta9 sta10 sta11 other";
@@ -221,7 +221,7 @@ to = "ap"
     }
 
     #[test]
-    fn addresses_count_on_from_the_first() {
+    fn group_addresses_are_consecutive() {
         let text =
             TEXT.replace("inherits = \"sta\"", "inherits = \"sta\"\ninterface.wlan0.address = \"10.0.0.1\"");
         let set = ("node.sta.interface.wlan0.address".to_owned(), "10.0.0.250".to_owned());

@@ -40,19 +40,19 @@ pub struct Mtus<'a> {
 }
 
 impl<'a> Mtus<'a> {
-    /// The path MTUs of a scenario.
+    /// Computes the path MTUs of a scenario.
     pub fn new(scenario: &'a Scenario) -> Self {
         Self { scenario, ways: scenario.has_other_mtus().then(|| Ways::new(scenario)) }
     }
 
-    /// Smallest MTU on the shortest paths between two interfaces, in bytes.
+    /// Returns the smallest MTU on the shortest paths between two interfaces, in bytes.
     pub fn of(&self, from: InterfaceRef, to: InterfaceRef) -> u32 {
         let Some(ways) = &self.ways else { return ETHERNET };
         let passed = ways.passed(from, to);
         passed.into_iter().map(|at| self.scenario.mtu(at)).min().unwrap_or(ETHERNET)
     }
 
-    /// Maximum payload of a TCP segment without options, in bytes.
+    /// Returns the maximum payload of a TCP segment without options, in bytes.
     pub fn segment(&self, from: InterfaceRef, to: InterfaceRef, ip: Ip) -> u16 {
         (self.of(from, to) - ip.header() - TCP_HEADER) as u16
     }

@@ -67,7 +67,7 @@ impl Errors {
 pub enum GivenErrors {
     /// The same for all rates.
     Same(f64),
-    /// By rate: tables, each with its start time, the first at 0. Each table covers all rates that the path
+    /// Tables by rate, each with its start time, the first at 0. Each table covers all rates that the path
     /// may use.
     ByRate(Vec<(Duration, Vec<RateError>)>),
 }

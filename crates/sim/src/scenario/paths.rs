@@ -81,7 +81,7 @@ mod tests {
     use crate::scenario::{self, Host};
 
     #[test]
-    fn each_says_what_it_is_where_it_is_from_and_what_it_is_not_for() {
+    fn each_preset_states_purpose_sources_and_exclusions() {
         assert!(PRESETS.is_sorted_by(|a, b| a.name < b.name));
         for preset in &PRESETS {
             for text in [preset.about(), preset.sources(), preset.not_for()] {
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn each_has_the_same_hosts() {
+    fn all_presets_have_the_same_hosts() {
         for Preset { name, text } in &PRESETS {
             let scenario = scenario::parse(text, name, &[]).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!((&*scenario.name, scenario.is_open_ended()), (*name, true));
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_name_is_told_with_the_one_that_was_meant() {
+    fn wrong_name_suggests_the_intended_one() {
         let says = preset("home-80211ac-fat").expect_err("no such preset");
         assert_eq!(
             says,

@@ -43,7 +43,7 @@ impl Scheme {
 }
 
 impl Scheme {
-    /// Name of the scheme in a scenario.
+    /// Returns the name of the scheme in a scenario.
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(_, scheme)| *scheme == self).map_or("", |(name, _)| *name)
     }

@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn product_in_the_order_of_the_file() {
+    fn combinations_follow_file_order() {
         let all =
             swept("seed = \"1..2\"\n\"node.ap.forward\" = [true]\nduration = [\"6 s\", \"7 s\"]").unwrap();
         assert_eq!(
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_needs_another_is_accepted_with_it() {
+    fn value_is_accepted_with_its_prerequisite() {
         let needs = "node.slow.interface.wlan0.rate = [\"ht40-mcs0-sgi\"]\n\
                      node.slow.interface.wlan0.retry_chain = [[\"mcs0\"]]\n";
         let said = swept(needs).unwrap_err();
@@ -319,14 +319,13 @@ mod tests {
             "f:52: sweep.node.slow.interface.wlan0.rate.0: found \"ht40-mcs0-sgi\", expected a rate no wider than its \
              channel, 20 MHz"
         );
-        // Accepted even if the only valid combination is not part of the sweep with the others; the error
-        // then appears when it runs.
+        // Accepted: some combination may allow the value. Combinations that do not are found when they run.
         let with = format!("{needs}channel.wifi.width = [\"20 MHz\", \"40 MHz\"]");
         assert_eq!(swept(&with).map(|all| all.len()), Ok(2));
     }
 
     #[test]
-    fn an_override_of_a_swept_key_is_refused() {
+    fn override_of_a_swept_key_is_rejected() {
         let set = |key: &str, value: &str| {
             let mut tree = document::parse(SPECIMEN).expect("test text is TOML");
             tree.set(key, value).expect("a key");

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_capacity_is_the_fastest_rate_below_it() {
+    fn capacity_maps_to_fastest_rate_below() {
         let base = |name| PhyRate::parse(name).unwrap();
         // Tenths of Mbit/s, base rate, expected rate.
         let table = [
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_becomes_rates_and_losses() {
+    fn file_gives_rates_and_losses() {
         let mut own = trace(Format::Rates);
         fill(&mut own, "0,mcs3,0.1\n2,ht20-mcs0-lgi,1\n").unwrap();
         let shown: Vec<_> = own
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_limit_the_stations_own_rate() {
+    fn unlimited_steps_use_the_station_rate() {
         let mut own = trace(Format::Theaterq);
         fill(&mut own, "1,0,-1,0,9\n1,0,6500000,0,9\n1,0,7,0,9\n").unwrap();
         let shown: Vec<_> =
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_that_a_line_may_not_name() {
+    fn lines_reject_unsupported_rates() {
         for name in ["ht40-mcs3-lgi", "ofdm-6", "cck-11"] {
             let bad = fill(&mut trace(Format::Rates), &format!("0,mcs3,0\n1,{name},0\n")).unwrap_err();
             assert_eq!(

@@ -136,17 +136,17 @@ fn largest<'a>(units: &[(&'a str, u64)], whole: impl Fn(u64) -> bool) -> (&'a st
     *able.last().unwrap_or(&units[0])
 }
 
-/// Notation of times: a regular expression, and the units.
+/// Returns the notation of times: a regular expression, and the units.
 pub(super) fn times() -> (String, Vec<&'static str>) {
     described(&TIMES)
 }
 
-/// Notation of rates: a regular expression, and the units.
+/// Returns the notation of rates: a regular expression, and the units.
 pub(super) fn rates() -> (String, Vec<&'static str>) {
     described(&RATES)
 }
 
-/// Notation of sizes: a regular expression, and the units.
+/// Returns the notation of sizes: a regular expression, and the units.
 pub(super) fn sizes() -> (String, Vec<&'static str>) {
     described(&SIZES)
 }

@@ -57,7 +57,7 @@ pub(super) static SCHEMA: TableSchema = TableSchema {
     ]],
 };
 
-/// Flow counts for which Flent has tests of its own, such as `tcp_2up`.
+/// Flow counts with Flent tests of their own, such as `tcp_2up`.
 const COUNTS: [(&str, u32); 5] = [("2", 2), ("4", 4), ("6", 6), ("8", 8), ("12", 12)];
 
 const PLAIN: [&str; 9] =
@@ -149,7 +149,7 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// Total duration of the test.
+    /// Returns the total duration of the test.
     pub(super) fn total(self) -> Duration {
         self.length + self.delay * 2
     }

@@ -189,7 +189,7 @@ impl Look<'_> {
                     self.value(&setting.path, setting.item, &key.form);
                 }
             }
-            // The decoder checks values with their own parser, and has its own messages for lists and tables.
+            // The decoder parses such text, and has its own messages for lists and tables.
             _ => {}
         }
     }
@@ -249,7 +249,7 @@ impl Look<'_> {
         }
     }
 
-    /// Reports a value that has none of the accepted types.
+    /// Reports a value that matches none of the accepted types.
     fn either(&mut self, field: &Field<'_>, forms: &'static [ValueType]) {
         let item = field.item;
         let takes = |form: &&'static ValueType| match (&item.value, form) {

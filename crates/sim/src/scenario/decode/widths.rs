@@ -1,4 +1,4 @@
-//! Side effects of overriding a channel width: the default scheme of devices that name none may change.
+//! Side effects of overriding a channel width, which may change the default scheme of devices.
 
 use super::super::error::Origin;
 use super::super::resolve::wiring::Device;
@@ -6,8 +6,8 @@ use super::super::spec::channel::Channel as Spec;
 use super::super::spec::domain::Entry;
 use super::super::{Attachment, Channel, Node};
 
-/// Returns a note for each channel whose width was overridden across 40 MHz, where devices on the channel
-/// have a different default scheme.
+/// Returns a note for each channel whose width is overridden and has devices whose default scheme differs
+/// between channels up to 40 MHz and wider ones.
 pub(super) fn notes(
     specs: &[Entry<Spec>],
     devices: &[Device],

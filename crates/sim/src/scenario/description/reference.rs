@@ -47,7 +47,7 @@ fn table(what: &str, keys: impl Iterator<Item = &'static Key>) -> String {
     table
 }
 
-/// Heading of the settings that a key may contain.
+/// Returns the heading of the settings that a key may contain.
 fn settings_title(key: &Key) -> String {
     format!("Settings of {}", key.name)
 }

@@ -216,7 +216,7 @@ fn default(text: &str) -> Value {
 /// Pattern of the name of an element.
 const NAME: &str = "^[A-Za-z0-9_-]{1,64}$";
 
-/// Nested tables for dotted names. Each part may also be quoted or start another table.
+/// Returns nested tables for dotted names. Each part may also be quoted or start another table.
 fn dotted(keys: &[(&str, Value)]) -> Value {
     let mut properties = Map::new();
     for (name, value) in keys {

@@ -53,7 +53,7 @@ pub struct Channel {
 }
 
 impl Default for Channel {
-    /// A channel of 20 MHz at 5 GHz without a name.
+    /// Returns an unnamed channel of 20 MHz at 5 GHz.
     // deviation: levels are a choice: those of ns-3's LogDistancePropagationLossModel, YansWifiPhy's 16.02
     // dBm and noise figure of 7 dB - free space up to one metre, exponent 3, and -101 dBm of thermal noise.
     // hostapd: src/ap/hw_features.c hostapd_prepare_rates (2.10) - basic rates are 1, 2, 5.5 and 11 Mbit/s at
@@ -94,7 +94,7 @@ impl Channel {
         own && self.audible.is_full() && self.capture.is_none()
     }
 
-    /// Interframe spaces, slot time and lowest rate.
+    /// Returns the interframe spaces, slot time and lowest rate.
     pub const fn timing(&self) -> Timing {
         let short = Timing::of(self.band);
         short.with(self.basic_rate, if self.long_slot { LONG_SLOT } else { short.slot })

@@ -23,7 +23,7 @@ pub enum Nic {
 }
 
 impl Nic {
-    /// Name of the device in a scenario.
+    /// Returns the name of the device in a scenario.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "none",

@@ -11,7 +11,7 @@ use super::Setting;
 pub struct Key(pub(super) description::Key);
 
 impl Key {
-    /// An integer between bounds, inclusive.
+    /// Creates a key for an integer within inclusive bounds.
     pub fn integer(
         name: &'static str,
         range: RangeInclusive<i64>,
@@ -21,13 +21,14 @@ impl Key {
         Self::new(name, ValueType::Integer(*range.start(), *range.end()), default.to_string(), about)
     }
 
-    /// A number between bounds, inclusive.
+    /// Creates a key for a number within inclusive bounds.
     pub fn number(name: &'static str, range: RangeInclusive<f64>, default: f64, about: &'static str) -> Self {
         // `Debug` prints the decimal point, which marks the text as a floating-point number.
         Self::new(name, ValueType::Number(*range.start(), *range.end()), format!("{default:?}"), about)
     }
 
-    /// A time between bounds. Bounds and default are written as in a scenario, such as `"5 ms"`.
+    /// Creates a key for a duration within bounds. Bounds and default are written as in a scenario, such as
+    /// `"5 ms"`.
     pub fn duration(
         name: &'static str,
         range: [&'static str; 2],
@@ -38,22 +39,22 @@ impl Key {
         Self::new(name, ValueType::Times { least, most: Some(most), why: about }, default.to_owned(), about)
     }
 
-    /// A rate, such as `"10 Mbit/s"`.
+    /// Creates a key for a rate, such as `"10 Mbit/s"`.
     pub fn rate(name: &'static str, default: &'static str, about: &'static str) -> Self {
         Self::new(name, ValueType::Rate, default.to_owned(), about)
     }
 
-    /// A number of bytes between bounds.
+    /// Creates a key for a number of bytes within bounds.
     pub fn bytes(name: &'static str, range: RangeInclusive<u32>, default: u32, about: &'static str) -> Self {
         Self::new(name, ValueType::Bytes(*range.start(), *range.end()), default.to_string(), about)
     }
 
-    /// A boolean.
+    /// Creates a key for a boolean.
     pub fn boolean(name: &'static str, default: bool, about: &'static str) -> Self {
         Self::new(name, ValueType::Boolean, default.to_string(), about)
     }
 
-    /// One of several names.
+    /// Creates a key for one of several names.
     pub fn one_of(
         name: &'static str,
         names: &'static [&'static str],
@@ -67,12 +68,12 @@ impl Key {
         Self(description::Key::or(name, form, default.leak(), about))
     }
 
-    /// Name of the key.
+    /// Returns the name of the key.
     pub fn name(&self) -> &'static str {
         self.0.name
     }
 
-    /// Type and default of the key, as text.
+    /// Returns type and default of the key, as text.
     pub fn words(&'static self) -> String {
         let form = match self.0.form {
             // The reason for the bounds is part of the meaning.
@@ -82,7 +83,7 @@ impl Key {
         format!("{form} (default {})", self.default())
     }
 
-    /// Meaning of the key.
+    /// Returns the meaning of the key.
     pub fn about(&self) -> &'static str {
         self.0.about
     }

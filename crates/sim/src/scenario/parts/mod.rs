@@ -215,7 +215,7 @@ impl Parts {
         self.qdiscs.iter().map(|part| part.name).chain(aqms).chain(DISCIPLINES)
     }
 
-    /// All parts, by kind.
+    /// Returns all parts, by kind.
     pub fn list(&self) -> impl Iterator<Item = Listed<'_>> {
         let controls = self.controls.iter().map(|part| part.listed(CONTROL));
         let qdiscs = self.qdiscs.iter().map(|part| part.listed(QDISC));

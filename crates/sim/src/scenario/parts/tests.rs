@@ -56,7 +56,7 @@ fn control(scenario: &Scenario) -> ControllerFactory {
 }
 
 #[test]
-fn a_part_stands_where_a_built_in_one_may() {
+fn parts_are_accepted_like_built_in_ones() {
     let parts = mine();
     let bare = control(&read(&parts, "\"mine\"").expect("its name alone"));
     let all = "{ kind = \"mine\", gain = 3, wait = \"7 ms\", share = 1, least = \"2 Mbit/s\", burst = \"2 kB\", calm = true, way = \"down\" }";
@@ -80,7 +80,7 @@ fn a_part_stands_where_a_built_in_one_may() {
 }
 
 #[test]
-fn a_mistake_is_one_clear_error() {
+fn invalid_options_give_one_error() {
     let parts = mine();
     for (control, says) in [
         (
@@ -123,7 +123,7 @@ fn a_mistake_is_one_clear_error() {
 }
 
 #[test]
-fn what_cannot_be_registered() {
+fn invalid_registrations() {
     let says = |name: &'static str, keys: Vec<Key>| {
         mine().congestion_control(name, "", keys, |_| Ok(Mine { gain: 1 })).expect_err("refused").to_string()
     };
@@ -172,7 +172,7 @@ fn what_cannot_be_registered() {
 
 /// Options that are valid individually but contradict each other are an error of their table.
 #[test]
-fn a_part_refuses_options_that_contradict_each_other() {
+fn contradictory_options_are_rejected() {
     let mut parts = Parts::default();
     let keys = || vec![Key::integer("low", 0..=9, 1, ""), Key::integer("high", 0..=9, 5, "")];
     let refuses = |o: &Options| {
@@ -213,7 +213,7 @@ fn a_part_refuses_options_that_contradict_each_other() {
 
 /// A part that would fail in every run is rejected at registration.
 #[test]
-fn a_part_that_cannot_be_made_is_told_at_once() {
+fn broken_parts_are_rejected_at_registration() {
     let keys = || vec![Key::integer("gain", 0..=9, 1, "")];
     let mut parts = Parts::default();
     let misspelt = parts.congestion_control("a", "", keys(), |o| Ok(Mine { gain: o.integer("gian") as u32 }));
@@ -237,7 +237,7 @@ fn a_part_that_cannot_be_made_is_told_at_once() {
 }
 
 #[test]
-fn a_congestion_control_sets_windows_of_quic_too() {
+fn congestion_control_sets_quic_windows() {
     let parts = mine();
     let quic = |parts: &Parts, more: &str| {
         let flow = format!("{{ kind = \"quic\", from = \"server\", to = \"slow\", {more} }}");
@@ -280,7 +280,7 @@ fn a_congestion_control_sets_windows_of_quic_too() {
 
 /// A program's schema contains its parts wherever they may be used; the native module's schema contains none.
 #[test]
-fn a_schema_has_the_parts_of_a_program() {
+fn schema_contains_registered_parts() {
     let mut parts = mine();
     parts
         .aqm("ramp", "an AQM", vec![Key::integer("low", 0..=9, 1, "a bound")], |_, _| Ok(NoAqm))
@@ -319,7 +319,7 @@ fn a_schema_has_the_parts_of_a_program() {
 
 /// The lists of reserved names contain the built-in parts.
 #[test]
-fn names_of_disciplines_are_those_that_the_reader_knows() {
+fn reserved_qdisc_names_match_the_reader() {
     let mut parts = Parts::default();
     let aqm = |parts: &mut Parts, name: &'static str| {
         parts.aqm(name, "", vec![], |_, _| Ok(NoAqm)).map(|_| ()).map_err(|e| e.to_string())
@@ -344,7 +344,7 @@ struct NoAqm;
 impl AqmAlgorithm for NoAqm {}
 
 #[test]
-fn files_come_from_who_gives_them() {
+fn files_come_from_the_provider() {
     let set = [("node.slow.interface.wlan0.trace", "{ kind = \"rates\", file = \"a.csv\" }")]
         .map(|(k, v)| (k.to_owned(), v.to_owned()));
     let read = |files: &dyn super::super::Files| {

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn profiles_are_in_order() {
+    fn releases_are_sorted() {
         let versions = RELEASES.map(|name| version(name).expect("a release of Linux"));
         assert!(versions.is_sorted());
     }

@@ -18,8 +18,8 @@ const SEGMENT: u32 = (MTU - HEADERS) as u32 - 12;
 pub struct SocketMemory {
     /// True if payload first fills the header buffer, even with scatter-gather (before 4.9).
     // linux: net/ipv4/tcp.c select_size (4.4); commit 3613b3dbd1ad.
-    // deviation: none from 4.9 on - in Linux the first packet of an empty write queue kept some payload there
-    // in later releases.
+    // deviation: none from 4.9 on - in Linux the first packet of an empty write queue still had some for a
+    // while.
     pub data_in_head: bool,
     /// True if sockets send multi-segment packets in page fragments on every device (since 4.17).
     // linux: net/ipv4/tcp.c tcp_init_sock, net/core/sock.c sk_setup_caps (4.17); commit 0a6b2a1dc2a2.

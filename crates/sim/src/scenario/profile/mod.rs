@@ -455,7 +455,7 @@ macos-10.11: DupAck No Linux3_2 Linux3_10 Gone | 2 AtMost Never false 262144 | C
     }
 
     #[test]
-    fn other_systems_are_linux_but_for_what_their_files_say() {
+    fn other_systems_differ_from_linux_only_by_their_files() {
         let own = |name: &str| {
             let p = PROFILES.iter().find(|p| p.name == name).expect("a profile");
             let (t, rto) = (&p.tcp, p.tcp.rto_min.nanos() / 1_000_000);
@@ -469,7 +469,7 @@ macos-10.11: DupAck No Linux3_2 Linux3_10 Gone | 2 AtMost Never false 262144 | C
     /// Changes between kernels: window growth per ACK, when the window counts as the limit, RTTs in ticks,
     /// departure times.
     #[test]
-    fn what_changed_in_tcp_changed_with_its_kernel() {
+    fn tcp_changes_follow_kernel_versions() {
         use stillair_model::transport::cc::reno::GrowthRules as G;
         use stillair_model::transport::tcp::config::CwndLimitedRules as C;
         let table = [

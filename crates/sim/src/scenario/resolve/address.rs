@@ -79,7 +79,7 @@ mod tests {
     use super::super::super::parse;
 
     #[test]
-    fn each_network_counts_by_itself() {
+    fn each_network_numbers_its_own_addresses() {
         let text = r#"
 name = "addresses"
 [link.lan]

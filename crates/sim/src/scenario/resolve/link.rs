@@ -309,7 +309,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_is_what_the_line_sends_in_it() {
+    fn buffer_time_converts_to_bytes() {
         let bytes = |mbps, ms| bytes_in(Rate::from_mbps(mbps), Duration::from_millis(ms));
         assert_eq!((bytes(8, 1), bytes(50, 250), bytes(500, 20)), (1_000, 1_562_500, 1_250_000));
     }

@@ -61,7 +61,7 @@ pub(in super::super) fn station(
     Some(station)
 }
 
-/// An empty list cancels an inherited chain.
+/// Returns true for an empty list, which cancels an inherited chain.
 fn is_undone(chain: &Key<Chain>) -> bool {
     chain.get().is_some_and(Vec::is_empty)
 }
@@ -188,7 +188,7 @@ fn minstrel_ht(own: &MinstrelHt, at: &Place, channel: &Channel) -> Result<Rates,
     }
 }
 
-/// The AR9271 has one stream, and supports 2.4 GHz only.
+/// Returns the capabilities; the AR9271 has one stream, and supports 2.4 GHz only.
 fn ath9k_htc(own: &Ath9kHtc, at: &Place, channel: &Channel) -> Result<HtCapabilities, Diagnostic> {
     if channel.band != Band::Ghz2 || channel.width > Width::Mhz40 {
         return Err(at.found(

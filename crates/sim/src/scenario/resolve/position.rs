@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn by_squares_as_by_levels() {
+    fn squared_distances_agree_with_levels() {
         let loss = PathLoss { tx_power: 16_000, at_1m: 46_700, per_decade: 30_000, noise: -94_000 };
         for level in [-150_000, -82_000, -81_999, -40_000, -30_700, -30_699, 20_000] {
             let least = least_below(loss, level, 200_001);

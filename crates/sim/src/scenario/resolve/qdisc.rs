@@ -38,7 +38,7 @@ pub(super) fn root<const WIFI: bool>(
     Some(QdiscSpec { mq: own.mq.unwrap_or(many && !whole), config })
 }
 
-/// Sets the masquerading that a router's qdiscs see. An error if none of them uses host addresses.
+/// Sets how a router's qdiscs see masquerading. Reports an error if none of them uses host addresses.
 pub(super) fn masquerade(
     own: &Key<Flag>,
     at: &Place,

@@ -45,7 +45,7 @@ kinds! {
     }
 }
 
-/// Key of a node.
+/// The node key.
 #[derive(Section, Clone, Debug, Default)]
 pub struct OfNode {
     /// how its interrupts, timers and clock vary, at random; what runs of a scenario without it have in

@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_called_after_its_rates() {
+    fn line_names_end_with_their_rates() {
         for product in PRODUCTS.iter() {
             let [down, up] = product.rates.map(|rate| rate.bps() / 1_000_000);
             assert!(product.name.ends_with(&format!("-{down}-{up}")), "{}", product.name);

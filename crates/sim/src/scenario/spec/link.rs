@@ -31,7 +31,7 @@ pub enum Link {
     Veth(Veth),
 }
 
-/// Key of links and channels.
+/// The `mtu` key of links and channels.
 // deviation: qdisc quanta remain a full frame of 1,500 bytes, as given there by psched_mtu - a smaller
 // quantum differs by a few bytes per turn.
 // deviation: no jumbo frames - socket memory assumes segments that fit 1,500 bytes.
@@ -46,7 +46,7 @@ pub struct OfMedium {
     pub mtu: Key<Bytes<576, ETHERNET>>,
 }
 
-/// Settings of the devices at both ends of a link.
+/// Keys of the devices at both ends of a link.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = EthernetParams)]
 pub struct Devices {
@@ -172,7 +172,7 @@ pub struct Buffers {
     pub up: Key<Buffer>,
 }
 
-/// Key of a node.
+/// The node key.
 #[derive(Section, Clone, Debug, Default)]
 pub struct OfNode {
     /// the device of its Ethernet interfaces, unless their link has `nic`: it reports sent and received

@@ -10,7 +10,7 @@ use super::super::reader::Field;
 use super::domain::{Choice, Octets, named};
 use super::{Assign, Domain, Key};
 
-/// What a packet costs on the link.
+/// Link-layer overhead keys.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = Framing, base = Framing::RAW)]
 pub struct Link {

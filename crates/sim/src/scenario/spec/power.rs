@@ -14,7 +14,7 @@ use super::super::reader::Field;
 use super::domain::{Choice, Int, Period, Time, named};
 use super::{Domain, Key, Object, Resolved};
 
-/// Options of power save. What stands here without a default is that of the kind.
+/// Options of power save. Keys without a default have that of the kind.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = SaverParams, base = each(ms(100), Listen::Every(1)))]
 pub struct Saver {
@@ -87,7 +87,7 @@ kinds! {
     }
 }
 
-/// Options of scans.
+/// Scan keys.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = ScanParams, base = scan([ms(60), ms(111)], ms(125), [ms(200); 2]))]
 pub struct Scan {

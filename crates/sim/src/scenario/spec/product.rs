@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_are_these() {
+    fn device_profiles() {
         let rows: Vec<_> = DEVICES
             .iter()
             .map(|d| {

@@ -16,7 +16,7 @@ use super::domain::{Bytes, Choice, Flag, Int, Period, Time, as_written, named, q
 use super::usb::Usb;
 use super::{Domain, Key, Section as _, custom, key};
 
-/// Depth of the hardware queues, and where aggregates are made.
+/// Depth of the hardware queues, and place where aggregates are built.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = HardwareDepth, base = HardwareDepth::default())]
 pub struct Hardware {
@@ -33,7 +33,7 @@ pub struct Hardware {
     pub hw_singles: Key<Int<1, 512>>,
 }
 
-/// Options of a driver with queues of its own.
+/// Options of a driver with its own queues.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = LegacyParams, base = LegacyParams::default())]
 pub struct Legacy {
@@ -57,7 +57,7 @@ pub struct Htc {
     pub max_frames: Key<Int<1, 64>>,
 }
 
-/// Options of queues in the MAC.
+/// Options of MAC queues.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = MacFqParams, base = MacFqParams::default())]
 pub struct Queues {
@@ -187,7 +187,7 @@ named!(Since {
     NOBODY_SLOW = "linux-6.16",
 });
 
-/// Options of mac80211 beside those of the airtime scheduler.
+/// Options of mac80211 in addition to those of the airtime scheduler.
 #[derive(Section, Clone, Debug, Default)]
 pub struct Mac80211 {
     /// kernel whose rules it has: deficit rounds, virtual time, rounds in which what is below the queues
@@ -252,7 +252,8 @@ quantity!(Delay: Duration
     = ValueType::Times { least: "0 us", most: Some("100 ms"), why: "a sender would wait for its memory longer than for the air" },
     "_ns", units::duration_text;);
 
-/// Options of firmware that makes the aggregates. Schemes have some of the keys, and other defaults.
+/// Options of firmware that builds the aggregates. Each scheme accepts some of the keys, with its own
+/// defaults.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = FirmwareParams)]
 pub struct Firmware {
@@ -358,7 +359,7 @@ const TYPE: ValueType = ValueType::Kinds {
     bare: true,
 };
 
-/// Key of a Wi-Fi interface.
+/// The key of a Wi-Fi interface.
 #[derive(Section, Clone, Debug, Default)]
 pub struct OfWifi {
     /// how it queues frames and schedules stations

@@ -28,7 +28,7 @@ fn with(place: &Place, key: &Key, value: &str) -> Result<Scenario, String> {
     read(&sets)
 }
 
-/// Returns the keys that the description alone rejects, with `key` of a place set to `value`.
+/// Returns the keys for which the description alone reports an error, with `key` of a place set to `value`.
 fn alone(place: &Place, key: &Key, value: &str) -> Vec<String> {
     let mut tree = document::parse(SPECIMEN).expect("the specimen is TOML");
     for (path, value) in place.sets.iter().chain([&(document::join(&place.path, key.name), value.to_owned())])
@@ -139,7 +139,7 @@ fn probes(form: &'static ValueType) -> (Vec<String>, Vec<String>) {
 }
 
 #[test]
-fn the_places_hold_every_table() {
+fn every_table_has_a_place() {
     let places = places();
     for shape in all(&decode::SCHEMA) {
         assert!(places.iter().any(|p| core::ptr::eq(p.shape, shape)), "{} is nowhere", shape.title);
@@ -350,7 +350,7 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
 }
 
 #[test]
-fn what_the_description_allows_is_read_and_what_it_does_not_is_refused_at_the_key() {
+fn values_within_the_description_are_read_and_others_rejected_at_their_key() {
     let (mut tried, mut told_alone) = (0, 0);
     for place in places() {
         for key in place.shape.keys() {
@@ -379,7 +379,7 @@ fn what_the_description_allows_is_read_and_what_it_does_not_is_refused_at_the_ke
                     place.path,
                     key.name
                 );
-                // The description alone reports no other place, except names whose element is gone.
+                // The description alone reports errors only here, apart from names of removed elements.
                 let path = document::join(&place.path, key.name);
                 let renames =
                     matches!(key.name, "inherits" | "node" | "link" | "channel" | "interface" | "role");
@@ -396,7 +396,7 @@ fn what_the_description_allows_is_read_and_what_it_does_not_is_refused_at_the_ke
 }
 
 #[test]
-fn a_default_written_out_changes_nothing() {
+fn explicit_defaults_change_nothing() {
     let mut tried = 0;
     for place in places() {
         for key in place.shape.keys() {
@@ -439,7 +439,7 @@ fn without(path: &str) -> String {
 }
 
 #[test]
-fn settings_of_a_kernel_stand_under_their_names() {
+fn kernel_settings_are_listed_by_name() {
     let node = places().into_iter().find(|p| p.shape.title == "Node").expect("a node");
     for table in ["sysctl", "module"] {
         let Some(ValueType::Settings(keys)) = node.shape.key(table).map(|key| &key.form) else {
@@ -472,7 +472,7 @@ fn settings_of_a_kernel_stand_under_their_names() {
 }
 
 #[test]
-fn the_worked_example_is_one() {
+fn worked_example_is_valid() {
     let page = reference(&decode::SCHEMA);
     let text = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("an example");
     parse(text, "example", &Vec::new()).unwrap_or_else(|e| panic!("{e}"));
@@ -485,7 +485,7 @@ fn the_worked_example_is_one() {
 }
 
 #[test]
-fn names_of_rates_are_read_and_patterns_have_every_unit() {
+fn rate_names_parse_and_patterns_list_every_unit() {
     for name in units::phy_rates(false) {
         assert_eq!(units::phy_rate(&name, None).map(|rate| rate.to_string()), Ok(name));
     }
@@ -498,7 +498,7 @@ fn names_of_rates_are_read_and_patterns_have_every_unit() {
 
 /// All shipped scenarios and paths are valid, so the description alone reports nothing.
 #[test]
-fn nothing_is_found_in_what_is_shipped() {
+fn shipped_scenarios_have_no_errors() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut folders = vec![root.join("../../scenarios"), root.join("paths")];
     let mut looked = 0;

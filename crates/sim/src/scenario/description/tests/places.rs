@@ -203,14 +203,14 @@ pub(super) fn places() -> Vec<Place> {
     out
 }
 
-/// Interference on the channel, with a level at each station.
+/// Returns overrides for interference on the channel, with a level at each station.
 pub(super) fn interference() -> Sets {
     let source = "{ channel = \"wifi\", power = \"-50 dBm\" }";
     let level = ("node.fast1.interface.wlan0.snr".to_owned(), "25 dB".to_owned());
     vec![level, ("interference.oven".to_owned(), source.to_owned())]
 }
 
-/// Other users of the channel.
+/// Returns the places of the channel's other users.
 fn foreign() -> Vec<Place> {
     let known = |title: &str| all(&decode::SCHEMA).into_iter().find(|s| s.title == title).expect("a table");
     let place =

@@ -40,7 +40,7 @@ fn of_a_value() {
 }
 
 #[test]
-fn in_a_file_a_step_and_a_sweep() {
+fn former_names_in_file_step_and_sweep() {
     let text = SPECIMEN.replacen("inherits = ", "like = ", 1);
     assert_eq!(
         parse(&text, "good.toml", &[]).expect_err("a former name").to_string(),

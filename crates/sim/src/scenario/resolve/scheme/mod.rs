@@ -61,7 +61,7 @@ fn of_kernel(version: Version) -> Choice {
     choice
 }
 
-/// Returns the default scheme for channels of 80 MHz or more, which ath9k does not support.
+/// Returns the default scheme on channels wider than 40 MHz, which ath9k does not support.
 // linux: drivers/net/wireless/mediatek/mt76/mac80211.c (5.7) - introduced airtime queue limits.
 fn of_wide(version: Version) -> Choice {
     match version {
@@ -71,8 +71,8 @@ fn of_wide(version: Version) -> Choice {
     }
 }
 
-/// Returns the default scheme for the other width class: channels wider than 40 MHz if `wide` is false,
-/// narrower ones if it is true.
+/// Returns the default scheme on a channel of the other width class: up to 40 MHz if `wide` is true, wider if
+/// false.
 pub(in super::super) fn of_other_width(version: Version, wide: bool) -> Scheme {
     if wide { of_kernel(version).name } else { of_wide(version).name }
 }

@@ -91,7 +91,7 @@ pub struct Load {
     pub interval: Key<PageInterval>,
 }
 
-/// Parts of the model of QUIC.
+/// Keys of the QUIC model.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = QuicConfig, base = Preset::Chromium39.config())]
 pub struct Parts {
@@ -124,7 +124,7 @@ pub struct Parts {
     pub server_handshake: Key<Bytes<1, { 1 << 16 }>>,
 }
 
-/// Acknowledgements.
+/// Acknowledgement keys.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = AckParams, base = AckParams::TCP_ACKING)]
 pub struct Acks {
@@ -142,7 +142,7 @@ pub struct Acks {
     pub decimation: Decimated,
 }
 
-/// Acknowledgements after the beginning of a connection.
+/// Acknowledgements after the start of a connection.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = Decimation, base = AckParams::ACK_DECIMATION.decimation.expect("that is what it has"))]
 pub struct Decimated {
@@ -160,7 +160,7 @@ pub struct Decimated {
     pub ack_min_delay: Key<Time>,
 }
 
-/// Pacing.
+/// Pacing keys.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = PacerParams, base = PacerParams::CHROMIUM)]
 pub struct Pacer {
@@ -181,7 +181,7 @@ pub struct Pacer {
     pub pacing_lumpy: Key<Int<1, 100>>,
 }
 
-/// The congestion window, also of quinn with the model's congestion control.
+/// Congestion window keys, also used by quinn with the model's congestion control.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = WindowParams, base = Preset::Chromium39.config().window)]
 pub struct Window {

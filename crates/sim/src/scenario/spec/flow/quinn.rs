@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_hello_is_as_long_as_the_stacks() {
+    fn server_hello_size_matches_stack() {
         assert_eq!(stillair_quinn::SimNull::TLS.server_hello, SERVER_HELLO);
         assert_eq!(stillair_quinn::SimNull::TLS.certificates, PLAIN.certificates);
     }

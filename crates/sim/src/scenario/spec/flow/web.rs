@@ -191,7 +191,7 @@ mod tests {
 
     // paper: bquic table II - number of objects, and total kB including headers.
     #[test]
-    fn the_sites_of_the_other_paper() {
+    fn pages_match_bquic_table() {
         for (name, objects, kb) in [
             ("google", 12, 56),
             ("live", 8, 262),
@@ -215,7 +215,7 @@ mod tests {
 
     // paper: ending-the-anomaly sec. 4.2.2 - 56 KB in three requests, 3 MB in 110.
     #[test]
-    fn the_pages_of_the_paper() {
+    fn pages_match_paper() {
         for (name, requests, bytes) in [("small", 3, 56_000), ("large", 110, 3_000_000)] {
             let (_, text) = FILES.iter().find(|(known, _)| *known == name).expect("a page that is shipped");
             let page = shipped(text).unwrap_or_else(|fault| panic!("{}", fault.in_file(name)));
