@@ -44,7 +44,7 @@ impl Flow {
         }
     }
 
-    /// Returns the number of intervals in the run, summed over all receivers.
+    /// Returns the number of events at this interval, summed over all receivers.
     fn times(&self, interval: Duration, end: Duration) -> u64 {
         let length = self.stop.map_or(end, |stop| stop.min(end)).saturating_sub(self.start);
         self.to.len() as u64 * (length.nanos() / interval.nanos() + 1)

@@ -85,8 +85,8 @@ pub(super) fn apart(mut scenario: Scenario) -> Scenario {
     scenario
 }
 
-/// Rejects flows between a modelled and another host, flows to a host with a foreign driver, and a second
-/// default route.
+/// Rejects flows between a modelled and another host, flows that start or end at an `external` host, and a
+/// second default route.
 pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Diagnostic> {
     let mut wrong = Diagnostics::default();
     wrong.unless(flows(scenario, tree));

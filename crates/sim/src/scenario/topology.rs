@@ -62,7 +62,7 @@ pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Diagnostic>
     wrong.or(())
 }
 
-/// Rejects a flow that names the same interface twice, directly or through its node.
+/// Rejects a flow that names the same receiving interface twice, directly or through its node.
 fn once(scenario: &Scenario, f: usize, tree: &Table) -> Result<(), Diagnostic> {
     let flow = &scenario.flows[f];
     let nodes: BTreeSet<usize> = flow.to.iter().map(|to| to.node).collect();

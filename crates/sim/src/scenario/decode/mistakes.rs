@@ -159,8 +159,7 @@ impl Look<'_> {
                     Value::Table(table) => own.iter().any(|shape| is_kind(table, shape)),
                     _ => false,
                 };
-                // A table of an unknown kind may name a built-in part, which has no table here: the decoder
-                // checks it.
+                // Built-in parts have no table form here; the decoder reports such a table.
                 let is_table = matches!(value, Value::Table(_)) && built_in.shapes().is_empty();
                 match (is_own, is_table) {
                     (true, _) => self.kinds(&field),
@@ -199,7 +198,7 @@ impl Look<'_> {
         let Value::Table(table) = &field.item.value else { return };
         let (path, origin, all) = (&field.path, field.item.origin, field.shapes());
         let may: Vec<_> = all.iter().copied().filter(|shape| may_be(table, shape)).collect();
-        // A missing tag selects the alternative whose tag is optional.
+        // If a tag is missing, the alternative that does not require it applies.
         let by_default = |shape: &&'static TableSchema| {
             let is_left = |tag: &str| may.iter().any(|other| other.key(tag).is_some() && !needs(other, tag));
             tags(shape).any(|tag| table.get(tag).is_none() && is_left(tag))
