@@ -103,8 +103,8 @@ fn item(value: Value) -> Item {
     Item { value, origin: Origin::Built }
 }
 
-/// Puts a value at a dotted key, in the place of what is there; tables on the way are made. Parts with dots
-/// stand in quotes, and elements of lists are numbered: `flow.0.rate`.
+/// Puts a value at a dotted key, replacing any previous value and creating missing tables. Parts that contain
+/// dots are quoted, and list elements are numbered: `flow.0.rate`.
 fn put(table: &mut Table, key: &str, value: Value) {
     let (first, rest) = document::first_part(key);
     let place = match table.0.iter().position(|(name, _)| name == first) {
@@ -135,7 +135,7 @@ fn put(table: &mut Table, key: &str, value: Value) {
     }
 }
 
-/// Adds a named part to the table of its kind. A second one of the name is a mistake of the program.
+/// Adds a named part to the table of its kind. Panics if the name is already used.
 fn add(table: &mut Table, kind: &str, name: &str, part: Table) {
     if !table.0.iter().any(|(key, _)| key == kind) {
         table.0.push((kind.to_owned(), item(Value::Table(Table::default()))));
@@ -156,8 +156,7 @@ macro_rules! parts {
 
             impl $name {
                 /// Sets a key of the reference; the last value applies. Keys of nested tables are joined by
-                /// dots. A key that contains dots is
-                /// quoted: `sysctl."net.ipv4.tcp_ecn"`.
+                /// dots. A key that contains dots is quoted: `sysctl."net.ipv4.tcp_ecn"`.
                 pub fn set(mut self, key: &str, value: impl Into<Setting>) -> Self {
                     put(&mut self.0, key, value.into().0);
                     self
@@ -183,17 +182,17 @@ parts! {
 }
 
 impl ScenarioBuilder {
-    /// A scenario with this name.
+    /// Creates a scenario with this name.
     pub fn new(name: &str) -> Self {
         Self::default().set("name", name)
     }
 
-    /// Length of the run; 30 s by default.
+    /// Sets the length of the run; 30 s by default.
     pub fn duration(self, length: Duration) -> Self {
         self.set("duration", length)
     }
 
-    /// Time at the start of the run that is not measured (warm-up).
+    /// Sets the time at the start of the run that is not measured (warm-up).
     pub fn warm_up(self, time: Duration) -> Self {
         self.set("warm_up", time)
     }
@@ -241,7 +240,7 @@ impl ScenarioBuilder {
 }
 
 impl ChannelBuilder {
-    /// A channel with this band and width.
+    /// Creates a channel with this band and width.
     pub fn new(band: Band, width: Width) -> Self {
         let band = match band {
             Band::Ghz2 => "2.4 GHz",
@@ -253,14 +252,14 @@ impl ChannelBuilder {
 }
 
 impl LinkBuilder {
-    /// A link with this rate and delay in both directions.
+    /// Creates a link with this rate and delay in both directions.
     pub fn new(rate: Rate, delay: Duration) -> Self {
         Self::default().set("rate", rate).set("delay", delay)
     }
 }
 
 impl NodeBuilder {
-    /// A node with this kernel profile, such as `linux-6.12`.
+    /// Creates a node with this kernel profile, such as `linux-6.12`.
     pub fn new(profile: &str) -> Self {
         Self::default().set("profile", profile)
     }
@@ -287,18 +286,18 @@ impl InterfaceBuilder {
         Self::default().set("address", address)
     }
 
-    /// A wired interface on a link.
+    /// Creates a wired interface on a link.
     pub fn wired(link: &str, address: Ipv4Addr) -> Self {
         Self::at(address).set("link", link)
     }
 
-    /// The Wi-Fi interface of an access point with this queueing scheme.
+    /// Creates the Wi-Fi interface of an access point with this queueing scheme.
     pub fn access_point(channel: &str, scheme: Scheme, address: Ipv4Addr) -> Self {
         Self::at(address).set("channel", channel).set("role", "ap").set("scheme", scheme.name())
     }
 
-    /// The Wi-Fi interface of a station of the access point `NODE.INTERFACE`, with a fixed rate in both
-    /// directions.
+    /// Creates the Wi-Fi interface of a station of the access point `NODE.INTERFACE`, with a fixed rate in
+    /// both directions.
     pub fn station(channel: &str, ap: &str, rate: PhyRate, address: Ipv4Addr) -> Self {
         Self::at(address).set("channel", channel).set("role", "station").set("ap", ap).set("rate", rate)
     }
@@ -314,17 +313,17 @@ impl FlowBuilder {
         Self::default().set("kind", kind).set("from", from).set("to", to)
     }
 
-    /// A bulk TCP transfer.
+    /// Creates a bulk TCP transfer.
     pub fn tcp(from: &str, to: &str) -> Self {
         Self::of("tcp", from, to)
     }
 
-    /// UDP datagrams at this payload rate.
+    /// Creates a UDP flow with this payload rate.
     pub fn udp(from: &str, to: &str, rate: Rate) -> Self {
         Self::of("udp", from, to).set("rate", rate)
     }
 
-    /// A ping with this interval between requests.
+    /// Creates a ping with this interval between requests.
     pub fn ping(from: &str, to: &str, interval: Duration) -> Self {
         Self::of("ping", from, to).set("interval", interval)
     }
@@ -382,13 +381,13 @@ interval = "100 ms"
 "#;
 
     #[test]
-    fn what_is_built_is_what_would_be_read() {
+    fn built_scenario_equals_parsed_text() {
         let read = scenario::parse(TEXT, "link.toml", &[]).expect("a good text");
         assert_eq!(built().build().expect("a good network"), read);
     }
 
     #[test]
-    fn a_mistake_is_told_by_its_key() {
+    fn errors_name_the_key() {
         let wrong = built().set("node.a.interface.eth0.qdisc.limt", 3);
         let error = wrong.build().expect_err("no such key").to_string();
         assert!(

@@ -12,7 +12,7 @@ pub enum CongestionControl {
 }
 
 impl CongestionControl {
-    /// Name of the congestion control.
+    /// Returns the name of the congestion control.
     pub fn name(&self) -> &str {
         match self {
             Self::BuiltIn(name) => name,

@@ -1,28 +1,28 @@
-//! Least memory that a run of a scenario needs, to refuse a run that cannot fit before it starts.
+//! Lower bound on the memory of a run, so that a run that cannot fit is rejected before it starts.
 
 use stillair_model::types::Duration;
 
 use super::{Attachment, FlowKind, Scenario};
 
-/// Bytes of an interface: its queues, its device, and for Wi-Fi the link to its access point. Measured with
-/// 1,000 to 10,000 stations (x86-64), rounded down.
+/// Bytes per interface: its queues, its device, and for Wi-Fi its association. Measured with 1,000 to 10,000
+/// stations (x86-64), rounded down.
 const INTERFACE: u64 = 8 << 10;
-/// Bytes of a flow to one receiver, rounded down likewise.
+/// Bytes per flow and receiver, also rounded down.
 const FLOW: u64 = 1 << 10;
 /// Bytes per pair of radios on a channel with hidden stations.
 const PAIR: u64 = 4;
-/// Bytes of a socket's sample.
+/// Bytes per socket sample.
 const SOCKET: u64 = 64;
-/// Bytes of a sample of one layer of an interface.
+/// Bytes per sample of one layer of an interface.
 const LAYER: u64 = 16;
-/// Bytes of a step in a series of a flow, or of a ping's reply.
+/// Bytes per step of a flow's series, or per ping reply.
 const VALUE: u64 = 8;
-/// Step of a series.
+/// Time step of a series.
 const STEP: Duration = Duration::from_millis(200);
 
 impl Scenario {
-    /// Bytes of memory that a run needs at least. `series` says whether the run records its series. The
-    /// estimate is a lower bound: real runs take up to about ten times as much.
+    /// Returns the minimum memory of a run in bytes; `series` is true if the run records its series. This is
+    /// a lower bound: real runs use up to about ten times as much.
     pub fn least_memory(&self, series: bool) -> u64 {
         let interfaces = self.nodes.iter().map(|node| node.interfaces.len() as u64).sum::<u64>();
         let receivers = |counts: fn(&FlowKind) -> bool| -> u64 {
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn what_costs_memory_counts() {
+    fn memory_estimate_includes_recordings() {
         let (short, long) = (("duration", "100 s"), ("duration", "1000 s"));
         let plain = least(&[short], false);
         assert!((1 << 14..1 << 24).contains(&plain), "{plain}");

@@ -7,7 +7,7 @@ use super::error::Diagnostic;
 use super::parts::{Key, Options, Part, Refusal, Setting, Trial};
 use super::reader::{Field, Section};
 
-/// The options of a part with these keys, given or by default; without a table all are by default.
+/// Returns the options of a part with these keys; options missing from the table get their defaults.
 pub(super) fn options(
     mut section: Option<&mut Section<'_>>,
     keys: &'static [Key],
@@ -19,7 +19,7 @@ pub(super) fn options(
     keys.iter().map(one).collect::<Result<Vec<_>, _>>().map(Options)
 }
 
-/// A part with its options read to the end of its table, if there is one; `field` is that, or its name alone.
+/// Reads a part and its options. `field` is the part's table, or its bare name.
 pub(super) fn read<T: ?Sized + 'static, A: Trial + 'static>(
     part: &Part<T, A>,
     field: &Field<'_>,
@@ -30,7 +30,7 @@ pub(super) fn read<T: ?Sized + 'static, A: Trial + 'static>(
     with(part, field, options)
 }
 
-/// A part with these options, which stand at `field`.
+/// Creates a part with these options, which were read at `field`.
 pub(super) fn with<T: ?Sized + 'static, A: Trial + 'static>(
     part: &Part<T, A>,
     field: &Field<'_>,

@@ -1,5 +1,5 @@
-//! Chooses the interfaces whose addresses a flow's packets carry, for ends that the scenario names by node
-//! only.
+//! Chooses the interfaces whose addresses a flow's packets carry, if the scenario names the ends only by
+//! node.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,10 +14,10 @@ pub struct FlowEnd {
     pub interface: Option<usize>,
 }
 
-/// Two interfaces that a link or an association joins: a node's own, and its neighbour's.
+/// Two interfaces joined by a link or an association: a node's own, and its neighbour's.
 pub(super) type Joint = [InterfaceRef; 2];
 
-/// By node: what its interfaces are joined to, in their order.
+/// Returns, for each node, the neighbours of its interfaces, in order.
 pub(super) fn joints(scenario: &Scenario) -> Vec<Vec<Joint>> {
     let mut all = vec![Vec::new(); scenario.nodes.len()];
     let mut join = |a: InterfaceRef, b: InterfaceRef| {
@@ -48,19 +48,18 @@ pub struct Ways<'a> {
 }
 
 impl<'a> Ways<'a> {
-    /// The paths of a scenario.
+    /// Creates the paths of a scenario.
     pub fn new(scenario: &'a Scenario) -> Self {
         Self { scenario, joints: joints(scenario) }
     }
 
-    /// The interfaces whose addresses sender and receiver use. A receiver named by node only is addressed at
-    /// the interface where a shortest path from the sender arrives. A sender named by node only uses the
-    /// address of the interface through which its route to the receiver leaves. If there are several, the
-    /// first is used.
-    // linux: net/ipv4/route.c ip_route_output_key (4.4) - a socket that is bound to no address takes that of
-    // the route.
-    // deviation: a server listens at all its addresses; which of them its client asks for is the resolver's
-    // choice.
+    /// Returns the interfaces whose addresses sender and receiver use. A receiver that is named only by its
+    /// node is addressed at the interface where a shortest path from the sender arrives. A sender that is
+    /// named only by its node uses the address of the interface through which its route to the receiver
+    /// leaves. If several qualify, the first is used.
+    // linux: net/ipv4/route.c ip_route_output_key (4.4) - an unbound socket uses the source address of the
+    // route.
+    // deviation: a server listens on all its addresses; in reality the client's resolver chooses among them.
     pub fn ends(&self, from: FlowEnd, to: FlowEnd) -> [InterfaceRef; 2] {
         if let (Some(from), Some(to)) = (self.known(from), self.known(to)) {
             return [from, to];
@@ -81,7 +80,7 @@ impl<'a> Ways<'a> {
         [self.known(from).or_else(leaves).unwrap_or(at(from.node, 0)), receiver]
     }
 
-    /// All interfaces on the shortest paths between two interfaces, these two included.
+    /// Returns all interfaces on the shortest paths between two interfaces, including both.
     pub fn passed(&self, from: InterfaceRef, to: InterfaceRef) -> BTreeSet<InterfaceRef> {
         let hops = self.hops(from.node, to.node);
         let (mut all, mut layer) = (BTreeSet::from([from, to]), BTreeSet::from([from.node]));
@@ -94,13 +93,13 @@ impl<'a> Ways<'a> {
         all
     }
 
-    /// The interface of an end that needs no way to tell.
+    /// Returns the interface of an end that is unambiguous without a route.
     fn known(&self, end: FlowEnd) -> Option<InterfaceRef> {
         let only = (self.scenario.nodes[end.node].interfaces.len() == 1).then_some(0);
         end.interface.or(only).map(|interface| InterfaceRef { node: end.node, interface })
     }
 
-    /// How many hops each node as near to `to` as `from` is away from it.
+    /// Returns the hop count to `to` for each node that is at most as far from `to` as `from`.
     fn hops(&self, from: usize, to: usize) -> BTreeMap<usize, u32> {
         let (mut hops, mut layer) = (BTreeMap::from([(to, 0)]), vec![to]);
         for away in 1.. {
@@ -121,7 +120,7 @@ impl<'a> Ways<'a> {
         hops
     }
 
-    /// Through what the shortest ways from a node to another leave.
+    /// Returns the first joints of the shortest paths from a node to another.
     fn onward(&self, node: usize, to: usize, hops: &BTreeMap<usize, u32>) -> impl Iterator<Item = Joint> {
         let passes = move |n: usize| n == to || self.scenario.nodes[n].forward;
         let nearer = hops.get(&node).and_then(|away| away.checked_sub(1));
@@ -131,14 +130,14 @@ impl<'a> Ways<'a> {
         })
     }
 
-    /// Where the shortest ways that begin with some joints come in at their end.
+    /// Returns the interfaces at which the shortest paths that start with these joints arrive.
     fn entries(
         &self,
         mut joints: Vec<Joint>,
         to: usize,
         hops: &BTreeMap<usize, u32>,
     ) -> BTreeSet<InterfaceRef> {
-        // All of them are equally far from the end.
+        // All of them are equally far from the destination.
         while joints.first().is_some_and(|[_, peer]| peer.node != to) {
             let nodes: BTreeSet<usize> = joints.iter().map(|[_, peer]| peer.node).collect();
             joints = nodes.into_iter().flat_map(|node| self.onward(node, to, hops)).collect();

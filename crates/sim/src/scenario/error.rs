@@ -1,4 +1,4 @@
-//! Errors in a scenario: the place, what was found, and what is expected.
+//! Errors in a scenario: place, value found, and value expected.
 
 use core::cmp::Reverse;
 use core::fmt;
@@ -24,7 +24,7 @@ pub struct ScenarioError {
     pub more: usize,
 }
 
-/// A line for each mistake, and one for how many are not told.
+/// Formats each error as a line, followed by a line with the number of unlisted errors.
 impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.file)?;
@@ -46,10 +46,10 @@ impl fmt::Display for ScenarioError {
 
 impl std::error::Error for ScenarioError {}
 
-/// Where a value comes from, in the order in which mistakes are told.
+/// Origin of a value, in the order in which errors are reported.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Origin {
-    /// An override of the command line, the API or a sweep.
+    /// An override from the command line, the API or a sweep.
     Set,
     /// A builder in Rust.
     Built,
@@ -57,32 +57,32 @@ pub(super) enum Origin {
     Line(u32),
 }
 
-/// A mistake before the file's name is known.
+/// An error before the file name is known.
 #[derive(Debug)]
 pub(super) struct Diagnostic {
     pub origin: Origin,
     pub key: String,
     pub found: String,
     pub expected: String,
-    /// It may follow from a mistake in what it refers to.
+    /// True if another error may be the cause.
     follows: bool,
-    /// Others, none of which has any itself.
+    /// Other errors, themselves without others.
     others: Vec<Self>,
-    /// So many more there are.
+    /// Number of further errors.
     more: usize,
 }
 
-/// So many mistakes are told at once; of those beyond, how many they are.
+/// Maximum number of errors reported; further errors are counted.
 const TOLD: usize = 20;
 
-/// What is found of a key that its table does not have.
+/// Text for a key that its table does not have.
 pub(super) const UNKNOWN: &str = "an unknown key";
 
-/// So many are kept at most: which of those beyond say the same is not looked at.
+/// Maximum number of errors stored; duplicates beyond this are not detected.
 const KEPT: usize = 1000;
 
-/// What all of these give, or the mistakes in them: each is read, whatever is wrong with those before it.
-/// What one line says of several things that are like each other is told once.
+/// Returns all values, or all errors: each element is read even if earlier ones failed. Errors on the same
+/// line that concern similar elements are reported once.
 pub(super) fn gather<T>(all: impl IntoIterator<Item = Result<T, Diagnostic>>) -> Result<Vec<T>, Diagnostic> {
     let (mut good, mut wrong) = (Vec::new(), Diagnostics::default());
     for one in all {
@@ -91,7 +91,7 @@ pub(super) fn gather<T>(all: impl IntoIterator<Item = Result<T, Diagnostic>>) ->
     wrong.or(good)
 }
 
-/// Mistakes that were found so far, while the reading goes on.
+/// Errors collected so far, while reading continues.
 #[derive(Debug, Default)]
 pub(super) struct Diagnostics {
     all: Vec<Diagnostic>,
@@ -99,12 +99,12 @@ pub(super) struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// The value, unless it is a mistake, which is kept.
+    /// Returns the value, or stores the error.
     pub(super) fn unless<T>(&mut self, one: Result<T, Diagnostic>) -> Option<T> {
         one.map_err(|fault| self.add(fault)).ok()
     }
 
-    /// `value`, if there was no mistake.
+    /// Returns `value` if no error occurred.
     pub(super) fn or<T>(mut self, value: T) -> Result<T, Diagnostic> {
         if self.all.is_empty() {
             return Ok(value);
@@ -118,12 +118,12 @@ impl Diagnostics {
         self.all.is_empty()
     }
 
-    /// All that are kept, each by itself.
+    /// Returns all stored errors as a flat list.
     pub(super) fn into_all(self) -> Vec<Diagnostic> {
         self.all
     }
 
-    /// One more, with its others.
+    /// Adds an error, including its others.
     pub(super) fn add(&mut self, fault: Diagnostic) {
         self.more += fault.more;
         for fault in fault.apart() {
@@ -135,7 +135,7 @@ impl Diagnostics {
     }
 }
 
-/// The last part of a dotted key.
+/// Returns the last part of a dotted key.
 fn last(key: &str) -> Option<&str> {
     key.rsplit('.').next()
 }
@@ -151,8 +151,8 @@ impl Diagnostic {
         Self { origin, key, found, expected, follows: false, others: Vec::new(), more: 0 }
     }
 
-    /// Whether another says the same of the same key in the same line, or of the same key of another thing of
-    /// its kind, which has it by `inherits`.
+    /// Returns true if `other` reports the same problem of the same key on the same line, or of the same key
+    /// of a similar element that inherited it.
     fn is_said_by(&self, other: &Self) -> bool {
         let below = |fault: &Self| fault.key.splitn(3, '.').nth(2).map(str::to_owned);
         let same = if matches!(self.origin, Origin::Line(_)) {
@@ -163,20 +163,20 @@ impl Diagnostic {
         same && (self.origin, &self.found, &self.expected) == (other.origin, &other.found, &other.expected)
     }
 
-    /// A mistake about a name, which may be right where that of what it names is mended.
+    /// Marks an error about a name that may disappear once the named element is corrected.
     pub(super) fn that_may_follow(mut self) -> Self {
         self.follows = true;
         self
     }
 
-    /// It and its others, each by itself.
+    /// Splits the error and its others into a flat list.
     fn apart(mut self) -> Vec<Self> {
         let others = core::mem::take(&mut self.others);
         self.more = 0;
         core::iter::once(self).chain(others).collect()
     }
 
-    /// Without those that may follow from others.
+    /// Removes errors that may follow from others.
     pub(super) fn without_what_follows(self) -> Self {
         let more = self.more;
         let mut all = self.apart();
@@ -188,7 +188,7 @@ impl Diagnostic {
         first
     }
 
-    /// Whether `other` is a mistake of the same place, in whatever words.
+    /// Returns true if `other` is at the same place, whatever its text.
     fn is_where(&self, other: &Self) -> bool {
         let (own, its) = (self.key.as_str(), other.key.as_str());
         let within = |a: &str, b: &str| a.strip_prefix(b).is_some_and(|rest| rest.starts_with('.'));
@@ -198,12 +198,11 @@ impl Diagnostic {
         self.origin == other.origin && same || self.is_said_by(other)
     }
 
-    /// Beside what was found by other means, in the order of the file; what both tell of is told in these
-    /// words.
+    /// Merges with the errors found by another check, in file order. For duplicates this error's text wins.
     pub(super) fn beside(self, found: Vec<Self>) -> Self {
         let more = self.more;
         let mut all = self.apart();
-        // What is wrong with a table as a whole is put right with a misspelt key of it.
+        // Correcting a misspelt key also corrects the error of its table as a whole.
         let misspelt = |table: &Self| {
             found.iter().any(|fault| {
                 let own = fault.key.strip_prefix(&table.key).and_then(|rest| rest.strip_prefix('.'));
@@ -225,13 +224,13 @@ impl Diagnostic {
         first.without_what_follows()
     }
 
-    /// The mistake, where something else would be right too.
+    /// Adds an alternative to the expectation.
     pub(super) fn or(mut self, also: &str) -> Self {
         self.expected.push_str(&format!(", or {also}"));
         self
     }
 
-    /// The mistake as the user sees it, in the file named `name`.
+    /// Returns the error for the user, in the file named `name`.
     pub(super) fn in_file(mut self, name: &str) -> ScenarioError {
         let told = self.others.len().min(TOLD - 1);
         let more = self.more + self.others.len() - told;
@@ -241,7 +240,7 @@ impl Diagnostic {
             Origin::Set => ("--set".to_owned(), None),
             Origin::Built => (name.to_owned(), None),
         };
-        // A quoted key may hold anything; a message stays on one line.
+        // A quoted key may contain control characters; keep the message on one line.
         let key = self.key.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
         let others = self.others.into_iter().map(|other| other.in_file(name)).collect();
         ScenarioError {
@@ -256,12 +255,11 @@ impl Diagnostic {
     }
 }
 
-/// What was expected of a name that is none of `known`: the list of them, and the one that was probably
-/// meant.
+/// Returns the expectation for a name that is not in `known`: the known names, and the one probably meant.
 pub(super) fn suggest(found: &str, known: &[&str]) -> String {
-    // A longer list would not be read.
+    // Maximum number of names listed.
     const SHOWN: usize = 8;
-    // With fewer letters in common than these, names are no kin.
+    // Minimum number of letters in common for related names.
     const KIN: usize = 4;
     if let Some(new) = renamed(found, known) {
         return format!("{new:?}, the new name of {found:?}{}", conversion(found));
@@ -270,7 +268,7 @@ pub(super) fn suggest(found: &str, known: &[&str]) -> String {
     let mut known = known.to_vec();
     if known.len() > SHOWN {
         let common = |name: &str| name.chars().zip(found.chars()).take_while(|(a, b)| a == b).count();
-        // The sort is stable: those that are no kin stay in their order.
+        // The sort is stable: unrelated names keep their order.
         known.sort_by_key(|name| Reverse(Some(common(name)).filter(|n| *n >= KIN)));
     }
     let mut list: Vec<String> = known.iter().take(SHOWN).map(|name| format!("{name:?}")).collect();
@@ -286,12 +284,12 @@ pub(super) fn suggest(found: &str, known: &[&str]) -> String {
     }
 }
 
-/// The name of `known` that `found` most likely misspells, or was before.
+/// Returns the name in `known` that `found` most likely misspells.
 pub(super) fn nearest<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     if let Some(new) = renamed(found, known) {
         return Some(new);
     }
-    // Of one letter nothing is left to tell it by.
+    // Single letters have nothing to compare.
     let limit = match found.chars().count() {
         0 | 1 => 0,
         2..=4 => 1,
@@ -301,7 +299,7 @@ pub(super) fn nearest<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     let digits = |name: &str| name.chars().filter(char::is_ascii_digit).collect::<String>();
     known
         .iter()
-        // Another number is another thing (`linux-4.6`, `fast3`), not a misspelling.
+        // A different number means a different thing (`linux-4.6`, `fast3`), not a misspelling.
         .filter(|name| digits(name) == digits(found))
         .map(|name| (edits(&lower, &name.to_lowercase()), *name))
         .filter(|(distance, _)| *distance <= limit)
@@ -309,7 +307,7 @@ pub(super) fn nearest<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
         .map(|(_, name)| name)
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
+/// Returns the edit distance: insertions, deletions, substitutions and swaps of adjacent characters.
 fn edits(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];

@@ -1,20 +1,20 @@
-//! Error tables by signal-to-noise ratio. A table is computed when a run first needs it, and shared by all
-//! runs and paths of the scenario.
+//! Error tables by signal-to-noise ratio. A table is computed at first use, and shared by all runs and paths
+//! of the scenario.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use stillair_model::wifi::phy::errors::{ErrorTable, Snr};
 
-/// Error tables by ratio. Clones share the tables. All values compare equal, as a table follows from its
-/// ratio alone.
+/// Error tables by signal-to-noise ratio. Clones share the tables. All values compare equal, because a table
+/// depends only on its ratio.
 #[derive(Clone, Debug, Default)]
 pub struct ErrorTables(Arc<Mutex<BTreeMap<Snr, Arc<ErrorTable>>>>);
 
 impl ErrorTables {
-    /// The error table of a ratio.
+    /// Returns the error table for a ratio.
     pub fn of(&self, snr: Snr) -> Arc<ErrorTable> {
-        // Whoever panicked while it held them had only read, or put in a whole one.
+        // A poisoned lock is safe: the map is only read, or complete tables are inserted.
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.entry(snr).or_insert_with(|| Arc::new(ErrorTable::new(snr))).clone()
     }
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_is_made_once_for_all_clones() {
+    fn clones_share_tables() {
         let tables = ErrorTables::default();
         let first = tables.of(Snr(20_000));
         assert!(Arc::ptr_eq(&first, &tables.clone().of(Snr(20_000))));

@@ -1,4 +1,4 @@
-//! Hosts outside the model, and restrictions on scenarios with such hosts.
+//! Hosts outside the model, and restrictions on scenarios that contain them.
 
 use stillair_model::types::Duration;
 
@@ -6,11 +6,11 @@ use super::document::{Table, Value};
 use super::error::{Diagnostic, Diagnostics};
 use super::{Flow, FlowKind, Scenario};
 
-/// Length of a run with external hosts if the scenario sets none. The driver stops the run earlier. It is the
-/// longest time that a scenario can state.
+/// Length of a run with external hosts if the scenario sets none: the longest time that a scenario can state.
+/// The driver stops the run earlier.
 pub const OPEN: Duration = Duration::from_secs(1_000_000);
 
-/// Kind of host: what sends and receives the packets of a node.
+/// Kind of host, which sends and receives the packets of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Host {
     /// The model.
@@ -25,19 +25,18 @@ pub enum Host {
 }
 
 impl Host {
-    /// Whether packets of the host come from outside the model.
+    /// Returns true if the host's packets come from outside the model.
     pub const fn is_external(self) -> bool {
         matches!(self, Self::External | Self::Live | Self::Uml)
     }
 }
 
-/// Whether a node says that it is an external host whose driver may end the run, itself or by a node that it
-/// inherits from.
+/// Returns true if any node is an external host whose driver may end the run, directly or by `inherits`.
 pub(super) fn has_hosts(tree: &Table) -> bool {
     let Some(Value::Table(nodes)) = tree.get("node").map(|nodes| &nodes.value) else { return false };
     nodes.0.iter().any(|(_, node)| match &node.value {
         Value::Table(node) => {
-            // A guest ends with its scenario.
+            // Guests run only for the length of the scenario.
             matches!(node.get("host").map(|host| &host.value), Some(Value::String(host)) if host == "external" || host == "live")
         }
         _ => false,
@@ -45,7 +44,7 @@ pub(super) fn has_hosts(tree: &Table) -> bool {
 }
 
 impl Scenario {
-    /// Whether the driver decides the length of the run.
+    /// Returns true if the driver decides the length of the run.
     pub fn is_open_ended(&self) -> bool {
         self.duration == OPEN && self.nodes.iter().any(|node| node.host.is_external())
     }
@@ -56,7 +55,7 @@ impl Scenario {
         external.map(|node| node.name.clone()).collect()
     }
 
-    /// Whether the scenario runs in virtual time alone. Otherwise the error names what needs a driver.
+    /// Checks that the scenario runs entirely in virtual time. The error names the part that needs a driver.
     pub fn needs_no_driver(&self) -> Result<(), String> {
         match self.nodes.iter().find(|node| node.host.is_external()) {
             None => Ok(()),
@@ -79,15 +78,15 @@ impl Scenario {
     }
 }
 
-/// Takes the flows between live hosts or guests apart from those of the model.
+/// Moves flows between live hosts or guests out of the modelled flows.
 pub(super) fn apart(mut scenario: Scenario) -> Scenario {
     let live = |flow: &Flow| matches!(scenario.nodes[flow.from.node].host, Host::Live | Host::Uml);
     (scenario.live_flows, scenario.flows) = scenario.flows.into_iter().partition(live);
     scenario
 }
 
-/// Refuses flows with one modelled and one other end, or with an end at a host whose driver is not ours, and
-/// a second default route.
+/// Rejects flows between a modelled and another host, flows that start or end at an `external` host, and a
+/// second default route.
 pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Diagnostic> {
     let mut wrong = Diagnostics::default();
     wrong.unless(flows(scenario, tree));
@@ -95,7 +94,7 @@ pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Diagnostic>
     wrong.or(())
 }
 
-/// One default route alone.
+/// Checks that there is only one default route.
 fn routes(scenario: &Scenario, tree: &Table) -> Result<(), Diagnostic> {
     let all = scenario.nodes.iter().flat_map(|node| node.interfaces.iter().map(move |i| (&node.name, i)));
     let mut all = all.filter(|(_, interface)| interface.default_route);
@@ -119,7 +118,7 @@ fn flows(scenario: &Scenario, tree: &Table) -> Result<(), Diagnostic> {
     let mut wrong = Diagnostics::default();
     for (f, flow) in scenario.flows.iter().enumerate() {
         let from = host(flow.from.node);
-        // The first end that the other does not go with.
+        // Returns true if the two ends can be combined.
         let fits = |to: Host| match (from, to) {
             (_, Host::External) => false,
             // A modelled host's driver answers pings.

@@ -9,8 +9,8 @@ pub const MOST_BYTES: u64 = 16 << 20;
 
 /// A provider of the text of files that scenarios name.
 pub trait Files {
-    /// The text of the file `name`, as the scenario gives the name. An error completes a sentence about the
-    /// file, such as "which cannot be read".
+    /// Returns the text of the file `name`, as the scenario spells it. An error completes a sentence about
+    /// the file, such as "which cannot be read".
     fn read(&self, name: &str) -> Result<String, String>;
 }
 
@@ -19,12 +19,12 @@ pub trait Files {
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// The files in `folder`.
+    /// Provides the files in `folder`.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self(folder.into())
     }
 
-    /// The files in the folder of the scenario file `file`.
+    /// Provides the files in the folder of the scenario file `file`.
     pub fn of(file: &str) -> Self {
         Self(PathBuf::from(file).parent().map_or_else(PathBuf::new, PathBuf::from))
     }
@@ -34,7 +34,7 @@ impl Files for Folder {
     fn read(&self, name: &str) -> Result<String, String> {
         let path = self.0.join(name);
         let known = fs::metadata(&path).map_err(|_| "which cannot be read".to_owned())?;
-        // A device or a pipe may never end.
+        // Reading a device or a pipe may never end.
         if !known.is_file() || known.len() > MOST_BYTES {
             return Err("which is no file or too large".to_owned());
         }

@@ -8,7 +8,7 @@ use super::{CongestionControl, FlowEnd, QuicFlow};
 /// Traffic from one end to one or more others.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Flow {
-    /// Name: the given one, or one made of kind and number.
+    /// Name: as given, or derived from kind and number.
     pub name: String,
     /// Sender.
     pub from: FlowEnd,
@@ -26,12 +26,11 @@ pub struct Flow {
     pub stop: Option<Duration>,
     /// Kind of traffic.
     pub kind: FlowKind,
-    /// Whether all receivers get the same packets, sent to a multicast group.
+    /// True if all receivers get the same packets, sent to a multicast group.
     pub multicast: bool,
     /// Name of the flow's data series in Flent, if the flow is part of a test.
     pub series: Option<String>,
-    /// Index of the flow's `[[flow]]` table, if it has one. A table with several senders becomes several
-    /// flows.
+    /// Index of the flow's `[[flow]]` table, if any. A table with several senders becomes several flows.
     pub table: Option<usize>,
 }
 
@@ -104,7 +103,7 @@ pub enum FlowKind {
     Responsiveness(ResponsivenessParams),
     /// A transfer or page loads over QUIC.
     Quic(Box<QuicFlow>),
-    /// A ping over UDP: a server at the receiver returns the datagrams.
+    /// A ping over UDP: a server at the receiver echoes the datagrams.
     UdpPing {
         /// Time between requests.
         interval: Duration,

@@ -69,7 +69,7 @@ pub enum SwitchPattern {
 pub struct NeighbourLoad {
     /// Name in the scenario.
     pub name: String,
-    /// The share of time that its frames and their responses would take.
+    /// Share of time that its frames and their responses would use.
     pub load: ShareOfTime,
     /// Number of sending stations.
     pub senders: u16,
@@ -79,10 +79,10 @@ pub struct NeighbourLoad {
     pub queue: u32,
 }
 
-/// A share of time that varies.
+/// A time-varying share of airtime.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ShareOfTime {
-    /// Name and format of the file with the shares, if there is one.
+    /// Name and format of the file with the shares, if any.
     pub file: Option<(String, ShareFormat)>,
     /// Times with the new share. Empty until the file is read.
     pub steps: Vec<(Duration, f64)>,
@@ -97,7 +97,7 @@ pub enum ShareFormat {
     Survey,
 }
 
-/// Reads the files that a scenario's sources and neighbours name.
+/// Reads the files of a scenario's interference sources and neighbours.
 pub(super) fn load(scenario: &mut Scenario, tree: &Table, files: &dyn Files) -> Result<(), Diagnostic> {
     for channel in &mut scenario.channels {
         for source in &mut channel.interference {
@@ -131,7 +131,7 @@ pub(super) fn load(scenario: &mut Scenario, tree: &Table, files: &dyn Files) -> 
     Ok(())
 }
 
-/// The steps of a file that the key `file` of a table names.
+/// Reads the steps of a file named by the key `file` of a table.
 fn read<T>(
     tree: &Table,
     table: &[&str],

@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 use stillair_model::types::Duration;
 
-/// A guest kernel that takes the place of a modelled host.
+/// A guest kernel that replaces a modelled host.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Guest {
     /// Name of the kernel in `stillair kernel list`.
     pub kernel: String,
     /// Offloads of the guest's network device.
     pub offload: Offload,
-    /// Memory of received packets.
+    /// Memory for received packets.
     pub rx_buffers: RxBuffers,
     /// Place where the guest's packets queue.
     pub queue: GuestQueue,
@@ -19,10 +19,10 @@ pub struct Guest {
     /// Congestion control of the guest's transfers, if it differs from the flow's. The guest's kernel must
     /// have it.
     pub congestion_control: Option<String>,
-    /// Whether the guest's transfers use Multipath TCP over all its interfaces.
+    /// True if the guest's transfers use Multipath TCP over all its interfaces.
     pub mptcp: bool,
-    /// TCP small queues: bytes that a socket may have queued below it at any rate, if the node's `tcp` table
-    /// sets the value.
+    /// TCP small queues: bytes that a socket may always have queued below it, if the node's `tcp` table sets
+    /// the value.
     pub tsq_bytes: Option<u32>,
     /// Programs to run in the guest.
     pub run: Vec<Program>,
@@ -39,12 +39,12 @@ pub enum Offload {
     Tso,
 }
 
-/// Memory of packets received by a guest.
+/// Memory for packets received by a guest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RxBuffers {
-    /// One buffer for a whole packet each.
+    /// One buffer per packet.
     Small,
-    /// Page fragments of the right size, as virtio's mergeable buffers.
+    /// Right-sized page fragments, like virtio's mergeable buffers.
     Mergeable,
 }
 
@@ -67,7 +67,7 @@ pub struct Program {
 }
 
 impl Guest {
-    /// As results have it.
+    /// Converts to the JSON of results.
     pub(super) fn to_json(&self) -> Value {
         let offload = match self.offload {
             Offload::None => "none",

@@ -4,16 +4,16 @@ use stillair_model::wifi::air::audibility::Hearing;
 
 use super::InterfaceRef;
 
-/// Groups of interfaces, each of which stands for its radio, that hear each other less well than the others
-/// do.
+/// Groups of interfaces whose radios receive each other less well than the others. Each interface represents
+/// its radio.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Audible {
-    /// Groups in which nobody hears anybody else.
+    /// Groups of stations hidden from each other.
     pub hidden: Vec<Vec<InterfaceRef>>,
     /// Groups in which each radio senses the energy of the others but cannot decode their frames.
     pub sense_only: Vec<Vec<InterfaceRef>>,
-    /// Pairs that cannot hear or cannot decode each other over their distance, sorted, the earlier interface
-    /// first.
+    /// Pairs that cannot sense or cannot decode each other because of their distance, sorted, the earlier
+    /// interface first.
     pub apart: Vec<(InterfaceRef, InterfaceRef, Hearing)>,
 }
 
@@ -27,7 +27,7 @@ pub struct CaptureLevels {
 }
 
 impl CaptureLevels {
-    /// Received power between two radios in thousandths of a dBm; `i32::MIN` if it is not known.
+    /// Returns the received power between two radios in thousandths of a dBm; `i32::MIN` if unknown.
     pub fn between(&self, a: InterfaceRef, b: InterfaceRef) -> i32 {
         let found = self.levels.binary_search_by_key(&pair(a, b), |&(a, b, _)| (a, b));
         found.map_or(i32::MIN, |at| self.levels[at].2)
@@ -35,12 +35,12 @@ impl CaptureLevels {
 }
 
 impl Audible {
-    /// Whether every radio hears every other.
+    /// Returns true if every radio hears every other.
     pub fn is_full(&self) -> bool {
         self.hidden.is_empty() && self.sense_only.is_empty() && self.apart.is_empty()
     }
 
-    /// The same as pairs of radios.
+    /// Converts the groups to pairs of radios.
     pub fn pairs(&self) -> AudiblePairs {
         let all = |groups: &[Vec<InterfaceRef>], how: Hearing| {
             let apart = self.apart.iter().filter(|&&(_, _, hearing)| hearing == how).map(|&(a, b, _)| (a, b));
@@ -54,8 +54,8 @@ impl Audible {
         }
     }
 
-    /// The groups that do not hear each other, or that cannot decode each other. Pairs apart by distance are
-    /// a group each.
+    /// Returns the groups whose members do not hear, or cannot decode, each other. Each pair separated by
+    /// distance is a group.
     pub fn groups(&self, how: Hearing) -> impl Iterator<Item = Vec<InterfaceRef>> {
         let groups = if how == Hearing::Nothing { &self.hidden } else { &self.sense_only };
         let apart = self.apart.iter().filter(move |&&(_, _, hearing)| hearing == how);
@@ -63,7 +63,7 @@ impl Audible {
     }
 }
 
-/// Pairs of radios that hear each other less well than the others do, sorted, the earlier radio first.
+/// Pairs of radios with restricted audibility, sorted, the earlier radio first.
 #[derive(Debug)]
 pub struct AudiblePairs {
     hidden: Vec<(InterfaceRef, InterfaceRef)>,
@@ -71,14 +71,14 @@ pub struct AudiblePairs {
 }
 
 impl AudiblePairs {
-    /// All pairs, those that do not hear each other last. Pairs of radios in one node are included, although
-    /// those hear each other.
+    /// Returns all pairs, with those that do not hear each other last. Includes pairs of radios in one node,
+    /// although these hear each other.
     pub fn all(&self) -> impl Iterator<Item = (InterfaceRef, InterfaceRef, Hearing)> {
         let sense_only = self.sense_only.iter().map(|&(a, b)| (a, b, Hearing::Faint));
         sense_only.chain(self.hidden.iter().map(|&(a, b)| (a, b, Hearing::Nothing)))
     }
 
-    /// How one radio hears another. Radios in one node always hear each other.
+    /// Returns how well one radio hears another. Radios in one node always hear each other.
     pub fn between(&self, a: InterfaceRef, b: InterfaceRef) -> Hearing {
         let among = |pairs: &[_]| a.node != b.node && pairs.binary_search(&pair(a, b)).is_ok();
         match (among(&self.hidden), among(&self.sense_only)) {
@@ -89,12 +89,12 @@ impl AudiblePairs {
     }
 }
 
-/// Two radios, the earlier one first.
+/// Orders two radios, the earlier one first.
 fn pair(a: InterfaceRef, b: InterfaceRef) -> (InterfaceRef, InterfaceRef) {
     (a.min(b), a.max(b))
 }
 
-/// Adds all pairs within groups; they are in order then, each once.
+/// Adds all pairs within groups, then sorts and deduplicates.
 fn add_pairs(groups: &[Vec<InterfaceRef>], all: &mut Vec<(InterfaceRef, InterfaceRef)>) {
     for group in groups {
         for (n, &a) in group.iter().enumerate() {
@@ -116,9 +116,9 @@ mod tests {
     }
 
     proptest! {
-        /// As the groups say it, looked through one by one.
+        /// Reference implementation: checks the groups one by one.
         #[test]
-        fn pairs_are_those_within_groups(
+        fn pairs_match_groups(
             hidden in prop::collection::vec(prop::collection::vec(0..8_usize, 2..5), 0..4),
             sense_only in prop::collection::vec(prop::collection::vec(0..8_usize, 2..5), 0..4),
             far in prop::collection::vec((0..8_usize, 0..8_usize, any::<bool>()), 0..4),

@@ -1,6 +1,6 @@
-//! Nodes with a `count`: one table becomes as many nodes, before anything else is read.
+//! Nodes with a `count`: one table is expanded into several nodes before anything else is read.
 //!
-//! What names the group names all of them: the ends of flows, and lists of who does not hear whom. A node
+//! References to the group mean all members: in the ends of flows and in lists of hidden stations. A node
 //! that inherits from the group inherits from its first member.
 
 use std::borrow::Cow;
@@ -12,7 +12,7 @@ use super::error::{Diagnostic, Origin};
 /// A group and the names of its members.
 type Group = (String, Vec<String>);
 
-/// As many interfaces as a scenario may have.
+/// Maximum number of interfaces in a scenario.
 pub(super) const MOST: i64 = 16_000;
 
 /// The key.
@@ -21,7 +21,7 @@ pub(super) const COUNT: &str = "count";
 /// Keys of channels whose lists name nodes.
 const HEARING: [&str; 2] = ["hidden", "sense_only"];
 
-/// The tree with each group written out; without groups it is not copied.
+/// Returns the tree with each group expanded; without groups it is not copied.
 pub(super) fn written_out(tree: &Table) -> Result<Cow<'_, Table>, Diagnostic> {
     let Some(Value::Table(nodes)) = tree.get("node").map(|item| &item.value) else {
         return Ok(Cow::Borrowed(tree));
@@ -44,7 +44,7 @@ pub(super) fn written_out(tree: &Table) -> Result<Cow<'_, Table>, Diagnostic> {
     Ok(Cow::Owned(tree))
 }
 
-/// The groups among the nodes; a member of whose name there is a node already is a mistake.
+/// Returns the groups among the nodes. A member name that is already in use is an error.
 fn groups(nodes: &Table) -> Result<Vec<Group>, Diagnostic> {
     let mut groups: Vec<Group> = Vec::new();
     for (name, item) in &nodes.0 {
@@ -72,7 +72,7 @@ fn members_of<'a>(groups: &'a [Group], name: &str) -> Option<&'a [String]> {
     groups.iter().find(|(group, _)| group == name).map(|(_, all)| all.as_slice())
 }
 
-/// All nodes with those of groups instead of the groups.
+/// Returns all nodes, with groups replaced by their members.
 fn members(nodes: &Table, groups: &[Group]) -> Table {
     let mut out = Table::default();
     for (name, item) in &nodes.0 {
@@ -91,7 +91,7 @@ fn members(nodes: &Table, groups: &[Group]) -> Table {
             out.0.push((name.clone(), item));
             continue;
         };
-        // A member of several keeps the key: it tells flows that they have many ends.
+        // Members of larger groups keep the key: it marks flows with several ends.
         if let (Value::Table(node), [_]) = (&mut item.value, all) {
             node.0.retain(|(key, _)| key != COUNT);
         }
@@ -106,7 +106,7 @@ fn members(nodes: &Table, groups: &[Group]) -> Table {
     out
 }
 
-/// Gives the member `n` addresses of its own: those of the first, `n` further on.
+/// Gives member `n` its own addresses: the first member's, plus `n`.
 fn number(node: &mut Table, n: u32) {
     let interfaces = node.0.iter_mut().filter(|(key, _)| key == "interface");
     for (_, interfaces) in interfaces {
@@ -124,7 +124,7 @@ fn number(node: &mut Table, n: u32) {
     }
 }
 
-/// Names of groups in the ends of a flow.
+/// Expands group names in the ends of a flow.
 fn in_flow(flow: &mut Item, groups: &[Group]) {
     let Value::Table(flow) = &mut flow.value else { return };
     for (_, end) in flow.0.iter_mut().filter(|(key, _)| matches!(key.as_str(), "from" | "to")) {
@@ -141,7 +141,7 @@ fn in_flow(flow: &mut Item, groups: &[Group]) {
     }
 }
 
-/// Names of groups in the lists of who does not hear whom.
+/// Expands group names in the lists of hidden stations.
 fn in_channel(channel: &mut Item, groups: &[Group]) {
     let Value::Table(channel) = &mut channel.value else { return };
     for (_, lists) in channel.0.iter_mut().filter(|(key, _)| HEARING.contains(&key.as_str())) {
@@ -154,7 +154,7 @@ fn in_channel(channel: &mut Item, groups: &[Group]) {
     }
 }
 
-/// A list of names with members instead of their groups.
+/// Returns a list of names with groups replaced by their members.
 fn spliced(items: &[Item], groups: &[Group]) -> Vec<Item> {
     let one = |item: &Item| match &item.value {
         Value::String(name) => match members_of(groups, name) {
@@ -206,7 +206,7 @@ to = "ap"
     }
 
     #[test]
-    fn a_group_is_as_many_nodes() {
+    fn group_expands_to_nodes() {
         let s = with("node.sta.count", "11").expect("a good scenario");
         let names: Vec<&str> = s.nodes.iter().map(|n| n.name.as_str()).collect();
         let expected = "ap sta1 sta2 sta3 sta4 sta5 sta6 sta7 sta8 sta9 sta10 sta11 other";
@@ -214,14 +214,14 @@ to = "ap"
         let addresses: Vec<String> = s.nodes.iter().map(|n| n.interfaces[0].address.to_string()).collect();
         assert_eq!((addresses[0].as_str(), addresses[12].as_str()), ("10.128.0.1", "10.128.0.13"));
         assert_eq!(s.channels[0].audible.hidden[0].len(), 12);
-        // One flow to all eleven, and one from each that the pattern meets.
+        // One flow to all eleven, and one from each node that matches the pattern.
         let flows: Vec<(&str, usize)> = s.flows.iter().map(|f| (f.name.as_str(), f.to.len())).collect();
         assert_eq!(flows, [("udp-0", 11), ("tcp-1-sta1", 1), ("tcp-1-sta10", 1), ("tcp-1-sta11", 1)]);
         assert_eq!(with("node.sta.count", "300").expect("a good scenario").nodes.len(), 302);
     }
 
     #[test]
-    fn addresses_count_on_from_the_first() {
+    fn group_addresses_are_consecutive() {
         let text =
             TEXT.replace("inherits = \"sta\"", "inherits = \"sta\"\ninterface.wlan0.address = \"10.0.0.1\"");
         let set = ("node.sta.interface.wlan0.address".to_owned(), "10.0.0.250".to_owned());

@@ -1,6 +1,6 @@
-//! Scenarios: TOML text becomes a resolved and fully checked structure, from which the world is built.
+//! Scenarios: TOML text is converted to a resolved and fully checked structure from which the world is built.
 //!
-//! In a [`Scenario`] references are indices into its lists, defaults are filled in, and `inherits` and
+//! In a [`Scenario`], references are indices into its lists, defaults are filled in, and `inherits` and
 //! overrides are applied. An error in the text is a [`ScenarioError`] with the place, what was found, and
 //! what is expected.
 //!
@@ -107,20 +107,20 @@ pub struct Scenario {
     pub flows: Vec<Flow>,
     /// Traffic of real programs between live hosts or guests.
     pub live_flows: Vec<Flow>,
-    /// The Flent test that some of the traffic belongs to.
+    /// The Flent test that generates some of the traffic.
     pub test: Option<FlentTest>,
     /// Changes during the run, in order of time.
     pub steps: Vec<Step>,
-    /// What is recorded beyond the summary.
+    /// Recordings beyond the summary.
     pub record: Record,
-    /// Keys without effect, each as a sentence that begins with the key.
+    /// Notes on keys without effect, each a sentence that starts with the key.
     pub idle: Vec<String>,
     /// Error tables by signal-to-noise ratio, computed once for all runs.
     pub error_tables: ErrorTables,
 }
 
 impl Scenario {
-    /// Names of all flows, one for each receiver, in the order of the world's flow numbers.
+    /// Returns the names of all flows, one per receiver, in the order of the world's flow numbers.
     pub fn flow_names(&self) -> Vec<String> {
         let one = |flow: &Flow| -> Vec<String> {
             flow.to.iter().map(|&to| format!("{}.{}", flow.name, self.end_name(to))).collect()
@@ -128,22 +128,22 @@ impl Scenario {
         self.flows.iter().flat_map(one).collect()
     }
 
-    /// Name of an interface, as `node.interface`.
+    /// Returns the name of an interface as `node.interface`.
     pub fn interface_name(&self, at: InterfaceRef) -> String {
         let node = &self.nodes[at.node];
         format!("{}.{}", node.name, node.interfaces[at.interface].name)
     }
 
-    /// All interfaces with an ingress shaper, in order. The world gives each an ifb device.
+    /// Returns all interfaces with an ingress shaper, in order. The world gives each an ifb device.
     pub fn shaped(&self) -> impl Iterator<Item = InterfaceRef> {
         let nodes = self.nodes.iter().enumerate();
         let all = nodes.flat_map(|(node, n)| n.interfaces.iter().enumerate().map(move |(i, x)| (node, i, x)));
         all.filter(|(.., x)| x.ingress.is_some()).map(|(node, interface, _)| InterfaceRef { node, interface })
     }
 
-    /// Names of all interfaces in the order of the world's numbers. The ifb devices of shapers come after the
-    /// interfaces of the scenario.
-    // sqm-scripts: src/functions.sh get_ifb_for_if (1.6.0) - an ifb is called after its interface.
+    /// Returns the names of all interfaces in the order of the world's numbers. The ifb devices of shapers
+    /// follow the interfaces of the scenario.
+    // sqm-scripts: src/functions.sh get_ifb_for_if (1.6.0) - names the ifb after its interface.
     pub fn interface_names(&self) -> Vec<String> {
         let own =
             self.nodes.iter().flat_map(|n| n.interfaces.iter().map(|i| format!("{}.{}", n.name, i.name)));
@@ -154,7 +154,7 @@ impl Scenario {
         own.chain(self.shaped().map(ifb)).collect()
     }
 
-    /// Name of a flow's end, as in the scenario.
+    /// Returns the name of a flow's end, as in the scenario.
     pub fn end_name(&self, end: FlowEnd) -> String {
         match end.interface {
             None => self.nodes[end.node].name.clone(),
@@ -162,8 +162,8 @@ impl Scenario {
         }
     }
 
-    /// Access category of a flow between two interfaces at its first transmission on the air, by its own node
-    /// or by the access point of its station.
+    /// Returns the access category of a flow between two interfaces at its first transmission on the air,
+    /// either by its own node or by the access point of its station.
     pub fn category(&self, flow: &Flow, [from, to]: [InterfaceRef; 2]) -> Ac {
         let station = |at: InterfaceRef| match &self.nodes[at.node].interfaces[at.interface].medium {
             Attachment::Wifi(Wifi { role: Role::Station(station), .. }) => Some(station),
@@ -176,7 +176,7 @@ impl Scenario {
         Ac::of_tid(self.nodes[by].profile.dscp_to_up.tid(flow.tos))
     }
 
-    /// Name of a station in results. The first station of a node has the node's name.
+    /// Returns the name of a station in results. The first station of a node has the node's name.
     pub fn station_name(&self, at: InterfaceRef) -> String {
         let node = &self.nodes[at.node];
         let first = node.interfaces.iter().position(
@@ -186,19 +186,19 @@ impl Scenario {
     }
 }
 
-/// Millimetres between two places, rounded down.
+/// Returns the distance between two positions in millimetres, rounded down.
 pub(crate) const fn distance(a: [u64; 2], b: [u64; 2]) -> u64 {
     resolve::position::distance(a, b)
 }
 
-/// The tree of `text` with overrides put in.
+/// Parses `text` and applies overrides.
 fn tree(text: &str, overrides: &[(String, String)]) -> Result<Table, Diagnostic> {
     let mut tree = document::parse(text)?;
     gather(overrides.iter().map(|(path, value)| tree.set(path, value)))?;
     Ok(tree)
 }
 
-/// The checked scenario that `tree` describes.
+/// Returns the checked scenario that `tree` describes.
 fn decoded(tree: &Table, parts: &Parts) -> Result<Scenario, Diagnostic> {
     let whole = &*many::written_out(tree)?;
     let mut wrong = Diagnostics::default();
@@ -215,35 +215,35 @@ fn decoded(tree: &Table, parts: &Parts) -> Result<Scenario, Diagnostic> {
         None => None,
     };
     let Some(mut scenario) = wrong.or(scenario)? else { unreachable!("what was not read has its mistake") };
-    // Each step is the whole scenario once more.
+    // Each event re-reads the whole scenario.
     scenario.steps = step::read(tree, &scenario, parts)?;
     Ok(scenario)
 }
 
-/// The JSON Schema of a scenario, for editors and other programs.
+/// Returns the JSON Schema of a scenario, for editors and other programs.
 pub fn schema() -> String {
     Parts::none().schema()
 }
 
 impl Parts {
-    /// The JSON Schema of a scenario that may name these parts.
+    /// Returns the JSON Schema of a scenario that may use these parts.
     pub fn schema(&self) -> String {
         description::schema(&decode::SCHEMA, &|family| self.shapes(family))
     }
 }
 
-/// The access lines that a scenario may name, as a JSON object by name, with `rates_bps` and `buffers_ms` for
-/// down and up.
+/// Returns the access lines that a scenario may name, as a JSON object by name, with `rates_bps` and
+/// `buffers_ms` for downlink and uplink.
 pub fn lines() -> String {
     spec::line::listed()
 }
 
-/// The reference of all scenario keys, in Markdown.
+/// Returns the reference of all scenario keys, in Markdown.
 pub fn reference() -> String {
     description::reference(&decode::SCHEMA)
 }
 
-/// Parses a time such as `5 ms`. The error says what is expected.
+/// Parses a time such as `5 ms`. The error states what is expected.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     units::duration(text)
 }

@@ -1,5 +1,4 @@
-//! MTUs of links and channels, and checks that a flow's packets fit its path, as fragmentation is not
-//! modelled.
+//! MTUs of links and channels, and checks that a flow's packets fit its path. Fragmentation is not modelled.
 
 use stillair_model::app::voip_payload;
 use stillair_model::types::{Ip, UDP_HEADER};
@@ -10,7 +9,7 @@ use super::error::{Diagnostic, Diagnostics};
 pub use super::network::ETHERNET;
 use super::{Attachment, Flow, FlowKind, Host, InterfaceRef, Scenario};
 
-/// Least that a network of IPv6 must have.
+/// Minimum MTU for IPv6.
 // spec: rfc8200 5.
 const LEAST_V6: u32 = 1280;
 
@@ -18,7 +17,7 @@ const LEAST_V6: u32 = 1280;
 const TCP_HEADER: u32 = 20;
 
 impl Scenario {
-    /// MTU of what an interface is connected to.
+    /// Returns the MTU of the link or channel of an interface.
     fn mtu(&self, at: InterfaceRef) -> u32 {
         match &self.nodes[at.node].interfaces[at.interface].medium {
             Attachment::Wired { link } => self.links[*link].mtu,
@@ -26,7 +25,7 @@ impl Scenario {
         }
     }
 
-    /// Whether some link or channel has another MTU than Ethernet's.
+    /// Returns true if any link or channel has an MTU other than Ethernet's.
     fn has_other_mtus(&self) -> bool {
         self.links.iter().map(|l| l.mtu).chain(self.channels.iter().map(|c| c.mtu)).any(|mtu| mtu != ETHERNET)
     }
@@ -36,30 +35,30 @@ impl Scenario {
 #[derive(Debug)]
 pub struct Mtus<'a> {
     scenario: &'a Scenario,
-    /// None where all are Ethernet's.
+    /// `None` if all MTUs are Ethernet's.
     ways: Option<Ways<'a>>,
 }
 
 impl<'a> Mtus<'a> {
-    /// The path MTUs of a scenario.
+    /// Computes the path MTUs of a scenario.
     pub fn new(scenario: &'a Scenario) -> Self {
         Self { scenario, ways: scenario.has_other_mtus().then(|| Ways::new(scenario)) }
     }
 
-    /// Smallest MTU on the shortest paths between two interfaces, in bytes.
+    /// Returns the smallest MTU on the shortest paths between two interfaces, in bytes.
     pub fn of(&self, from: InterfaceRef, to: InterfaceRef) -> u32 {
         let Some(ways) = &self.ways else { return ETHERNET };
         let passed = ways.passed(from, to);
         passed.into_iter().map(|at| self.scenario.mtu(at)).min().unwrap_or(ETHERNET)
     }
 
-    /// Maximum payload of a TCP segment without options, in bytes.
+    /// Returns the maximum payload of a TCP segment without options, in bytes.
     pub fn segment(&self, from: InterfaceRef, to: InterfaceRef, ip: Ip) -> u16 {
         (self.of(from, to) - ip.header() - TCP_HEADER) as u16
     }
 }
 
-/// Refuses flows with packets that are longer than the least MTU of their path.
+/// Rejects flows with packets larger than their path MTU.
 pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Diagnostic> {
     external(scenario, tree)?;
     let mut wrong = Diagnostics::default();
@@ -104,8 +103,8 @@ fn fault(tree: &Table, flow: &Flow, key: &str, found: String, expected: String) 
     Diagnostic::new(origin, format!("flow.{number}.{key}"), found, expected)
 }
 
-/// The largest payload over UDP or in an echo that a flow sends, and the key that says so; none of TCP, which
-/// keeps to the path.
+/// Returns the key and value of the largest UDP or echo payload that a flow sends; `None` for TCP, which
+/// adapts to the path.
 fn longest(kind: &FlowKind) -> Option<(&'static str, u32)> {
     match kind {
         FlowKind::Udp { payload, .. }
@@ -121,7 +120,7 @@ fn longest(kind: &FlowKind) -> Option<(&'static str, u32)> {
     }
 }
 
-/// Refuses an MTU beside external hosts.
+/// Rejects an MTU in scenarios with external hosts.
 fn external(scenario: &Scenario, tree: &Table) -> Result<(), Diagnostic> {
     if scenario.nodes.iter().all(|node| node.host == Host::Model) {
         return Ok(());

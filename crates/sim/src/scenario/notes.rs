@@ -18,17 +18,17 @@ use super::{
     Scenario, Scheme, SnrSteps, Station, Wifi,
 };
 
-/// A full frame: an IP packet of 1,500 bytes with all its headers and its check.
+/// Wire size of a full frame: an IP packet of 1,500 bytes with all headers and the FCS.
 pub(super) const FRAME: u32 = 1_538;
-/// A rate that loses more of its frames is told of.
+/// Frame loss above which a rate is reported.
 const LOST: f64 = 0.5;
-/// And one that loses fewer is told in its place: the tenth by which sensitivities are measured.
+/// Maximum frame loss of the rates suggested instead; the limit in the definition of receiver sensitivity.
 // spec: ieee80211-2020 19.3.20.2 - receiver minimum input sensitivity: at most 10 % of frames are lost.
 pub(super) const WORKS: f64 = 0.1;
 
 impl Scenario {
-    /// Notes on the scenario, each a sentence that begins with the key it is about. Of what no source tells,
-    /// and the model assumes, `not known: ` follows the key.
+    /// Returns the notes, each a sentence that starts with the key it concerns. `not known: ` after the key
+    /// marks assumptions that no source documents.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = self.idle.clone();
         for (node, n) in self.nodes.iter().enumerate() {
@@ -70,10 +70,10 @@ impl Scenario {
     }
 }
 
-/// A note on airtime that nobody is charged for, which is no round robin.
+/// Note on airtime flags that charge no station, which does not result in round robin.
 // linux: net/mac80211/tx.c __ieee80211_schedule_txq (6.12), drivers/net/wireless/ath/ath9k/xmit.c
-// ath_txq_schedule (6.12) - who has found the hardware full goes to the end, and all others find it full
-// after it.
+// ath_txq_schedule (6.12) - a station that finds the hardware full moves to the end of the list, and all
+// stations after it find it full as well.
 fn unfair(key: &str, wifi: &Wifi) -> Option<String> {
     let DriverConfig::Fq(_, Scheduler::Mac80211(airtime, _, rules)) = &wifi.driver else { return None };
     (!airtime.charges() && *rules != Mac80211Rules::VirtualTime).then(|| {
@@ -83,7 +83,7 @@ fn unfair(key: &str, wifi: &Wifi) -> Option<String> {
     })
 }
 
-/// A note on charges that the firmware's reports do not cover.
+/// Note on airtime charges that the firmware does not report.
 fn uncharged(key: &str, wifi: &Wifi) -> Option<String> {
     let DriverConfig::Firmware(_, scheduler, firmware) = &wifi.driver else { return None };
     let airtime = scheduler.airtime()?;
@@ -101,7 +101,7 @@ fn uncharged(key: &str, wifi: &Wifi) -> Option<String> {
 }
 
 impl Scenario {
-    /// A note on the order in which an access point's firmware serves its stations.
+    /// Note on the order in which an access point's firmware serves its stations.
     fn turns(&self, key: &str, wifi: &Wifi, ap: InterfaceRef) -> Option<String> {
         let (DriverConfig::Firmware(_, _, firmware), Role::Ap) = (&wifi.driver, &wifi.role) else {
             return None;
@@ -122,7 +122,7 @@ impl Scenario {
         })
     }
 
-    /// Notes on what is assumed of power save.
+    /// Notes on assumptions about power save.
     fn sleeps(&self, key: &str, wifi: &Wifi) -> Vec<String> {
         let mut notes = Vec::new();
         if let Some(("phone", params)) = wifi.power_save
@@ -150,7 +150,7 @@ impl Scenario {
         notes
     }
 
-    /// Whether a station of this access point saves power or scans.
+    /// Returns true if a station of this access point uses power save or scans.
     pub(super) fn has_savers(&self, ap: &Wifi) -> bool {
         let all = self.nodes.iter().flat_map(|n| &n.interfaces);
         let own = |at: InterfaceRef| match &self.nodes[at.node].interfaces[at.interface].medium {
@@ -164,9 +164,9 @@ impl Scenario {
             },
         )
     }
-    /// Notes on rate control that the driver of its end has not.
-    // linux: drivers/net/wireless/ath/ath9k/htc_drv_init.c (4.14) - HAS_RATE_CONTROL: mac80211's is not
-    // asked.
+    /// Notes on rate control that the transmitter's driver does not use.
+    // linux: drivers/net/wireless/ath/ath9k/htc_drv_init.c (4.14) - sets HAS_RATE_CONTROL: bypasses
+    // mac80211's rate control.
     fn foreign(&self, key: &str, station: &Station, own: &DriverConfig) -> Vec<String> {
         let ap = &self.nodes[station.ap.node].interfaces[station.ap.interface].medium;
         let Attachment::Wifi(ap) = ap else { return Vec::new() };
@@ -199,7 +199,7 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// Notes on groups of VHT in kernels that have not all of them.
+    /// Notes on VHT groups that the kernel lacks or has only as an option.
     fn old_groups(&self, key: &str, station: &Station, node: usize) -> Vec<String> {
         let ends = [("rate", station.ap.node, &station.rates), ("uplink_rate", node, &station.uplink)];
         let one = |(option, node, rates): (&str, usize, &Rates)| {
@@ -225,7 +225,7 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// Rates that a device sends at, of each of its links.
+    /// Returns the rates that a device sends at, for each of its links.
     fn sends_at<'a>(&'a self, wifi: &'a Wifi) -> impl Iterator<Item = &'a Rates> {
         let media = self.nodes.iter().flat_map(|n| &n.interfaces).map(|i| &i.medium);
         media.filter_map(move |medium| match medium {
@@ -237,7 +237,7 @@ impl Scenario {
         })
     }
 
-    /// Notes on rules for failed frames that the scenario changes without effect.
+    /// Notes on overridden retry rules that have no effect.
     fn unused_retries(&self, key: &str, wifi: &Wifi) -> Vec<String> {
         let mut notes = Vec::new();
         let learns = |rates: &Rates| !matches!(rates, Rates::Fixed(_));
@@ -261,10 +261,10 @@ impl Scenario {
         notes
     }
 
-    /// A note on an airtime weight that a firmware's own order overrules.
-    // linux: net/mac80211/tx.c ieee80211_next_txq, ieee80211_txq_airtime_check (6.12) - weights decide who
-    // fills the firmware's queues first; each station may have aql_low of airtime there whatever its weight,
-    // and the firmware decides whose frames are sent.
+    /// Note on an airtime weight that the firmware's scheduler ignores.
+    // linux: net/mac80211/tx.c ieee80211_next_txq, ieee80211_txq_airtime_check (6.12) - weights only decide
+    // which station fills the firmware's queues first. Each station may have aql_low of airtime queued there
+    // regardless of its weight, and the firmware chooses among them.
     fn weightless(&self, key: &str, station: &Station) -> Option<String> {
         let ap = self.wifi_at(station.ap);
         let below = matches!(ap.driver, DriverConfig::Firmware(..));
@@ -278,7 +278,7 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// Notes on Block Ack windows that are shorter than one end of a link has them.
+    /// Note on an HE link whose ends have different Block Ack windows.
     fn windows(&self, key: &str, station: &Station, own: &Wifi) -> Option<String> {
         let ap = &self.nodes[station.ap.node].interfaces[station.ap.interface].medium;
         let Attachment::Wifi(ap) = ap else { return None };
@@ -291,8 +291,7 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// Notes on what a device that is named has not: its driver, the width of its channel, or rates of its
-    /// links.
+    /// Notes on settings that the named device does not support: driver, channel width, or rates.
     fn beyond(&self, key: &str, wifi: &Wifi) -> Vec<String> {
         let Some(device) = wifi.device else { return Vec::new() };
         let mut notes = Vec::new();
@@ -354,7 +353,7 @@ impl Scenario {
     }
 }
 
-/// Notes on a discipline that lets more through than the wire or the line of its interface carries.
+/// Notes on a qdisc whose rate exceeds that of the interface's link.
 fn too_fast(key: &str, interface: &Interface, own: InterfaceRef, link: &Link) -> Vec<String> {
     let out = usize::from(link.ends[0] != own);
     let rate = |params: &WireParams| match params {
@@ -389,7 +388,7 @@ fn too_fast(key: &str, interface: &Interface, own: InterfaceRef, link: &Link) ->
     ways.into_iter().filter_map(one).chain(lone).collect()
 }
 
-/// Notes on what no source tells of a firmware, while it is as assumed.
+/// Notes on undocumented firmware behaviour, while the assumed values are in use.
 fn unknown(key: &str, wifi: &Wifi) -> Vec<String> {
     let DriverConfig::Firmware(_, _, firmware) = &wifi.driver else { return Vec::new() };
     let name = wifi.scheme.name();
@@ -418,7 +417,7 @@ fn unknown(key: &str, wifi: &Wifi) -> Vec<String> {
     first.into_iter().chain(joins).collect()
 }
 
-/// Notes on rules for failed frames that no source documents, while they are as assumed.
+/// Notes on undocumented retry rules, while the assumed values are in use.
 fn unknown_retries(key: &str, wifi: &Wifi) -> Vec<String> {
     let name = wifi.scheme.name();
     let mut notes = Vec::new();
@@ -435,8 +434,8 @@ fn unknown_retries(key: &str, wifi: &Wifi) -> Vec<String> {
     notes
 }
 
-/// Notes on what no source tells of a device, while it is as assumed. How many streams and what widths its
-/// board allows changes no result.
+/// Notes on undocumented properties of a device, while the assumed values are in use. The number of streams
+/// and the widths of a board change no result.
 fn assumed<'a>(
     key: &'a str,
     firmware: &'a FirmwareParams,
@@ -456,7 +455,7 @@ fn assumed<'a>(
     })
 }
 
-/// Note on the defaults of a system other than Linux that no source states.
+/// Note on defaults of a system other than Linux that no source documents.
 fn borrowed(node: &Node) -> Option<String> {
     let Profile { name, assumed: Some((major, minor)), .. } = node.profile else { return None };
     Some(format!(
@@ -480,7 +479,7 @@ impl Scenario {
     }
 }
 
-/// Notes on rates that a path's signal cannot carry, each rate where it is worst.
+/// Notes on rates that the path's signal-to-noise ratio cannot support, each at its lowest ratio.
 fn deaf(key: &str, station: &Station, steps: &SnrSteps) -> Vec<String> {
     let mut uses = vec![("rate", &station.rates)];
     if station.uplink != station.rates {
@@ -492,7 +491,7 @@ fn deaf(key: &str, station: &Station, steps: &SnrSteps) -> Vec<String> {
     let table = ErrorTable::new(snr);
     let one = |(option, rates): (&str, &Rates)| {
         let (what, rate) = match rates {
-            // The chain falls back, but begins with its first rate for each frame.
+            // The chain falls back, but always starts with its first rate.
             Rates::Fixed(chain) => (chain.entries()[0].rate.to_string(), chain.entries()[0].rate),
             Rates::MinstrelHt(..) | Rates::Minstrel(_) | Rates::Ath9kHtc(_) => {
                 let all = rates.all();
@@ -522,13 +521,13 @@ fn decibels(Snr(milli): Snr) -> String {
     format!("the signal is {:.1} dB above the noise of 20 MHz", f64::from(milli) / 1e3)
 }
 
-/// Chance that a full frame does not come, for its preamble or itself.
+/// Returns the probability that a full frame is lost, by a preamble or payload error.
 pub(super) fn lost(table: &ErrorTable, rate: PhyRate) -> f64 {
     1.0 - (1.0 - table.unheard(rate)) * (1.0 - table.broken(rate, FRAME))
 }
 
-/// The fastest rate like this one that works: of the same amendment and guard interval, no wider and with no
-/// more streams.
+/// Returns the fastest working rate similar to `like`: same amendment and guard interval, and at most the
+/// same width and number of streams.
 pub(super) fn fastest(table: &ErrorTable, like: PhyRate) -> Option<PhyRate> {
     let all: Vec<PhyRate> = match like {
         PhyRate::Ht(r) => {

@@ -1,4 +1,4 @@
-//! Notes on what happens when: wires that carry nothing, and flows that start together.
+//! Notes on timing: links that never carry a packet, and flows that start together.
 
 use std::collections::BTreeSet;
 
@@ -11,12 +11,12 @@ use super::{Attachment, Flow, FlowKind, Gap, Role, Scenario};
 /// Start of a flow at a station: time, node, and the flow.
 type Start<'a> = (Duration, usize, &'a Flow);
 
-/// Starts within this time of each other count as together: a few exchanges and their backoff.
+/// Maximum time between starts that count as simultaneous: a few exchanges with their backoff.
 const TOGETHER: Duration = Duration::from_millis(5);
-/// Stations from which starts together are reported.
+/// Number of simultaneous stations from which a note is given.
 const MANY: f64 = 10.0;
 
-/// The rate of one direction of a link.
+/// Returns the rate of one direction of a link.
 fn rate(params: &WireParams) -> Option<Rate> {
     match params {
         WireParams::Access(_, line) => Some(line.rate),
@@ -26,8 +26,8 @@ fn rate(params: &WireParams) -> Option<Rate> {
 }
 
 impl Scenario {
-    /// Notes on directions of links that never carry a packet, and on rates at which a packet outlasts the
-    /// run.
+    /// Notes on link directions that never carry a packet, and on rates at which a single packet takes longer
+    /// than the run.
     pub(super) fn outages(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for (n, link) in self.links.iter().enumerate() {
@@ -55,17 +55,17 @@ impl Scenario {
                 }
             }
         }
-        // Both directions of a link mostly have the same rate.
+        // Both directions of a link usually have the same rate.
         notes.dedup();
         notes
     }
 
-    /// Notes on stations of a channel whose flows start together.
+    /// Notes on channels whose stations' flows start together.
     pub(super) fn starts(&self) -> Vec<String> {
         (0..self.channels.len()).filter_map(|channel| self.starts_on(channel)).collect()
     }
 
-    /// True if a node is a station on a channel.
+    /// Returns true if a node is a station on a channel.
     fn is_station(&self, node: usize, channel: usize) -> bool {
         self.nodes[node].interfaces.iter().any(|interface| {
             matches!(&interface.medium, Attachment::Wifi(wifi) if wifi.channel == channel && matches!(wifi.role, Role::Station(_)))
@@ -119,7 +119,7 @@ impl Scenario {
     }
 }
 
-/// Stations that are expected to start within [`TOGETHER`] of each other.
+/// Returns the expected number of stations that start within [`TOGETHER`] of each other.
 fn crowd(starts: &[(Duration, usize, &Flow)]) -> f64 {
     let mut seen = BTreeSet::new();
     let first_of_station = starts.iter().filter(|(_, station, _)| seen.insert(*station));
@@ -127,7 +127,7 @@ fn crowd(starts: &[(Duration, usize, &Flow)]) -> f64 {
     first_of_station.map(|(_, _, flow)| share(flow)).sum()
 }
 
-/// True if a flow sends at a fixed interval from its start on.
+/// Returns true if a flow sends at a fixed interval from its start.
 fn is_periodic(flow: &Flow) -> bool {
     match &flow.kind {
         FlowKind::Voip { .. } | FlowKind::Video(_) | FlowKind::Ping { .. } | FlowKind::UdpPing { .. } => true,

@@ -20,7 +20,7 @@ pub struct Station {
     pub rates: Rates,
     /// Rates of uplink data: those of the downlink, unless the scenario sets others.
     pub uplink: Rates,
-    /// The scenario gives the retry chain of the downlink, and of the uplink.
+    /// True if the scenario gives the retry chain: of the downlink, of the uplink.
     pub own_chain: [bool; 2],
     /// Errors of the path.
     pub errors: Errors,
@@ -29,12 +29,12 @@ pub struct Station {
 }
 
 impl Station {
-    /// All rates at which data may be sent, in either direction.
+    /// Returns all rates at which data may be sent, in either direction.
     pub fn all_rates(&self) -> impl Iterator<Item = PhyRate> + use<> {
         self.rates.all().into_iter().chain(self.uplink.all())
     }
 
-    /// Whether the link uses 802.11ax (HE).
+    /// Returns true if the link uses 802.11ax (HE).
     pub fn can_he(&self) -> bool {
         self.all_rates().any(|rate| matches!(rate, PhyRate::He(_)))
     }
@@ -53,7 +53,7 @@ pub enum Errors {
         /// Probability that an ACK or Block Ack is lost.
         answer: f64,
     },
-    /// Errors that follow from a signal-to-noise ratio.
+    /// Errors computed from a signal-to-noise ratio.
     Noise(SnrSteps),
 }
 
@@ -67,8 +67,8 @@ impl Errors {
 pub enum GivenErrors {
     /// The same for all rates.
     Same(f64),
-    /// By rate: tables, each with the time from which it applies, the first at 0. Each table has all rates
-    /// that the path may use.
+    /// Tables by rate, each with its start time, the first at 0. Each table covers all rates that the path
+    /// may use.
     ByRate(Vec<(Duration, Vec<RateError>)>),
 }
 
@@ -83,7 +83,7 @@ impl SnrSteps {
     /// Maximum number of ratios of a path.
     pub const MOST: usize = 16;
 
-    /// A ratio that applies from the start.
+    /// Creates a ratio that applies from the start.
     pub const fn new(snr: Snr) -> Self {
         Self { steps: [(Duration::ZERO, snr); Self::MOST], len: 1 }
     }
@@ -99,27 +99,27 @@ impl SnrSteps {
         fits
     }
 
-    /// All ratios in order, with their start times.
+    /// Returns all ratios in order, with their start times.
     pub fn iter(&self) -> impl Iterator<Item = (Duration, Snr)> + '_ {
         self.steps[..self.len].iter().copied()
     }
 }
 
-/// Rate selection of a path. Each end selects its rates by itself.
+/// Rate selection on a path. Each end selects its own rates.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Rates {
     /// A fixed retry chain.
     Fixed(RetryChain),
-    /// Minstrel-HT with the capabilities that both devices have, and the mask of rates that may be used.
+    /// Minstrel-HT with the capabilities common to both devices, and the mask of allowed rates.
     MinstrelHt(HtCapabilities, McsMask),
     /// Minstrel, between devices without HT.
     Minstrel(LegacyMinstrel),
-    /// The rate control of the AR9271 firmware, with the capabilities that both devices have with one stream.
+    /// Rate control of the AR9271 firmware, with the single-stream capabilities common to both devices.
     Ath9kHtc(HtCapabilities),
 }
 
 impl Rates {
-    /// All rates at which data may be sent.
+    /// Returns all rates at which data may be sent.
     pub fn all(&self) -> Vec<PhyRate> {
         match self {
             Self::Fixed(chain) => chain.entries().iter().map(|entry| entry.rate).collect(),
@@ -129,7 +129,7 @@ impl Rates {
         }
     }
 
-    /// Whether the rates are Minstrel-HT's with VHT groups.
+    /// Returns true if Minstrel-HT is used with VHT groups.
     pub fn has_vht_groups(&self) -> bool {
         matches!(self, Self::MinstrelHt(can, _) if can.formats != Formats::Ht)
     }

@@ -1,5 +1,5 @@
 //! Network paths for testing a transport protocol: scenarios with the external hosts `client` and `server`.
-//! Each states the sources of its numbers and what it must not be used for.
+//! Each states the sources of its numbers and the purposes it is unsuitable for.
 
 use super::error::suggest;
 
@@ -38,12 +38,12 @@ static PRESETS: [Preset; 17] = files![
     "vdsl-40-10",
 ];
 
-/// All presets, in the order of their names.
+/// Returns all presets, sorted by name.
 pub fn presets() -> &'static [Preset] {
     &PRESETS
 }
 
-/// The preset with this name, or an error message.
+/// Returns the preset with this name, or an error message.
 pub fn preset(name: &str) -> Result<&'static Preset, String> {
     let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
     let found = PRESETS.iter().find(|preset| preset.name == name);
@@ -51,22 +51,22 @@ pub fn preset(name: &str) -> Result<&'static Preset, String> {
 }
 
 impl Preset {
-    /// Description of the preset in one sentence.
+    /// Returns the description of the preset in one sentence.
     pub fn about(&self) -> String {
         self.said("")
     }
 
-    /// Sources of the numbers.
+    /// Returns the sources of the numbers.
     pub fn sources(&self) -> String {
         self.said("Sources: ")
     }
 
-    /// Purposes that the preset must not be used for.
+    /// Returns the purposes that the preset must not be used for.
     pub fn not_for(&self) -> String {
         self.said("Not for: ")
     }
 
-    /// The paragraph of its head that begins so, without line breaks.
+    /// Returns the header paragraph that starts with `label`, without line breaks.
     fn said(&self, label: &str) -> String {
         let head = self.text.lines().map_while(|line| line.strip_prefix('#')).map(str::trim);
         let paragraphs: Vec<&str> = head.collect();
@@ -81,7 +81,7 @@ mod tests {
     use crate::scenario::{self, Host};
 
     #[test]
-    fn each_says_what_it_is_where_it_is_from_and_what_it_is_not_for() {
+    fn each_preset_states_purpose_sources_and_exclusions() {
         assert!(PRESETS.is_sorted_by(|a, b| a.name < b.name));
         for preset in &PRESETS {
             for text in [preset.about(), preset.sources(), preset.not_for()] {
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn each_has_the_same_hosts() {
+    fn all_presets_have_the_same_hosts() {
         for Preset { name, text } in &PRESETS {
             let scenario = scenario::parse(text, name, &[]).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!((&*scenario.name, scenario.is_open_ended()), (*name, true));
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_name_is_told_with_the_one_that_was_meant() {
+    fn wrong_name_suggests_the_intended_one() {
         let says = preset("home-80211ac-fat").expect_err("no such preset");
         assert_eq!(
             says,

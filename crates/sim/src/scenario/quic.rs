@@ -24,11 +24,11 @@ pub struct QuicFlow {
     pub costs: [HostCost; 2],
 }
 
-/// UDP payload of the largest packets that quinn looks for by probes.
+/// UDP payload of quinn's largest path MTU probe.
 pub(super) const LARGEST_PROBE: u32 = 1_452;
 
 impl QuicFlow {
-    /// Maximum UDP payload of a packet in bytes.
+    /// Returns the maximum UDP payload of a packet in bytes.
     pub fn largest(&self) -> u32 {
         match &self.stack {
             QuicStack::Model => self.config.packet,

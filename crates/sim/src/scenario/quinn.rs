@@ -1,5 +1,5 @@
-//! quinn as the stack of a flow, as a scenario describes it. The options are separate from quinn's own types,
-//! so that a program without quinn reads the same scenarios.
+//! quinn as the stack of a flow. The options are separate from quinn's own types, so that a program built
+//! without quinn can read the same scenarios.
 
 #[cfg(feature = "quinn")]
 use std::fmt;
@@ -24,12 +24,13 @@ pub enum QuicStack {
 pub struct QuinnOptions {
     /// Congestion control.
     pub congestion_control: QuinnControl,
-    /// A program's own congestion control instead, which a scenario file cannot name.
+    /// A congestion control supplied by the program, which a scenario file cannot name; replaces
+    /// `congestion_control`.
     #[cfg(feature = "quinn")]
     pub custom: Option<QuinnFactory>,
     /// Initial congestion window in bytes; `None` means the default of the congestion control.
     pub initial_window: Option<u64>,
-    /// Whether packets are paced.
+    /// True if packets are paced.
     pub pacing: bool,
     /// ACK frequency that the sender of the data requests from the receiver (draft-ietf-quic-ack-frequency).
     pub ack_frequency: Option<AckFrequency>,
@@ -60,7 +61,7 @@ pub enum QuinnControl {
     Model,
 }
 
-/// ACK frequency that is requested from the receiver.
+/// ACK frequency requested from the receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AckFrequency {
     /// Packets per acknowledgement.
@@ -80,7 +81,7 @@ pub enum Crypto {
     Tls,
 }
 
-/// A factory of a program's own congestion controllers. Two values are equal if they share the factory.
+/// A factory of program-supplied congestion controllers. Two values are equal if they share the factory.
 #[cfg(feature = "quinn")]
 #[derive(Clone)]
 pub struct QuinnFactory(pub Factory);

@@ -8,7 +8,7 @@ use super::parts::Parts;
 use super::sweep::combinations;
 use super::{Scenario, decode, decoded, foreign, many, step, trace, tree};
 
-/// A reader of scenarios, with the user-defined parts and the files that scenarios may name.
+/// A scenario reader, with the user-defined parts and the files that scenarios may name.
 #[derive(Clone, Copy)]
 pub struct Reader<'a> {
     /// User-defined parts.
@@ -46,7 +46,7 @@ impl Reader<'_> {
         Ok(scenario)
     }
 
-    /// The mistake at which the reading ended, beside all that the description alone can tell.
+    /// Merges the error at which the decoder stopped with those that follow from the description alone.
     fn beside(&self, fault: Diagnostic, tree: &Table) -> Diagnostic {
         match many::written_out(tree) {
             Ok(whole) => fault.beside(decode::mistakes::all(&whole, self.parts)),
@@ -54,11 +54,11 @@ impl Reader<'_> {
         }
     }
 
-    /// All combinations of the `[sweep]` table of `text`. Each is a list of overrides to pass to
+    /// Returns all combinations of the `[sweep]` table of `text`. Each is a list of overrides to pass to
     /// [`Reader::parse`] after `overrides`.
     ///
     /// Errors: too many combinations, a value that no combination accepts, and an override of a swept key,
-    /// which every combination sets anew.
+    /// which every combination would replace.
     ///
     /// Keys are in the order of the file, and the last key changes fastest. Without a `[sweep]` table, or
     /// with an empty one, there is one combination without overrides.
@@ -79,7 +79,8 @@ pub fn parse(text: &str, file: &str, overrides: &[(String, String)]) -> Result<S
     Reader { parts: Parts::none(), files: &Folder::of(file) }.parse(text, file, overrides)
 }
 
-/// The combinations of a scenario's `[sweep]` table, like [`Reader::sweep`], with the built-in parts only.
+/// Returns the combinations of a scenario's `[sweep]` table, like [`Reader::sweep`], with the built-in parts
+/// only.
 pub fn sweep(
     text: &str,
     file: &str,

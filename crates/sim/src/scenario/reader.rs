@@ -1,4 +1,4 @@
-//! A cursor over one table, which returns values by their description and knows which keys were not read.
+//! A cursor over one table, which returns values by their description and records which keys were read.
 
 use stillair_model::types::{Duration, Rate};
 
@@ -8,7 +8,7 @@ use super::error::{Diagnostic, Origin, UNKNOWN, gather, nearest, suggest};
 use super::parts::Parts;
 use super::units;
 
-/// One table being read. Every key that is asked for is remembered; [`Section::finish`] refuses the others.
+/// A table that is being read. [`Section::finish`] rejects all keys that were not read.
 pub(super) struct Section<'a> {
     path: String,
     origin: Origin,
@@ -20,7 +20,7 @@ pub(super) struct Section<'a> {
     misspelt: Vec<&'a str>,
 }
 
-/// A value that is there, with its path for messages and what it may be.
+/// A value, with its path for messages and its type.
 #[derive(Clone)]
 pub(super) struct Field<'a> {
     pub path: String,
@@ -30,7 +30,7 @@ pub(super) struct Field<'a> {
     pub parts: &'a Parts,
 }
 
-/// What a value is read as, within the bounds of its form.
+/// Conversion of a value, within the bounds of its type.
 pub(super) trait Typed: Sized {
     fn read(field: &Field<'_>) -> Result<Self, Diagnostic>;
 }
@@ -46,12 +46,12 @@ impl<'a> Section<'a> {
         Self { path: path.into(), origin, table, shape, parts, known: Vec::new(), misspelt: Vec::new() }
     }
 
-    /// From here on the table is this one of its alternatives.
+    /// Selects one of the table's alternatives for further reading.
     pub(super) fn narrow(&mut self, shape: &'static TableSchema) {
         self.shape = shape;
     }
 
-    /// The value of `key`, if given.
+    /// Returns the value of `key`, if given.
     pub(super) fn get(&mut self, key: &str) -> Option<Field<'a>> {
         let Some(key) = self.shape.key(key) else { unreachable!("{key} is no key of {}", self.shape.title) };
         if !self.known.contains(&key.name) {
@@ -62,17 +62,17 @@ impl<'a> Section<'a> {
         self.table.get(key.name).map(field)
     }
 
-    /// The value of `key`, if given.
+    /// Returns the converted value of `key`, if given.
     pub(super) fn find<T: Typed>(&mut self, key: &str) -> Result<Option<T>, Diagnostic> {
         self.get(key).map(|field| T::read(&field)).transpose()
     }
 
-    /// The value of `key`, or `default`.
+    /// Returns the value of `key`, or `default`.
     pub(super) fn or<T: Typed>(&mut self, key: &str, default: T) -> Result<T, Diagnostic> {
         self.or_by(key, default, T::read)
     }
 
-    /// The value of `key`, read by `read`, or `default`.
+    /// Returns the value of `key`, converted by `read`, or `default`.
     pub(super) fn or_by<T>(
         &mut self,
         key: &str,
@@ -82,14 +82,14 @@ impl<'a> Section<'a> {
         self.get(key).map_or(Ok(default), |field| read(&field))
     }
 
-    /// The value of `key`, which must be there; `expected` says what it is.
+    /// Returns the value of the required `key`; `expected` describes it for the error.
     pub(super) fn need(&mut self, key: &str, expected: &str) -> Result<Field<'a>, Diagnostic> {
         if let Some(field) = self.get(key) {
             return Ok(field);
         }
-        // A misspelt key is the likelier mistake, and naming it is of more use.
+        // A misspelt key is more likely than a missing one, and more useful to report.
         let strangers = self.table.0.iter().filter(|(k, _)| !self.known.contains(&k.as_str()));
-        // So is one of `inherits`, which may give the key.
+        // So is a misspelt `inherits`, which may supply the key.
         let likely: Vec<&str> = [key, "inherits"].into_iter().filter(|key| self.offers(key)).collect();
         for (stranger, item) in strangers {
             if let Some(meant) = nearest(stranger, &likely) {
@@ -100,7 +100,7 @@ impl<'a> Section<'a> {
         Err(Diagnostic::new(self.origin, join(&self.path, key), "nothing", expected))
     }
 
-    /// Refuses `key` where it would have no effect: `why` says with what, `right` what would have one.
+    /// Rejects `key` if it would have no effect: `why` names the cause, `right` an alternative.
     pub(super) fn idle(&mut self, key: &str, why: &str, right: &str) -> Result<(), Diagnostic> {
         match self.get(key) {
             Some(field) => Err(field.idle(why, right)),
@@ -108,21 +108,21 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Lets errors for unknown keys name these first.
+    /// Makes errors for unknown keys suggest these first.
     pub(super) fn suggest_first(&mut self, keys: &[&str]) {
         let own: Vec<_> = keys.iter().filter_map(|key| self.shape.key(key)).map(|key| key.name).collect();
         self.known.retain(|key| !own.contains(key));
         self.known.splice(..0, own);
     }
 
-    /// Refuses `key`, which only an alternative of the table has, if it is given.
+    /// Rejects `key`, which belongs to another alternative of the table, if it is given.
     pub(super) fn refuse(&mut self, key: &str, found: &str, right: &str) -> Option<Diagnostic> {
         let (name, item) = self.table.0.iter().find(|(name, _)| name == key)?;
         self.misspelt.push(name);
         Some(Diagnostic::new(item.origin, join(&self.path, key), found, right))
     }
 
-    /// A mistake of the table as a whole.
+    /// Returns an error for the table as a whole.
     pub(super) fn wrong(&self, found: impl Into<String>, expected: impl Into<String>) -> Diagnostic {
         Diagnostic::new(self.origin, &*self.path, found, expected)
     }
@@ -132,18 +132,18 @@ impl<'a> Section<'a> {
         self.shape.key(key).is_some()
     }
 
-    /// Whether `key` is given; it does not count as asked for.
+    /// Returns true if `key` is given, without marking it as read.
     pub(super) fn has(&self, key: &str) -> bool {
         self.table.get(key).is_some()
     }
 
-    /// Refuses keys that the table never has, before what is read without them is mistaken for the mistake.
+    /// Rejects keys that the table never has, before their absence causes misleading errors.
     pub(super) fn familiar(&self) -> Result<(), Diagnostic> {
         let known: Vec<&str> = self.shape.keys().map(|key| key.name).collect();
         self.all_in(&known)
     }
 
-    /// Refuses keys that were not asked for.
+    /// Rejects keys that were not read.
     pub(super) fn finish(self) -> Result<(), Diagnostic> {
         debug_assert!(
             self.shape.keys().all(|key| self.known.contains(&key.name)),
@@ -153,7 +153,7 @@ impl<'a> Section<'a> {
         self.all_in(&self.known)
     }
 
-    /// Refuses keys that are none of these.
+    /// Rejects keys that are not in `known`.
     fn all_in(&self, known: &[&str]) -> Result<(), Diagnostic> {
         let strangers = self
             .table
@@ -164,12 +164,12 @@ impl<'a> Section<'a> {
     }
 }
 
-/// Whether `text` is a way to write `name`.
+/// Returns true if `text` is a spelling of `name`.
 pub(super) fn is_written(name: &str, text: &str) -> bool {
     name == text || units::unspaced(name).is_some_and(|name| name == text)
 }
 
-/// A key that the table at `path` does not have.
+/// Returns the error for a key that the table at `path` does not have.
 pub(super) fn unknown(path: &str, key: &str, item: &Item, known: &[&str]) -> Diagnostic {
     let mut expected = suggest(key, known);
     // `--set desk.count=14` for `node.desk.count`.
@@ -181,17 +181,17 @@ pub(super) fn unknown(path: &str, key: &str, item: &Item, known: &[&str]) -> Dia
 }
 
 impl<'a> Field<'a> {
-    /// A mistake of this value.
+    /// Returns an error for this value.
     pub(super) fn wrong(&self, expected: impl Into<String>) -> Diagnostic {
         self.found(self.item.value.describe(), expected)
     }
 
-    /// A mistake of this value, in other words than the value itself.
+    /// Returns an error for this value with its own description of what was found.
     pub(super) fn found(&self, found: impl Into<String>, expected: impl Into<String>) -> Diagnostic {
         Diagnostic::new(self.item.origin, &*self.path, found, expected)
     }
 
-    /// The mistake of a value that would have no effect.
+    /// Returns the error for a value that would have no effect.
     pub(super) fn idle(&self, why: &str, right: &str) -> Diagnostic {
         self.found(format!("{}, which has no effect {why}", self.item.value.describe()), right)
     }
@@ -203,28 +203,28 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Text that is not blank.
+    /// Returns text that is not blank.
     pub(super) fn label(&self, expected: &str) -> Result<&'a str, Diagnostic> {
         let text = self.text(expected)?;
         if text.trim().is_empty() { Err(self.wrong(expected)) } else { Ok(text) }
     }
 
-    /// Text read by a function of [`units`].
+    /// Parses text with a function of [`units`].
     pub(super) fn unit<T>(&self, read: impl Fn(&str) -> Result<T, units::Expected>) -> Result<T, Diagnostic> {
         let result = match &self.item.value {
             Value::String(s) => read(s),
-            // A bare number fails for its missing unit: the reader says which are right.
+            // A bare number lacks a unit: the parser's error lists the valid ones.
             other => read(&other.describe()),
         };
         result.map_err(|expected| self.wrong(expected))
     }
 
-    /// The value as its form has it.
+    /// Converts the value by its type.
     pub(super) fn value<T: Typed>(&self) -> Result<T, Diagnostic> {
         T::read(self)
     }
 
-    /// One of some names.
+    /// Returns the entry of `names` that the value selects.
     pub(super) fn choice<T: Clone>(&self, names: &[(&str, T)]) -> Result<T, Diagnostic> {
         let known: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
         let found = match &self.item.value {
@@ -238,7 +238,7 @@ impl<'a> Field<'a> {
             .ok_or_else(|| self.wrong(suggest(found, &known)))
     }
 
-    /// The elements of a list; a single value is a list of one.
+    /// Returns the elements of a list; a single value is a list of one.
     pub(super) fn list(&self) -> Vec<Self> {
         let form = self.form.element();
         match &self.item.value {
@@ -266,7 +266,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// The table that this value is; of alternatives, the first until it is narrowed down.
+    /// Returns this value as a table. With alternatives, uses the first until narrowed.
     pub(super) fn section(&self, expected: &str) -> Result<Section<'a>, Diagnostic> {
         let table = self.table(expected)?;
         let Some(shape) = self.shapes().first().copied() else {
@@ -275,12 +275,12 @@ impl<'a> Field<'a> {
         Ok(Section::new(&*self.path, self.item.origin, table, shape, self.parts))
     }
 
-    /// The kinds that this value may be.
+    /// Returns the kinds that this value may have.
     pub(super) fn kinds(&self) -> Vec<&'static str> {
         self.shapes().iter().map(|shape| shape.kind()).collect()
     }
 
-    /// The tables that this value may be: the form's, and those of user-defined parts.
+    /// Returns the tables that this value may be: those of its type, and those of user-defined parts.
     pub(super) fn shapes(&self) -> Vec<&'static TableSchema> {
         let mut shapes = self.form.shapes();
         if let ValueType::Part(family, _) = self.form {
@@ -289,14 +289,14 @@ impl<'a> Field<'a> {
         shapes
     }
 
-    /// Which of `names` this is.
+    /// Returns the position of this value in `names`.
     fn which(&self, names: &[&'static str]) -> Result<usize, Diagnostic> {
         let text = self.text(&suggest("", names))?;
         names.iter().position(|name| is_written(name, text)).ok_or_else(|| self.wrong(suggest(text, names)))
     }
 
-    /// A kind with options: the name alone, or a table with `kind` and options. Without options the second
-    /// part is none.
+    /// Returns the kind and its options, given as a bare name or as a table with `kind`. The options are
+    /// `None` for a bare name.
     pub(super) fn kind(&self) -> Result<(&'static str, Option<Section<'a>>), Diagnostic> {
         if matches!(self.item.value, Value::Table(_)) {
             return self.kind_table("a table").map(|(kind, section)| (kind, Some(section)));
@@ -305,8 +305,8 @@ impl<'a> Field<'a> {
         Ok((names[self.which(&names)?], None))
     }
 
-    /// A user-defined part, by its name alone or as a table of its `kind` and options; none if it is the
-    /// built-in one.
+    /// Returns a user-defined part, given by its bare name or as a table with `kind`; `None` for a built-in
+    /// part.
     pub(super) fn custom_kind(
         &self,
         built_in: &'static str,
@@ -320,7 +320,7 @@ impl<'a> Field<'a> {
         Ok((name != built_in).then_some((name, None)))
     }
 
-    /// A table with its `kind`.
+    /// Returns a table and its `kind`.
     pub(super) fn kind_table(&self, expected: &str) -> Result<(&'static str, Section<'a>), Diagnostic> {
         let names = self.kinds();
         let mut section = self.section(expected)?;
@@ -329,7 +329,7 @@ impl<'a> Field<'a> {
         Ok((names[at], section))
     }
 
-    /// Entries of a table of named things, each with its section.
+    /// Returns the entries of a table of named elements.
     pub(super) fn named(&self, what: &str) -> Result<Vec<(&'a str, Field<'a>)>, Diagnostic> {
         let table = self.table(&format!("a table of {what}s by name"))?;
         let mut out = Vec::new();
@@ -394,7 +394,7 @@ impl Typed for bool {
     }
 }
 
-/// A fraction, or a number between bounds.
+/// A fraction, or a number within bounds.
 impl Typed for f64 {
     fn read(field: &Field<'_>) -> Result<Self, Diagnostic> {
         let (low, high, words) = match field.form {
@@ -403,11 +403,11 @@ impl Typed for f64 {
         };
         let number = match field.item.value {
             Value::Float(x) => x,
-            // Whole numbers so large are not exact, and beyond any bound there is.
+            // Integers too large to be exact are beyond every bound.
             Value::Integer(i) => i as Self,
             _ => Self::NAN,
         };
-        // What is written in per cent is told as what it would be here.
+        // Report percentages as the equivalent fraction.
         let share = match &field.item.value {
             Value::String(text) => text.strip_suffix('%').and_then(|n| n.trim().parse::<Self>().ok()),
             _ => None,
@@ -420,7 +420,7 @@ impl Typed for f64 {
     }
 }
 
-/// A whole number, or a number of bytes.
+/// Returns an integer, or a number of bytes.
 pub(super) fn whole(field: &Field<'_>) -> Result<i64, Diagnostic> {
     let (low, high, words) = match field.form.whole() {
         ValueType::Numbers(all) => (i64::MIN, i64::MAX, numbers(all)),
@@ -450,7 +450,7 @@ macro_rules! whole_numbers {
 
 whole_numbers!(i8, i16, i64, u8, u16, u32, u64);
 
-/// Table entries with dotted keys written out: `a.b = 1` and `"a.b" = 1` are both `a.b`.
+/// Expands dotted keys in a table: `a.b = 1` and `"a.b" = 1` both become `a.b`.
 pub(super) fn flatten<'a>(
     path: &str,
     prefix: &str,

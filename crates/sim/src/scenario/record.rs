@@ -15,11 +15,11 @@ pub struct Record {
     /// Interval between samples of guests' protocol counters, as `nstat -az` shows them; `None` means no
     /// samples.
     pub nstat: Option<Duration>,
-    /// Whether every datagram of QUIC connections, and their congestion windows, are recorded.
+    /// True if every datagram of QUIC connections is recorded, with the congestion windows.
     pub quic: bool,
     /// Part of the run in which every exchange on the air is recorded.
     pub air: Option<Stretch>,
-    /// Delays by layer and cause are recorded of one in this many packets; `None` means of no packet.
+    /// Sampling of delays by layer and cause: one in this many packets; `None` means no packet.
     pub sojourn: Option<u64>,
 }
 

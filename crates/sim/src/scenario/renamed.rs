@@ -1,6 +1,6 @@
-//! Former names of keys and values. A scenario that has one is refused with its new name.
+//! Former names of keys and values. Scenarios that use one are rejected with its new name.
 
-/// The former name, and the present one.
+/// Former name and current name.
 pub(super) const RENAMED: &[(&str, &str)] = &[
     ("away", "max_off_channel"),
     ("both_ways", "bidirectional"),
@@ -41,7 +41,7 @@ pub(super) fn conversion(old: &str) -> &'static str {
     if old == "loss_per_decade" { ": a tenth of it, without dB" } else { "" }
 }
 
-/// The present name of what was called `found`, if it is one of `known`.
+/// Returns the current name of `found`, if it is in `known`.
 pub(super) fn renamed<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     let (_, new) = RENAMED.iter().find(|(old, _)| *old == found)?;
     known.iter().find(|name| *name == new).copied()

@@ -1,17 +1,17 @@
 //! Queueing schemes by name.
 
-/// Queueing and scheduling of a Wi-Fi device, under the scenario's names.
+/// Queueing and scheduling of a Wi-Fi device, by the scenario's names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scheme {
     /// `fifo`: pfifo_fast above the driver's own queues.
     Fifo,
     /// `fq_codel`: fq_codel as qdisc above the driver's own queues.
     FqCodel,
-    /// `fq_mac`: per-station queues in the MAC, served round robin.
+    /// `fq_mac`: per-station queues in the MAC, served round-robin.
     FqMac,
     /// `airtime`: queues in the MAC with airtime fairness, as in ath9k.
     Airtime,
-    /// `airtime_as_printed`: like `airtime`, by the listing printed in the paper.
+    /// `airtime_as_printed`: like `airtime`, following the listing printed in the paper.
     AirtimeAsPrinted,
     /// `mac80211`: queues in the MAC with airtime fairness, as in mac80211 since 5.1.
     Mac80211,
@@ -43,7 +43,7 @@ impl Scheme {
 }
 
 impl Scheme {
-    /// Name of the scheme in a scenario.
+    /// Returns the name of the scheme in a scenario.
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(_, scheme)| *scheme == self).map_or("", |(name, _)| *name)
     }

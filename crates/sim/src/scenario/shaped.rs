@@ -3,7 +3,7 @@
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::types::Rate;
 
-/// The rate that a discipline shapes to, in bit/s.
+/// Returns the rate that a qdisc shapes to, in bit/s.
 pub(super) fn shaped(config: &QdiscConfig) -> Option<u64> {
     match config {
         QdiscConfig::Cake(p) => p.bandwidth.map(Rate::bps),

@@ -18,14 +18,14 @@ use super::{Attachment, InterfaceRef, QdiscSpec, Role, Scenario, Station, decode
 pub struct Step {
     /// Time of the change.
     pub at: Duration,
-    /// The network from then on.
+    /// The network after the change.
     pub to: Box<Scenario>,
 }
 
-/// A part of the network that changes.
+/// A part of the network that can change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Change {
-    /// A wired link, by its position in [`Scenario::links`].
+    /// A wired link, by its index in [`Scenario::links`].
     Link(usize),
     /// The path between a station's interface and its access point.
     Path(InterfaceRef),
@@ -33,7 +33,7 @@ pub enum Change {
     Qdisc(InterfaceRef),
 }
 
-/// A step of a scenario.
+/// Table of a `step`.
 static SCHEMA: TableSchema = TableSchema {
     title: "Step",
     about: "A change while the run goes on.",
@@ -56,7 +56,7 @@ static SCHEMA: TableSchema = TableSchema {
     ]],
 };
 
-/// The steps of a scenario.
+/// Type of the list of steps.
 pub(super) const TYPE: ValueType = ValueType::List(&ValueType::Table(&SCHEMA));
 
 const EXPECTED: &str = "a key that can change: rate or delay of a link, position of a node, qdisc of an interface, or of the interface of a station \
@@ -66,7 +66,7 @@ const EXPECTED: &str = "a key that can change: rate or delay of a link, position
 const OF_INTERFACE: [&str; 8] =
     ["rate", "uplink_rate", "snr", "distance", "error_rate", "ack_error_rate", "preamble_loss_rate", "qdisc"];
 
-/// What is expected in place of `key`, which cannot change.
+/// Returns the expectation in the error for `key`, which cannot change.
 fn expected_for(key: &str) -> String {
     match key.split('.').collect::<Vec<_>>()[..] {
         ["node", _, "interface", _, of, ..] if renamed(of, &OF_INTERFACE).is_some() => {
@@ -76,7 +76,7 @@ fn expected_for(key: &str) -> String {
     }
 }
 
-/// Whether a key can change while a run goes on.
+/// Returns true if a key can change during a run.
 fn can_change(key: &str) -> bool {
     match key.split('.').collect::<Vec<_>>()[..] {
         ["link", _, "rate" | "delay", ..] | ["node", _, "position"] => true,
@@ -95,7 +95,7 @@ pub fn changeable(key: &str) -> Result<(), String> {
     }
 }
 
-/// The steps of a scenario, each with all that it comes to from then on.
+/// Returns the steps of a scenario, each with the complete network from then on.
 pub(super) fn read(tree: &Table, scenario: &Scenario, parts: &Parts) -> Result<Vec<Step>, Diagnostic> {
     let Some(item) = tree.get("step") else { return Ok(Vec::new()) };
     let field = Field { path: "step".to_owned(), item, form: &const { TYPE }, parts };
@@ -135,13 +135,13 @@ pub(super) fn read(tree: &Table, scenario: &Scenario, parts: &Parts) -> Result<V
     Ok(steps)
 }
 
-/// A mistake that a change makes is one of the step.
+/// Moves an error caused by a change to the step.
 fn here(origin: Origin, fault: Diagnostic) -> Diagnostic {
     Diagnostic::new(origin, fault.key, fault.found, fault.expected)
 }
 
-/// An error if a line starts down with a buffer given as a time, which then has no size. A line that a step
-/// takes down keeps its bytes.
+/// Rejects a line that starts down with a buffer given as a time, because the buffer would have no size. A
+/// line that a step takes down keeps its size in bytes.
 pub(super) fn check_buffers(scenario: &Scenario, tree: &Table) -> Result<(), Diagnostic> {
     let is_unsized = |params: &WireParams| matches!(params, WireParams::Access(_, line) if line.rate.bps() == 0 && line.buffer == LineBuffer::Bytes(0));
     for link in &scenario.links {
@@ -161,8 +161,8 @@ pub(super) fn check_buffers(scenario: &Scenario, tree: &Table) -> Result<(), Dia
     Ok(())
 }
 
-/// Leaves devices as they are while the rate of their link changes: a buffer that is given as a time keeps
-/// its bytes, and in an outage a network adapter keeps the settings that it has at its rate.
+/// Preserves device settings when the rate of a link changes: a buffer given as a time keeps its bytes, and
+/// during an outage a network adapter keeps its settings.
 pub fn keep_devices(from: &Scenario, to: &mut Scenario) {
     for (old, new) in from.links.iter().zip(&mut to.links) {
         for (old, new) in old.params.iter().zip(&mut new.params) {
@@ -177,7 +177,7 @@ pub fn keep_devices(from: &Scenario, to: &mut Scenario) {
     }
 }
 
-/// The parts in which `to` differs from `from`. The error names a difference that a run cannot make.
+/// Returns the parts in which `to` differs from `from`. The error names a difference that a run cannot apply.
 pub fn changes(from: &Scenario, to: &Scenario) -> Result<Vec<Change>, String> {
     let mut all = Vec::new();
     let mut same = from.clone();
@@ -210,7 +210,7 @@ pub fn changes(from: &Scenario, to: &Scenario) -> Result<Vec<Change>, String> {
             }
             let (Some(a), Some(b)) = (station_mut(&mut old.medium), station(&new.medium)) else { continue };
             if (&a.rates, &a.uplink, &a.errors) != (&b.rates, &b.uplink, &b.errors) {
-                // deviation: no session begins anew, and so none with another window.
+                // deviation: Block Ack sessions are not re-established, so their window cannot change.
                 if a.can_he() != b.can_he() {
                     let key = format!("node.{}.interface.{}", to.nodes[node].name, new.name);
                     return Err(format!("{key}: 802.11ax in place of what was before it, or the reverse"));
@@ -226,13 +226,13 @@ pub fn changes(from: &Scenario, to: &Scenario) -> Result<Vec<Change>, String> {
         let key = moved.map_or_else(String::new, |(_, node)| format!("node.{}.position: ", node.name));
         return Err(format!("{key}a place from which a node hears others than before, or others hear it"));
     }
-    // Notes on keys, and steps to come, are no part of the network.
+    // Notes and future steps are not part of the network.
     same.idle.clone_from(&to.idle);
     same.steps.clone_from(&to.steps);
     if same == *to { Ok(all) } else { Err(differs(&same, to)) }
 }
 
-/// Whether the disciplines of an interface can take the places of others: an error says why not.
+/// Returns an error unless an interface's qdiscs can be replaced by others.
 fn queues(old: &QdiscSpec, new: &QdiscSpec) -> Result<(), String> {
     let [a, b] = [old, new].map(|of| of.config.kind());
     let none = |of: &QdiscSpec| matches!(of.config, QdiscConfig::Noqueue);
@@ -245,14 +245,14 @@ fn queues(old: &QdiscSpec, new: &QdiscSpec) -> Result<(), String> {
     Ok(())
 }
 
-/// The first key in which two scenarios differ, with what it is in both.
+/// Returns the first key in which two scenarios differ, with both values.
 fn differs(from: &Scenario, to: &Scenario) -> String {
     let [a, b] = [from, to].map(|of| serde_json::from_str::<Value>(&of.resolved()).unwrap_or_default());
     first_difference("", &a, &b).unwrap_or_else(|| "a change of what the network is made of".to_owned())
 }
 
-/// The same of a part, at `path`. Lists of what has names are gone through by these, under the singular of
-/// their own.
+/// Returns the first difference below `path`. Elements of lists are identified by name, under the singular of
+/// the list's name.
 fn first_difference(path: &str, a: &Value, b: &Value) -> Option<String> {
     let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     match (a, b) {

@@ -1,5 +1,4 @@
-//! Survey of a scenario for its author: nodes, audibility and received power between them, rates, and keys
-//! without effect.
+//! Survey of a scenario for its author: nodes, audibility, received power, rates, and keys without effect.
 
 use serde_json::{Value, json};
 use stillair_model::qdisc::QdiscConfig;
@@ -19,14 +18,14 @@ use super::{
     Rates, Role, Scenario, Station, Wifi,
 };
 
-/// Radios of a channel up to which the survey has an entry for each pair.
+/// Maximum number of radios on a channel for which the survey lists every pair.
 const MOST_RADIOS: usize = 256;
-/// Groups of radios that hear each other less well, listed for a channel of more radios.
+/// Maximum number of groups with restricted audibility listed for larger channels.
 const MOST_GROUPS: usize = 1000;
 
 impl Scenario {
-    /// The survey as one JSON object. Loss rates are of frames of 1,538 bytes. Signal-to-noise ratios refer
-    /// to the noise in 20 MHz, as in the scenario.
+    /// Returns the survey as one JSON object. Loss rates are for frames of 1,538 bytes. Signal-to-noise
+    /// ratios refer to the noise in 20 MHz, as in the scenario.
     pub fn survey(&self) -> String {
         let all = json!({
             "name": self.name,
@@ -115,9 +114,9 @@ impl Scenario {
         })
     }
 
-    /// A channel with its radios. Up to [`MOST_RADIOS`] of them, `hearing` and `snr_db` have a row for each
-    /// radio: how the others hear it, and their signal-to-noise ratio, `null` if it is not given. With more,
-    /// both are `null`, and `worse` has the groups of radios that do not hear each other clearly.
+    /// Returns a channel with its radios. With up to [`MOST_RADIOS`] radios, `hearing` and `snr_db` have a
+    /// row per radio: how the others hear it, and their signal-to-noise ratio, `null` if unknown. With more,
+    /// both are `null`, and `worse` lists the groups of radios that do not hear each other clearly.
     fn channel_surveyed(&self, index: usize) -> Value {
         let channel = &self.channels[index];
         let radios: Vec<InterfaceRef> = self
@@ -153,7 +152,7 @@ impl Scenario {
         found
     }
 
-    /// Groups of radios that do not hear each other clearly, the first [`MOST_GROUPS`] of each kind.
+    /// Returns groups of radios that do not hear each other clearly, up to [`MOST_GROUPS`] of each kind.
     fn worse(&self, audible: &Audible) -> Vec<Value> {
         let kinds = [(Hearing::Faint, "sense_only"), (Hearing::Nothing, "hidden")];
         let of = |(how, name): (Hearing, &'static str)| {
@@ -174,8 +173,7 @@ impl Scenario {
         })
     }
 
-    /// How loud two radios are to each other at the beginning: as their path has it, or else by where they
-    /// stand.
+    /// Returns the initial signal-to-noise ratio between two radios, from their path or from their positions.
     fn ratio(&self, channel: &Channel, a: InterfaceRef, b: InterfaceRef) -> Option<Snr> {
         let path = |station: InterfaceRef, ap: InterfaceRef| {
             let Attachment::Wifi(wifi) = &self.nodes[station.node].interfaces[station.interface].medium
@@ -196,7 +194,7 @@ impl Scenario {
         path(a, b).or_else(|| path(b, a)).or_else(by_place)
     }
 
-    /// Each station's path to its access point, by direction.
+    /// Returns each station's path to its access point, by direction.
     fn paths(&self) -> impl Iterator<Item = Value> {
         self.devices().filter_map(|(at, wifi)| {
             let Role::Station(station) = &wifi.role else { return None };
@@ -225,7 +223,7 @@ impl Scenario {
     }
 }
 
-/// What decides about the losses of a path.
+/// Returns the origin of a path's losses.
 fn losses(errors: &Errors, wifi: &Wifi) -> &'static str {
     match errors {
         _ if wifi.trace.is_some() => "trace",
@@ -235,8 +233,8 @@ fn losses(errors: &Errors, wifi: &Wifi) -> &'static str {
     }
 }
 
-/// Lowest share of full frames that a path loses at any of its rates, in either direction; at the worst of
-/// the path's ratios if `snr` is `None`. 0 with a trace, whose losses change with time.
+/// Returns the lowest loss of full frames over all rates of a path, in either direction; at the path's lowest
+/// signal-to-noise ratio if `snr` is `None`. 0 with a trace, whose losses change over time.
 fn least_loss(station: &Station, wifi: &Wifi, snr: Option<Snr>) -> f64 {
     if wifi.trace.is_some() {
         return 0.0;
@@ -250,7 +248,7 @@ fn least_loss(station: &Station, wifi: &Wifi, snr: Option<Snr>) -> f64 {
     (losses.fold(1.0, f64::min) * 1e4).round() / 1e4
 }
 
-/// The worst ratio of a path, if its losses follow from one.
+/// Returns the lowest signal-to-noise ratio of a path whose losses follow from it.
 fn worst(errors: &Errors) -> Option<Snr> {
     match errors {
         Errors::Noise(steps) => steps.iter().map(|(_, snr)| snr).min(),
@@ -258,8 +256,8 @@ fn worst(errors: &Errors) -> Option<Snr> {
     }
 }
 
-/// The rates of one direction: who chooses, among how many, and what a full frame may expect at the worst of
-/// the path's ratios.
+/// Returns the rates of one direction: rate control, number of rates, and the loss of a full frame at the
+/// path's lowest signal-to-noise ratio.
 fn direction(rates: &Rates, station: &Station, wifi: &Wifi) -> Value {
     let all = rates.all();
     let (control, first) = match rates {
@@ -280,7 +278,7 @@ fn direction(rates: &Rates, station: &Station, wifi: &Wifi) -> Value {
         let loss = (share(rate) * 1e4).round() / 1e4;
         json!({ "name": rate.to_string(), "mbps": rate.rate().bps() as f64 / 1e6, "loss": loss })
     };
-    // Of a fixed rate the fastest of its kind; of rate control, of those it may choose.
+    // For a fixed rate, the fastest of its kind; for rate control, the fastest it may select.
     let works = match (first, &table) {
         (Some(like), Some(table)) => fastest(table, like),
         _ => all.iter().copied().filter(|rate| share(*rate) < WORKS).max_by_key(|rate| rate.rate()),
@@ -293,12 +291,12 @@ fn direction(rates: &Rates, station: &Station, wifi: &Wifi) -> Value {
     })
 }
 
-/// Chance that a full frame does not come where chances are given.
+/// Returns the probability that a full frame is lost, for configured error probabilities.
 fn given(errors: &Errors, rate: PhyRate) -> f64 {
     let Errors::Given { unheard, frame, .. } = errors else { return 0.0 };
     let broken = match frame {
         GivenErrors::Same(chance) => *chance,
-        // The first table holds from the beginning on.
+        // The first table applies from the start.
         GivenErrors::ByRate(tables) => {
             tables.first().map_or(0.0, |(_, first)| RateErrors::new(first).broken(rate, FRAME))
         }
@@ -310,7 +308,7 @@ fn decibels(Snr(milli): Snr) -> f64 {
     f64::from(milli) / 1e3
 }
 
-/// A discipline with those inside it, as `tc` names them.
+/// Returns a qdisc and its children, with `tc`'s names.
 fn disciplines(spec: &QdiscSpec) -> String {
     let mut names = if spec.mq { vec!["mq".to_owned()] } else { Vec::new() };
     let mut next = Some(&spec.config);
@@ -340,7 +338,7 @@ const fn traffic(kind: &FlowKind) -> &'static str {
     }
 }
 
-/// What a flow offers to each of its receivers, where its rate is said.
+/// Returns the load that a flow offers to each receiver, if its rate is configured.
 fn offered(kind: &FlowKind) -> Option<Vec<u64>> {
     match kind {
         FlowKind::Udp { rates, .. } => Some(rates.iter().copied().map(Rate::bps).collect()),

@@ -1,5 +1,4 @@
-//! The `[sweep]` table: lists of values by dotted key, which are expanded to the overrides of every
-//! combination.
+//! The `[sweep]` table: lists of values by dotted key, expanded to the overrides of every combination.
 
 use super::decoded;
 use super::description::ValueType;
@@ -10,29 +9,29 @@ use super::parts::Parts;
 use super::reader::{Field, flatten};
 use super::units;
 
-/// More runs than this are a slip of the pen, not an experiment.
+/// Maximum number of combinations; more indicates a mistake.
 const MAX_COMBINATIONS: usize = 100_000;
 
-/// A value that is refused by itself is tried in so many combinations before it is called a mistake.
+/// Maximum number of combinations in which a value is tried before it is rejected.
 const MAX_TRIES: usize = 1_000;
 
 /// A list of overrides.
 type Sets = Vec<(String, String)>;
 
-/// One key and the texts it takes in turn.
+/// A key and its values in order.
 struct Swept<'a> {
     key: String,
     field: Field<'a>,
     values: Vec<String>,
 }
 
-/// Keys that move together: one, or those of a table of `paired`, all with as many values.
+/// Keys that change together: a single key, or those of a `paired` table, all with the same number of values.
 struct Axis<'a>(Vec<Swept<'a>>);
 
-/// The key whose tables hold keys that move together.
+/// The key whose tables contain keys that change together.
 const PAIRED: &str = "paired";
 
-/// The combinations, the last key changing fastest; `overrides` are in the tree already.
+/// Returns the combinations, the last key changing fastest; `overrides` are already applied to the tree.
 pub(super) fn combinations(
     tree: &Table,
     overrides: &[(String, String)],
@@ -64,7 +63,7 @@ pub(super) fn combinations(
     Ok(out)
 }
 
-/// Reads the table without making the combinations, and tries each key once on the scenario.
+/// Reads the table without building the combinations, and tries each key once on the scenario.
 fn axes<'a>(tree: &'a Table, parts: &'a Parts) -> Result<Vec<Axis<'a>>, Diagnostic> {
     let Some(item) = tree.get("sweep") else { return Ok(Vec::new()) };
     let sweep = Field { path: "sweep".to_owned(), item, form: &ValueType::Sweep, parts };
@@ -100,7 +99,7 @@ fn axes<'a>(tree: &'a Table, parts: &'a Parts) -> Result<Vec<Axis<'a>>, Diagnost
     Ok(axes)
 }
 
-/// Adds keys that move together.
+/// Adds keys that change together.
 fn add<'a>(
     tree: &Table,
     fields: Vec<(String, Field<'a>)>,
@@ -123,7 +122,7 @@ fn add<'a>(
     Ok(())
 }
 
-/// Refuses a key that sets what another sets: only one of the values would count, and results would tell of
+/// Rejects a key that overlaps with another swept key: only one value would apply, but results would list
 /// both.
 fn apart(key: &str, other: &str) -> Result<(), String> {
     let lies_in = |a: &str, b: &str| a.strip_prefix(b).is_some_and(|below| below.starts_with('.'));
@@ -138,8 +137,8 @@ fn apart(key: &str, other: &str) -> Result<(), String> {
     }
 }
 
-/// Refuses an override of which nothing would be left: each combination sets the key anew. One of a table
-/// goes below a swept part of it.
+/// Rejects an override of a swept key, which each combination would replace. An override of a table is
+/// allowed if only a part of the table is swept.
 fn set_anew(key: &str, value: &str, axes: &[Axis<'_>]) -> Result<(), Diagnostic> {
     let swept = |axis: &&Swept<'_>| {
         key == axis.key || key.strip_prefix(&axis.key).is_some_and(|below| below.starts_with('.'))
@@ -157,7 +156,7 @@ fn set_anew(key: &str, value: &str, axes: &[Axis<'_>]) -> Result<(), Diagnostic>
     ))
 }
 
-/// Checks the table; part of reading a scenario even where it is not swept.
+/// Checks the table. Also part of reading a scenario that is not swept.
 pub(super) fn check(tree: &Table, parts: &Parts) -> Result<(), Diagnostic> {
     axes(tree, parts).map(|_| ())
 }
@@ -177,7 +176,7 @@ fn axis<'a>(tree: &Table, key: String, field: Field<'a>) -> Result<Swept<'a>, Di
     };
     let Some(first) = values.first() else { return Err(field.wrong(expected)) };
     tree.clone().set(&key, first).map_err(|fault| {
-        // The mistake is in the file here, at the swept key.
+        // Report the error at the swept key in the file.
         Diagnostic::new(
             field.item.origin,
             format!("{} ({})", field.path, fault.key),
@@ -189,11 +188,11 @@ fn axis<'a>(tree: &Table, key: String, field: Field<'a>) -> Result<Swept<'a>, Di
 }
 
 impl Swept<'_> {
-    /// Refuses a value that no combination accepts.
+    /// Rejects a value that no combination accepts.
     fn try_values(&self, tree: &Table, combinations: &[Sets]) -> Result<(), Diagnostic> {
         let (last, parts) = (self.values.len() - 1, self.field.parts);
         for (i, value) in self.values.iter().enumerate() {
-            // Of a range the ends are enough: what lies between is of the same kind.
+            // For a range, its ends are sufficient.
             if !self.field.is_list() && i != 0 && i != last {
                 continue;
             }
@@ -210,8 +209,8 @@ impl Swept<'_> {
         Ok(())
     }
 
-    /// The mistake of value `i`, told as one of the `[sweep]` table; a mistake of the scenario itself stays
-    /// that.
+    /// Attributes the error of value `i` to the `[sweep]` table. An error that the scenario has without
+    /// overrides is returned unchanged.
     fn blame(&self, tree: &Table, i: usize, fault: Diagnostic) -> Diagnostic {
         let at_key = fault.key == self.key || fault.key.starts_with(&format!("{}.", self.key));
         if !at_key && let Err(without) = attempt(tree, self.field.parts, &[]) {
@@ -239,7 +238,7 @@ mod tests {
 
     const SPECIMEN: &str = include_str!("../../tests/scenario/good.toml");
 
-    /// The combinations of the specimen with another table, whose first line is 52.
+    /// Returns the combinations of the specimen with another sweep table, which starts at line 52.
     fn swept(sweep: &str) -> Result<Vec<String>, String> {
         let (scenario, _) = SPECIMEN.split_once("[sweep]").expect("the specimen is swept");
         let tree = document::parse(&format!("{scenario}[sweep]\n{sweep}\n")).expect("test text is TOML");
@@ -252,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn product_in_the_order_of_the_file() {
+    fn combinations_follow_file_order() {
         let all =
             swept("seed = \"1..2\"\n\"node.ap.forward\" = [true]\nduration = [\"6 s\", \"7 s\"]").unwrap();
         assert_eq!(
@@ -264,7 +263,7 @@ mod tests {
                 "seed=2 node.ap.forward=true duration=7 s",
             ]
         );
-        // Unquoted dotted keys are the same table of keys.
+        // Unquoted dotted keys are equivalent.
         assert_eq!(swept("node.ap.forward = [true]").unwrap(), ["node.ap.forward=true"]);
         assert_eq!(swept("").unwrap(), [""]);
     }
@@ -311,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_needs_another_is_accepted_with_it() {
+    fn value_is_accepted_with_its_prerequisite() {
         let needs = "node.slow.interface.wlan0.rate = [\"ht40-mcs0-sgi\"]\n\
                      node.slow.interface.wlan0.retry_chain = [[\"mcs0\"]]\n";
         let said = swept(needs).unwrap_err();
@@ -320,13 +319,13 @@ mod tests {
             "f:52: sweep.node.slow.interface.wlan0.rate.0: found \"ht40-mcs0-sgi\", expected a rate no wider than its \
              channel, 20 MHz"
         );
-        // Also where no other combination accepts it: that is for whoever runs them to find.
+        // Accepted: some combination may allow the value. Combinations that do not are found when they run.
         let with = format!("{needs}channel.wifi.width = [\"20 MHz\", \"40 MHz\"]");
         assert_eq!(swept(&with).map(|all| all.len()), Ok(2));
     }
 
     #[test]
-    fn an_override_of_a_swept_key_is_refused() {
+    fn override_of_a_swept_key_is_rejected() {
         let set = |key: &str, value: &str| {
             let mut tree = document::parse(SPECIMEN).expect("test text is TOML");
             tree.set(key, value).expect("a key");
@@ -381,7 +380,7 @@ mod tests {
                 "flow.0.burst = \"9998..10001\"",
                 "f:52: sweep.flow.0.burst: found 10001, expected a whole number from 1 to 10000",
             ),
-            // What the value breaks elsewhere stands in parentheses.
+            // The key that the value breaks elsewhere is in parentheses.
             (
                 "flow.0.start = [\"1 s\"]\nduration = [\"4 s\"]",
                 "f:53: sweep.duration.0 (warm_up): found \"5 s\", expected a time shorter than duration",

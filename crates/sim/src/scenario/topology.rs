@@ -7,11 +7,11 @@ use super::document::Table;
 use super::ends::{Joint, Ways, joints};
 use super::error::{Diagnostic, Diagnostics};
 
-/// Refuses a scenario with a flow whose packets, or the answers to them, have no way.
+/// Rejects flows without a route to their destination or back.
 pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Diagnostic> {
     let neighbours = joints(scenario);
     let mut wrong = Diagnostics::default();
-    // Many flows have one sender; and where one node does not forward, that is told once.
+    // Many flows have the same sender, and each non-forwarding node is reported once.
     let (mut last, mut blamed) = (None, BTreeSet::new());
     for (f, flow) in scenario.flows.iter().enumerate() {
         let (_, reached) = match last.take() {
@@ -24,7 +24,7 @@ pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Diagnostic>
             continue;
         };
         let name = |node: usize| scenario.nodes[node].name.as_str();
-        // With everybody forwarding, is there a way? Then the first on it who does not is to blame.
+        // If forwarding everywhere would give a path, blame the first node on it that does not forward.
         let all = search(scenario, &neighbours, flow.from.node, true);
         let mut way: Vec<usize> = core::iter::successors(all[to], |n| all[*n].filter(|p| p != n)).collect();
         way.reverse();
@@ -62,7 +62,7 @@ pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Diagnostic>
     wrong.or(())
 }
 
-/// Refuses a flow to an interface that a node alone among its receivers stands for as well.
+/// Rejects a flow that names the same receiving interface twice, directly or through its node.
 fn once(scenario: &Scenario, f: usize, tree: &Table) -> Result<(), Diagnostic> {
     let flow = &scenario.flows[f];
     let nodes: BTreeSet<usize> = flow.to.iter().map(|to| to.node).collect();
@@ -84,7 +84,8 @@ fn once(scenario: &Scenario, f: usize, tree: &Table) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// For each node the one before it on a shortest way from `from`, itself for `from`, none where no way leads.
+/// Returns for each node its predecessor on a shortest path from `from`: `from` for itself, `None` if
+/// unreachable.
 fn search(
     scenario: &Scenario,
     neighbours: &[Vec<Joint>],
@@ -95,7 +96,7 @@ fn search(
     before[from] = Some(from);
     let mut open = VecDeque::from([from]);
     while let Some(node) = open.pop_front() {
-        // What an external host passes on has bytes, which packets of flows have not.
+        // An external host forwards packets with bytes, which modelled packets lack.
         let passes =
             !scenario.nodes[node].host.is_external() && (all_forward || scenario.nodes[node].forward);
         if node != from && !passes {

@@ -15,12 +15,12 @@ use crate::trace_file::{self, BadLine, Format, PathRate, Steps, TraceStep};
 pub struct PathTrace {
     /// Name of the file in the scenario.
     pub file: String,
-    /// Its format.
+    /// Format of the file.
     pub format: Format,
-    /// Whether the trace repeats at its end, if the format defines the end.
+    /// True if the trace repeats at its end, for formats that define the end.
     pub repeat: bool,
-    /// The rate that gives width, guard interval and number of streams of the other rates, and the number of
-    /// tries of each.
+    /// Rate that supplies width, guard interval and number of streams of the other rates, and the attempts
+    /// per rate.
     pub base: RateTry,
     /// Maximum channel width.
     pub width: Width,
@@ -30,7 +30,7 @@ pub struct PathTrace {
     pub length: Option<Duration>,
 }
 
-/// Reads the files of a scenario's traces.
+/// Reads the trace files of a scenario.
 pub(super) fn load(scenario: &mut Scenario, tree: &Table, files: &dyn Files) -> Result<(), Diagnostic> {
     for node in &mut scenario.nodes {
         for interface in &mut node.interfaces {
@@ -51,7 +51,7 @@ pub(super) fn load(scenario: &mut Scenario, tree: &Table, files: &dyn Files) -> 
     Ok(())
 }
 
-/// Puts what a file says into a trace.
+/// Fills a trace from a file.
 fn fill(trace: &mut PathTrace, text: &str) -> Result<(), BadLine> {
     let Steps { steps, length } = trace_file::read(trace.format, text)?;
     for step in &steps {
@@ -64,8 +64,8 @@ fn fill(trace: &mut PathTrace, text: &str) -> Result<(), BadLine> {
     Ok(())
 }
 
-/// The rate of a step: the one it names, or the fastest that does not carry more than it says.
-// deviation: a link that carries less than the slowest rate is as fast as that, unless it carries nothing.
+/// Returns the rate of a step: the named rate, or the fastest one within its capacity.
+// deviation: a link with less capacity than the slowest rate uses that rate, unless the capacity is zero.
 fn rate(step: &TraceStep, trace: &PathTrace) -> Result<PhyRate, BadLine> {
     match &step.carries {
         PathRate::Named(name) => {
@@ -81,8 +81,8 @@ fn rate(step: &TraceStep, trace: &PathTrace) -> Result<PhyRate, BadLine> {
     }
 }
 
-/// The fastest rate of the width, guard interval and streams of `base` that is not above `capacity`, or the
-/// slowest.
+/// Returns the fastest rate with the width, guard interval and streams of `base` that does not exceed
+/// `capacity`, or the slowest.
 fn fastest(capacity: Rate, base: PhyRate) -> PhyRate {
     let PhyRate::Ht(own) = base else { return base };
     let streams = own.mcs / 8;
@@ -104,9 +104,9 @@ mod tests {
     }
 
     #[test]
-    fn a_capacity_is_the_fastest_rate_below_it() {
+    fn capacity_maps_to_fastest_rate_below() {
         let base = |name| PhyRate::parse(name).unwrap();
-        // Mbit/s times ten, what the width and streams come from, the rate
+        // Tenths of Mbit/s, base rate, expected rate.
         let table = [
             (0, "ht20-mcs7-lgi", "ht20-mcs0-lgi"),
             (64, "ht20-mcs7-lgi", "ht20-mcs0-lgi"),
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_becomes_rates_and_losses() {
+    fn file_gives_rates_and_losses() {
         let mut own = trace(Format::Rates);
         fill(&mut own, "0,mcs3,0.1\n2,ht20-mcs0-lgi,1\n").unwrap();
         let shown: Vec<_> = own
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_limit_the_stations_own_rate() {
+    fn unlimited_steps_use_the_station_rate() {
         let mut own = trace(Format::Theaterq);
         fill(&mut own, "1,0,-1,0,9\n1,0,6500000,0,9\n1,0,7,0,9\n").unwrap();
         let shown: Vec<_> =
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_that_a_line_may_not_name() {
+    fn lines_reject_unsupported_rates() {
         for name in ["ht40-mcs3-lgi", "ofdm-6", "cck-11"] {
             let bad = fill(&mut trace(Format::Rates), &format!("0,mcs3,0\n1,{name},0\n")).unwrap_err();
             assert_eq!(

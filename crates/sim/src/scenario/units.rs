@@ -1,11 +1,11 @@
 //! Parses numbers with units and names of rates into integers, without floating point.
 //!
-//! Each function returns as error a text that says what is expected.
+//! Each function's error text states what is expected.
 
 use stillair_model::types::{Duration, Rate};
 use stillair_model::wifi::phy::{Gi, HeRate, HtRate, OfdmRate, PhyRate, VhtRate, Width};
 
-/// What would have been right.
+/// Description of the expected text.
 pub(super) type Expected = String;
 
 const TIMES: [(&str, u64); 5] =
@@ -15,12 +15,12 @@ const RATES: [(&str, u64); 4] =
 const SIZES: [(&str, u64); 5] =
     [("B", 1), ("kB", 1_000), ("MB", 1_000_000), ("KiB", 1 << 10), ("MiB", 1 << 20)];
 
-/// Eleven days: sums of times in a run stay far from the end of 64 bits.
+/// Maximum time, eleven days: sums of times in a run stay far below 64 bits.
 const MAX_TIME: u64 = 1_000_000 * 1_000_000_000;
-/// 1 Tbit/s.
+/// Maximum rate, 1 Tbit/s.
 const MAX_RATE: u64 = 1_000_000_000_000;
 
-/// A time such as `5 ms`.
+/// Parses a time such as `5 ms`.
 pub(super) fn duration(text: &str) -> Result<Duration, Expected> {
     match quantity(text, &TIMES) {
         Some(Quantity::Whole(ns)) if ns <= MAX_TIME => Ok(Duration::from_nanos(ns)),
@@ -30,7 +30,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, Expected> {
     }
 }
 
-/// A rate such as `144.4 Mbit/s`; never zero.
+/// Parses a rate such as `144.4 Mbit/s`, which must not be zero.
 pub(super) fn rate(text: &str) -> Result<Rate, Expected> {
     match quantity(text, &RATES) {
         Some(Quantity::Whole(0)) => Err("a rate above zero".to_owned()),
@@ -44,7 +44,7 @@ pub(super) fn rate(text: &str) -> Result<Rate, Expected> {
     }
 }
 
-/// The same, or zero.
+/// Parses a rate or zero.
 pub(super) fn rate_or_zero(text: &str) -> Result<Rate, Expected> {
     match quantity(text, &RATES) {
         Some(Quantity::Whole(0)) => Ok(Rate::from_bps(0)),
@@ -52,7 +52,7 @@ pub(super) fn rate_or_zero(text: &str) -> Result<Rate, Expected> {
     }
 }
 
-/// A number of bytes such as `64 KiB`.
+/// Parses a number of bytes such as `64 KiB`.
 pub(super) fn bytes(text: &str) -> Result<u64, Expected> {
     match quantity(text, &SIZES) {
         Some(Quantity::Whole(bytes)) => Ok(bytes),
@@ -64,30 +64,30 @@ pub(super) fn bytes(text: &str) -> Result<u64, Expected> {
     }
 }
 
-/// A measure such as `40 MHz` as it may be written too, without the blank before its unit, as other
-/// quantities may be; none of a name.
+/// Returns a quantity such as `40 MHz` without the space before its unit, which is optional; `None` for a
+/// plain name.
 pub(super) fn unspaced(name: &str) -> Option<String> {
     let is_measure = name.starts_with(|c: char| c.is_ascii_digit());
     name.split_once(' ').filter(|_| is_measure).map(|(number, unit)| format!("{number}{unit}"))
 }
 
-/// A regular expression for a number with one of these units, and the units.
+/// Returns a regular expression for a number with one of these units, and the units.
 fn described(units: &[(&'static str, u64)]) -> (String, Vec<&'static str>) {
     let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
     (format!(r"^\s*[0-9]+(\.[0-9]+)?\s*({})\s*$", names.join("|")), names)
 }
 
-/// A ratio of powers such as `25 dB`, in thousandths of a decibel.
+/// Parses a power ratio such as `25 dB`, in thousandths of a decibel.
 pub(super) fn ratio(text: &str) -> Result<i32, Expected> {
     signed(text, &[("dB", 1_000)]).ok_or_else(|| format!("a ratio in dB, {DECIBELS}, such as \"25 dB\""))
 }
 
-/// A level of power such as `16 dBm`, in thousandths of a decibel over a milliwatt.
+/// Parses a power level such as `16 dBm`, in thousandths of a dBm.
 pub(super) fn level(text: &str) -> Result<i32, Expected> {
     signed(text, &[("dBm", 1_000)]).ok_or_else(|| format!("a level in dBm, {DECIBELS}, such as \"16 dBm\""))
 }
 
-/// Bounds of ratios and levels: no radio comes near.
+/// Bounds of ratios and levels, beyond those of any radio.
 const DECIBELS: &str = "-200 to 200";
 
 fn signed(text: &str, units: &[(&str, u64)]) -> Option<i32> {
@@ -99,7 +99,7 @@ fn signed(text: &str, units: &[(&str, u64)]) -> Option<i32> {
     }
 }
 
-/// A length such as `10 m`, in millimetres.
+/// Parses a length such as `10 m`, in millimetres.
 pub(super) fn length(text: &str) -> Result<u64, Expected> {
     match quantity(text, &[("m", 1_000)]) {
         Some(Quantity::Whole(n)) if (1..=1_000_000_000).contains(&n) => Ok(n),
@@ -107,19 +107,19 @@ pub(super) fn length(text: &str) -> Result<u64, Expected> {
     }
 }
 
-/// A time as it would be written, in the largest unit in which it is whole.
+/// Formats a time in the largest unit that gives an integer.
 pub(super) fn duration_text(time: Duration) -> String {
     quantity_text(time.nanos(), &TIMES)
 }
 
-/// Two times with their range, in one unit.
+/// Formats a range of two times in one unit.
 pub(super) fn range_text(low: Duration, high: Duration) -> String {
     let whole = |scale: u64| low.nanos().is_multiple_of(scale) && high.nanos().is_multiple_of(scale);
     let (unit, scale) = largest(&TIMES[..4], whole);
     format!("{} {unit}..{} {unit}", low.nanos() / scale, high.nanos() / scale)
 }
 
-/// A rate as it would be written.
+/// Formats a rate.
 pub(super) fn rate_text(rate: Rate) -> String {
     quantity_text(rate.bps(), &RATES)
 }
@@ -130,28 +130,28 @@ fn quantity_text(number: u64, units: &[(&str, u64)]) -> String {
     format!("{} {unit}", number / scale)
 }
 
-/// The largest unit for which this holds; the smallest is one.
+/// Returns the largest unit for which `whole` holds; the smallest is one.
 fn largest<'a>(units: &[(&'a str, u64)], whole: impl Fn(u64) -> bool) -> (&'a str, u64) {
     let able = units.iter().filter(|(name, scale)| name.is_ascii() && whole(*scale));
     *able.last().unwrap_or(&units[0])
 }
 
-/// How times are written: a regular expression, and the units.
+/// Returns the notation of times: a regular expression, and the units.
 pub(super) fn times() -> (String, Vec<&'static str>) {
     described(&TIMES)
 }
 
-/// How rates are written.
+/// Returns the notation of rates: a regular expression, and the units.
 pub(super) fn rates() -> (String, Vec<&'static str>) {
     described(&RATES)
 }
 
-/// How sizes are written.
+/// Returns the notation of sizes: a regular expression, and the units.
 pub(super) fn sizes() -> (String, Vec<&'static str>) {
     described(&SIZES)
 }
 
-/// Names of all rates: in full, or as an entry of a retry chain.
+/// Returns the names of all rates: in full, or as entries of a retry chain.
 pub(super) fn phy_rates(in_chain: bool) -> Vec<String> {
     let short = (0..=HtRate::MAX_MCS).filter(|_| in_chain).map(|mcs| format!("mcs{mcs}"));
     let ht = [Width::Mhz20, Width::Mhz40].into_iter().flat_map(|width| {
@@ -166,21 +166,21 @@ pub(super) fn phy_rates(in_chain: bool) -> Vec<String> {
     short.chain(ht).chain(ofdm).chain(dsss).chain(vht).chain(he).collect()
 }
 
-/// Names of the rates without HT.
+/// Returns the names of all rates without HT.
 pub(super) fn legacy_rates() -> Vec<String> {
     let ofdm = OfdmRate::ALL.into_iter().map(PhyRate::Ofdm);
     ofdm.chain(PhyRate::all_dsss()).map(|rate| rate.to_string()).collect()
 }
 
-/// A number times its unit.
+/// A number multiplied by its unit.
 enum Quantity {
-    /// Whole in the smallest unit; the largest number stands for all that do not fit.
+    /// An integer in the smallest unit. Saturates at the maximum.
     Whole(u64),
     /// Finer than the smallest unit.
     Fraction,
 }
 
-/// Reads `NUMBER UNIT`; the space may be left out.
+/// Parses `NUMBER UNIT`; the space is optional.
 fn quantity(text: &str, units: &[(&str, u64)]) -> Option<Quantity> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -193,7 +193,7 @@ fn quantity(text: &str, units: &[(&str, u64)]) -> Option<Quantity> {
     })
 }
 
-/// What else is wrong with a text that has a number and one of these units, and is refused all the same.
+/// Returns an addition to the error for a negative number or an exponent with one of these units.
 fn but(text: &str, units: &[(&str, u64)]) -> &'static str {
     let text = text.trim();
     if let Some(plain) = text.strip_prefix('-')
@@ -208,19 +208,19 @@ fn but(text: &str, units: &[(&str, u64)]) -> &'static str {
     if is_exponent { ", without an exponent" } else { "" }
 }
 
-/// `whole.fraction` times `scale`: outer `None` for text that is no number, inner `None` if the product is
-/// not whole.
+/// Multiplies `whole.fraction` by `scale`. The outer `None` means not a number, the inner `None` a product
+/// that is not an integer.
 fn scaled(whole: &str, fraction: &str, scale: u64) -> Option<Option<u64>> {
     let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
     if !digits(whole) || !digits(fraction) {
         return None;
     }
-    // No unit here is above 10^9, so a digit beyond the ninth can only be a zero.
+    // No unit exceeds 10^9, so further digits can only be zeros.
     let fraction = fraction.trim_end_matches('0');
     if fraction.len() > 9 {
         return Some(None);
     }
-    // A number too long for 64 bits is reported as too large by whoever has a limit.
+    // A number too long for 64 bits saturates; the caller reports it as too large.
     let whole = whole.parse::<u64>().unwrap_or(u64::MAX);
     let part = if fraction.is_empty() { 0 } else { fraction.parse::<u64>().ok()? };
     let unit = 10_u64.pow(fraction.len() as u32);
@@ -232,23 +232,23 @@ fn scaled(whole: &str, fraction: &str, scale: u64) -> Option<Option<u64>> {
     Some(Some(u64::try_from(sum).unwrap_or(u64::MAX)))
 }
 
-/// A decimal fraction in millionths.
+/// Parses a decimal fraction in millionths.
 pub(super) fn millionths(text: &str) -> Option<u32> {
     let text = text.trim();
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     u32::try_from(scaled(whole, fraction, 1_000_000)??).ok()
 }
 
-/// A whole range `a..b`, both ends included.
+/// Parses an integer range `a..b`, both ends included.
 pub(super) fn range(text: &str) -> Option<(i64, i64)> {
     let (low, high) = text.split_once("..")?;
     let (low, high) = (low.trim().parse().ok()?, high.trim().parse().ok()?);
     (low <= high).then_some((low, high))
 }
 
-/// The rate named `text`, such as `ht20-mcs15-sgi` or `ofdm-24`.
+/// Parses the rate named `text`, such as `ht20-mcs15-sgi` or `ofdm-24`.
 ///
-/// In a retry chain `mcs14` takes the rest from `base`: on `ht20-mcs15-sgi` it is `ht20-mcs14-sgi`.
+/// In a retry chain `mcs14` inherits the rest from `base`: on `ht20-mcs15-sgi` it means `ht20-mcs14-sgi`.
 pub(super) fn phy_rate(text: &str, base: Option<PhyRate>) -> Result<PhyRate, Expected> {
     base.map_or_else(|| PhyRate::parse(text), |own| own.parse_in_chain(text)).map_err(|why| {
         if text.starts_with("ofdm") {
@@ -277,8 +277,8 @@ pub(super) fn phy_rate(text: &str, base: Option<PhyRate>) -> Result<PhyRate, Exp
     })
 }
 
-/// The rates that a name stands for: `mcs14` is that of 802.11n at every width and guard interval, a full
-/// name itself.
+/// Returns the rates that a name selects: `mcs14` selects 802.11n's at every width and guard interval, a full
+/// name only itself.
 pub(super) fn phy_rates_named(text: &str) -> Result<Vec<PhyRate>, Expected> {
     if !text.starts_with("mcs") {
         return phy_rate(text, None).map(|rate| vec![rate]);

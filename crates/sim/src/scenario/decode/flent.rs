@@ -1,4 +1,4 @@
-//! `[test]`: a Flent test by name, which is expanded into flows when the scenario is read.
+//! `[test]`: a named Flent test, expanded into flows when the scenario is read.
 
 use stillair_model::types::Duration;
 
@@ -11,16 +11,16 @@ use super::super::spec::flow::ping::{PING_PAYLOAD, UDP_PING_PAYLOAD};
 use super::super::{FlentTest, Flow, FlowEnd, FlowKind, Node, profile};
 use super::flow;
 
-/// What a test measures before its load starts, and after it has ended.
+/// Time that a test measures before its load starts and after it ends.
 // flent: tests/common.inc DELAY (2.3) - behaviour only.
 const DELAY: Duration = Duration::from_secs(5);
 
-/// Flent's step, at which it sends pings.
+/// Flent's step size, which is also its ping interval.
 const STEP: Duration = Duration::from_millis(200);
 
-/// Bytes that netperf's TCP_STREAM writes at once: the send buffer that a new socket has.
-// linux: Documentation/networking/ip-sysctl tcp_wmem - 16 KiB at first.
-// deviation: that of Linux's default, whatever `tcp_wmem` and the sender's system say.
+/// Bytes per write of netperf's TCP_STREAM: the send buffer of a new socket.
+// linux: Documentation/networking/ip-sysctl tcp_wmem - initially 16 KiB.
+// deviation: always Linux's default, regardless of `tcp_wmem` and the sender's operating system.
 const NETPERF_WRITE: u32 = 16 << 10;
 
 pub(super) static SCHEMA: TableSchema = TableSchema {
@@ -57,7 +57,7 @@ pub(super) static SCHEMA: TableSchema = TableSchema {
     ]],
 };
 
-/// Numbers of flows that Flent has tests of their own for: `tcp_2up` and the like.
+/// Flow counts with Flent tests of their own, such as `tcp_2up`.
 const COUNTS: [(&str, u32); 5] = [("2", 2), ("4", 4), ("6", 6), ("8", 8), ("12", 12)];
 
 const PLAIN: [&str; 9] =
@@ -68,13 +68,13 @@ fn names() -> Vec<String> {
     PLAIN.iter().map(|&name| name.to_owned()).chain(counted.into_iter().flatten()).collect()
 }
 
-/// What a test's flows are, before they have ends.
+/// The flows of a test, before their ends are known.
 #[derive(Default)]
 struct Load {
-    /// Upwards: its name, Flent's name of its series, the DSCP of its packets.
+    /// Upload flows: name, Flent series name, DSCP.
     up: Vec<(String, String, u8)>,
     down: Vec<(String, String, u8)>,
-    /// The same; and whether with UDP.
+    /// Pings: name, Flent series name, DSCP, and true for UDP.
     pings: Vec<(&'static str, &'static str, u8, bool)>,
 }
 
@@ -83,8 +83,8 @@ const CS5: u8 = 40;
 const EF: u8 = 46;
 
 impl Load {
-    /// The flows of a test; `streams` where it asks for a number.
-    // flent: tests/*.conf (2.3) - behaviour only: flows, marks and the names of series.
+    /// Returns the flows of a test; `streams` is the number of flows in tests that take one.
+    // flent: tests/*.conf (2.3) - behaviour only: flows, DSCPs and series names.
     fn of(name: &str, streams: u32) -> Self {
         let mut load = Self::default();
         let icmp = ("ping-icmp", "Ping (ms) ICMP", 0, false);
@@ -139,7 +139,7 @@ impl Load {
     }
 }
 
-/// When a test's parts happen.
+/// Timing of a test.
 #[derive(Clone, Copy)]
 pub(super) struct Times {
     /// Time before and after the load in which only pings run.
@@ -149,13 +149,13 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// All of it.
+    /// Returns the total duration of the test.
     pub(super) fn total(self) -> Duration {
         self.length + self.delay * 2
     }
 }
 
-/// When the parts of the test happen, before anything else of the scenario is known.
+/// Reads the timing of the test, before anything else of the scenario is known.
 pub(super) fn times(field: &Field<'_>) -> Result<Times, Diagnostic> {
     let mut section = field.section("a table with name, from and to")?;
     let name: &str = name(&section.need("name", "one of Flent's tests")?)?;

@@ -1,4 +1,4 @@
-//! Flows: sender, receiver, kind of traffic and times.
+//! Flows: sender, receivers, kind of traffic, start and stop.
 
 use stillair_model::types::Duration;
 
@@ -10,13 +10,14 @@ use super::super::spec::flow::{self, Common, Context, Traffic};
 use super::super::spec::{Key, Place, Section as _};
 use super::super::{Flow, FlowEnd, FlowKind, Node};
 
-/// Most loads of pages in a run: the sockets of each have places of their own, kept from the beginning.
+/// Maximum number of page loads in a run. Each has its own sockets, allocated from the start.
 const LOADS: u64 = 1_000_000;
 
-/// Most answers to pings and packets of calls in a run: when each came stays in memory until its end.
+/// Maximum number of ping replies and call packets in a run. Their arrival times stay in memory until the
+/// end.
 const ANSWERS: u64 = 10_000_000;
 
-/// Refuses the flow read last if with it there are so many `answers` that they could not be kept.
+/// Returns an error at `key` if the flow read last brings the total of `answers` above the limit.
 pub(super) fn bounded(answers: u64, key: &Field<'_>) -> Result<(), Diagnostic> {
     if answers <= ANSWERS {
         return Ok(());
@@ -64,7 +65,7 @@ pub(super) fn all(
     Ok(flows)
 }
 
-/// The flows of a table: one, or one for each of several senders.
+/// Reads the flows of a table: one, or one per sender.
 fn table(
     index: usize,
     field: &Field<'_>,
@@ -120,7 +121,7 @@ fn table(
     faults.or(flows)
 }
 
-/// Returns the senders, and whether each has a flow of its own, named after it.
+/// Returns the senders, and true if each has a flow of its own, named after the sender.
 fn senders(field: &Field<'_>, names: &Names<'_>) -> Result<(Vec<FlowEnd>, bool), Diagnostic> {
     let mut senders = Vec::new();
     for (sender, at) in names.ends(field, None)? {
@@ -136,7 +137,7 @@ fn senders(field: &Field<'_>, names: &Names<'_>) -> Result<(Vec<FlowEnd>, bool),
     Ok((senders, field.is_list() || pattern(field).is_some()))
 }
 
-/// Returns start, spread and stop of a flow in a run that ends at `end`.
+/// Returns the start, start spread and stop time of a flow in a run that ends at `end`.
 fn period(
     common: &Common,
     usual: Duration,
@@ -156,9 +157,9 @@ fn period(
     }
 }
 
-/// Returns the default of `start_spread`, which is above zero for several flows of nodes with a `count`.
-/// Stations that start together ask for their Block Ack sessions together, and their frames collide until
-/// some requests are given up.
+/// Returns the default of `start_spread`, which is above zero for multiple flows of nodes with a `count`.
+/// Stations that start together set up their Block Ack sessions together, and their frames collide until some
+/// setups fail.
 fn usual_spread(
     common: &Common,
     own: &dyn Traffic,

@@ -5,10 +5,10 @@ use super::super::error::Diagnostic;
 use super::super::guest::{Guest, GuestQueue, Offload, Program, RxBuffers};
 use super::super::reader::Field;
 
-/// Memory of a guest unless the scenario says otherwise, in MiB.
+/// Default memory of a guest in MiB.
 const MEMORY: u32 = 64;
 
-/// The table that `host` may be.
+/// Table form of `host`.
 pub(super) static SCHEMA: TableSchema = TableSchema {
     title: "Guest",
     about: "A real Linux kernel as a user-mode program: its clock is the simulation's, its network card the modelled interface. \

@@ -1,4 +1,4 @@
-//! Whether a host is modelled or external, and the consequences for its other keys.
+//! The `host` key (modelled or external), and its consequences for the node's other keys.
 
 use super::super::description::{Key, ValueType};
 use super::super::document::Value;
@@ -12,7 +12,7 @@ const TYPE: ValueType = ValueType::Either(&[
     ValueType::Kinds { shapes: &[&guest::SCHEMA], bare: false },
 ]);
 
-/// Key of a node.
+/// The node key `host`.
 pub(super) const KEY: Key = Key::or(
     "host",
     TYPE,
@@ -23,18 +23,18 @@ pub(super) const KEY: Key = Key::or(
      make the flows between two live hosts. A table: a real Linux kernel in virtual time",
 );
 
-/// What a live host has of a `sysctl` table: what a network namespace has.
+/// Prefix of the sysctls that a live host supports: those of a network namespace.
 const IN_NAMESPACE: &str = "net.ipv4.";
-/// Bytes that a guest's kernel leaves before TCP's data (MAX_TCP_HEADER without Wi-Fi and tunnels, and
-/// alignment).
+/// Headroom in bytes that a guest's kernel always leaves before TCP data (MAX_TCP_HEADER without Wi-Fi and
+/// tunnels, plus alignment).
 const OWN_ROOM: u32 = 192;
 const WHY: &str = "at an external host, whose kernel is not the model's";
 const RIGHT: &str = "host = \"model\", or the setting at the external host itself";
 
-/// Who a node's host is, its kernel if that is a guest's, and the settings that it is to have.
+/// A node's host, its guest kernel if any, and the sysctls to set.
 type Kept = (Host, Option<Guest>, Vec<(String, String)>);
 
-/// Reads the key of a node, and refuses what only a modelled host has.
+/// Reads the key, and rejects keys that only a modelled host supports.
 pub(super) fn read(section: &mut Section<'_>) -> Result<Kept, Diagnostic> {
     let (host, mut guest) = section.or_by("host", (Host::Model, None), |field| match field.item.value {
         Value::Table(_) => Ok((Host::Uml, Some(guest::read(field)?))),
@@ -82,7 +82,7 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<Kept, Diagnostic> {
     Ok((host, guest, kept))
 }
 
-/// A setting as `sysctl` takes it: text without its quotes, a list without its brackets.
+/// Formats a value for `sysctl`: text without quotes, a list without brackets.
 fn plain(setting: &Field<'_>) -> String {
     match &setting.item.value {
         Value::String(text) => text.clone(),
@@ -91,7 +91,7 @@ fn plain(setting: &Field<'_>) -> String {
     }
 }
 
-/// Refuses less room for headers than a guest's kernel has anyway.
+/// Rejects a headroom smaller than a guest's kernel always leaves.
 fn room(field: &Field<'_>) -> Result<(), Diagnostic> {
     let asked: u32 = field.value()?;
     if asked > OWN_ROOM {
@@ -100,9 +100,9 @@ fn room(field: &Field<'_>) -> Result<(), Diagnostic> {
     Err(field.found(format!("{asked} bytes"), "more than the 192 bytes of a guest's kernel"))
 }
 
-/// Refuses what the kernel of a live host or a guest decides itself, so all but these keys. What its Wi-Fi
-/// driver asks for is the model's, and whether packets stay charged while they wait there; a guest's kernel
-/// takes what our patches have a parameter for.
+/// Rejects all `tcp` keys but `own`, because the kernel of a live host or guest decides the rest. The Wi-Fi
+/// driver's demands on TCP, and whether packets waiting there stay charged to the socket, belong to the
+/// model; a guest's kernel accepts the keys for which our patches add a parameter.
 fn only(tcp: &Field<'_>, own: &[&str], at: &str) -> Result<(), Diagnostic> {
     let Some((name, _)) = tcp.table("a table")?.0.iter().find(|(name, _)| !own.contains(&name.as_str()))
     else {

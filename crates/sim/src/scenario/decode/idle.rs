@@ -1,6 +1,5 @@
-//! Keys that have no effect in this scenario without being errors: for example, the keys of another scheme
-//! are left in the file while one scheme is tried. They give a note, not an error. Keys that `inherits`
-//! copied from another node give no note.
+//! Keys that have no effect in this scenario without being errors, such as the keys of another scheme left in
+//! the file while one scheme is tried. Each gives a note. Keys copied by `inherits` give none.
 
 use std::borrow::Cow;
 
@@ -22,15 +21,15 @@ use super::super::{
     Role, Wifi,
 };
 
-/// What stands before the name of a parameter of a congestion control.
+/// Prefix of congestion-control parameters.
 const OF_TCP: &str = "tcp_";
 
-/// A sentence about a key.
+/// Formats the note on a key.
 fn note(key: &str, value: &Value, why: &str, right: &str) -> String {
     format!("{key}: {} has no effect {why}; {right}", value.describe())
 }
 
-/// Notes on nodes: `field` is what the scenario says of them, `merged` the same with what they are like.
+/// Notes on nodes. `field` is the scenario's own text, `merged` includes inherited keys.
 pub(super) fn of_nodes(
     field: &Field<'_>,
     merged: &[(&str, Origin, Cow<'_, Table>)],
@@ -65,17 +64,17 @@ fn table(value: &Value) -> Option<&Table> {
     }
 }
 
-/// The table `key` of a table.
+/// Returns the table `key` inside a table.
 fn inside<'a>(of: Option<&'a Table>, key: &str) -> Option<&'a Table> {
     table(&of?.get(key)?.value)
 }
 
-/// What a node's flows need of TCP.
+/// TCP features used by a node's flows.
 #[derive(Clone, Default)]
 struct Used<'a> {
-    /// They have sockets of TCP there.
+    /// True if the flows have TCP sockets on the node.
     tcp: bool,
-    /// Their congestion controls there, which may be those of QUIC.
+    /// Congestion controls in use on the node, including those of QUIC.
     controls: Vec<&'a CongestionControl>,
 }
 
@@ -88,7 +87,7 @@ fn used<'a>(nodes: &'a [Node], flows: &'a [Flow]) -> Vec<Used<'a>> {
     for flow in flows {
         for end in flow.to.iter().chain([&flow.from]) {
             match &flow.kind {
-                // Only who sends data has a window.
+                // Only the sender of data has a congestion window.
                 FlowKind::Tcp { congestion_control, .. } if *end == flow.from => {
                     add(end.node, Some(congestion_control));
                 }
@@ -109,7 +108,7 @@ fn used<'a>(nodes: &'a [Node], flows: &'a [Flow]) -> Vec<Used<'a>> {
     all
 }
 
-/// What only sockets of TCP look at, and parameters of congestion controls that no flow has.
+/// Notes on keys that only TCP sockets use, and on parameters of congestion controls that no flow uses.
 fn of_hosts(path: &str, own: Option<&Table>, used: &Used<'_>, notes: &mut Vec<String>) {
     let Some(own) = own else { return };
     let (why, right) =
@@ -134,7 +133,7 @@ fn of_hosts(path: &str, own: Option<&Table>, used: &Used<'_>, notes: &mut Vec<St
     }
 }
 
-/// The settings of a table by their names, with their keys.
+/// Returns name, key and value of the settings in a table.
 fn settings<'a>(path: &str, own: &'a Table, group: &str) -> Vec<(String, String, &'a Value)> {
     let mut found = Vec::new();
     if let Some(all) = inside(Some(own), group) {
@@ -143,8 +142,8 @@ fn settings<'a>(path: &str, own: &'a Table, group: &str) -> Vec<(String, String,
     found.into_iter().map(|(name, field)| (name, field.path, &field.item.value)).collect()
 }
 
-/// What an interface has that its discipline, or the length of the run, leaves without effect: `own` is what
-/// its node says of it itself.
+/// Notes on interface keys that the qdisc or the length of the run leaves without effect. `own` is the node's
+/// own table, without inherited keys.
 fn of_interface(
     path: &str,
     [own, whole]: [Option<&Table>; 2],
@@ -184,8 +183,8 @@ fn of_interface(
     }
 }
 
-/// A router's discipline that never has a queue, as the modem behind takes packets as fast as the Ethernet to
-/// it carries them.
+/// Note on a router's qdisc that never builds a queue, because the modem behind it accepts packets as fast as
+/// the Ethernet link carries them.
 fn before_modem(path: &str, own: &Table, interface: &Interface, links: &[Link]) -> Option<String> {
     let item = own.get("qdisc")?;
     let Attachment::Wired { link } = interface.medium else { return None };
@@ -208,7 +207,7 @@ fn before_modem(path: &str, own: &Table, interface: &Interface, links: &[Link]) 
     })
 }
 
-/// A window of more than 64 frames that is said of a device without a link of HE.
+/// Note on a window of more than 64 frames for a device without an HE link.
 fn of_window(path: &str, own: &Table, nodes: &[Node], at: InterfaceRef) -> Option<String> {
     let item = own.get("block_ack_window")?;
     let all = nodes.iter().enumerate().flat_map(|(node, n)| {
@@ -227,7 +226,7 @@ fn of_window(path: &str, own: &Table, nodes: &[Node], at: InterfaceRef) -> Optio
     })
 }
 
-/// Whether a discipline takes a limit from its device.
+/// Returns true if the qdisc takes its limit from the device's `txqueuelen`.
 fn looks_at_txqueuelen(qdisc: &Value) -> bool {
     let (kind, options) = match qdisc {
         Value::String(kind) => (kind.as_str(), None),
@@ -242,19 +241,19 @@ fn looks_at_txqueuelen(qdisc: &Value) -> bool {
         ("pfifo_fast", _) => true,
         ("pfifo" | "bfifo", _) => given("limit").is_none(),
         (_, Some(child)) => looks_at_txqueuelen(&child.value),
-        // Its class begins with a pfifo.
+        // The class starts with a pfifo.
         ("htb", None) => true,
         _ => false,
     }
 }
 
-/// Notes on flows: `field` is their list.
+/// Notes on flows. `field` is the list of flows.
 pub(super) fn of_flows(field: &Field<'_>, flows: &[Flow]) -> Vec<String> {
     let mut notes = Vec::new();
     let list = field.list();
     let mut last = None;
     for flow in flows {
-        // What is said of the first of several senders holds of all.
+        // Notes on the first of several senders apply to all of them.
         let Some(given) =
             flow.table.filter(|table| last.replace(*table) != Some(*table)).and_then(|n| list.get(n))
         else {
@@ -269,8 +268,8 @@ pub(super) fn of_flows(field: &Field<'_>, flows: &[Flow]) -> Vec<String> {
     notes
 }
 
-/// Parts of QUIC's model that another part, or the preset, leaves without effect. What a flow itself takes
-/// away is refused where it is read.
+/// Notes on keys of the QUIC model that another key, or the preset, leaves without effect. Keys that conflict
+/// within the flow are rejected where they are read.
 fn of_quic(quic: &QuicFlow, idle: &mut impl FnMut(&str, &str, &str)) {
     if let QuicStack::Quinn(options) = &quic.stack {
         if options.congestion_control != QuinnControl::Model {

@@ -1,8 +1,8 @@
-//! Errors that follow from the description alone, in all tables: unknown keys, missing keys, values of a
-//! wrong form, undefined names.
+//! Errors that follow from the description alone, in all tables: unknown keys, missing keys, values of the
+//! wrong type, undefined names.
 //!
-//! The decoder stops at an error that later parts depend on. The errors here depend on nothing else, so each
-//! is reported whatever the others are. Conditions on two tables together are left to the decoder.
+//! The decoder stops at an error that later parts depend on. The errors here depend on nothing else, so all
+//! of them are reported. The decoder checks conditions that involve two tables.
 
 use stillair_model::types::{Duration, Ip, Rate};
 
@@ -16,7 +16,8 @@ use super::super::resolve::names::{Merged, Names, refer};
 use super::super::spec::link::LinkKind;
 use super::{SCHEMA, merge, node};
 
-/// All of a scenario's, in the order of its description; nodes with a `count` are written out.
+/// Returns all such errors of a scenario, in the order of its description. Nodes with a `count` are expanded
+/// first.
 pub(in super::super) fn all(tree: &Table, parts: &Parts) -> Vec<Diagnostic> {
     let field = |key: &str| {
         let item = tree.get(key)?;
@@ -32,7 +33,7 @@ pub(in super::super) fn all(tree: &Table, parts: &Parts) -> Vec<Diagnostic> {
     };
     let merged: Vec<Merged<'_>> =
         fields.iter().enumerate().filter_map(|(at, field)| found.unless(merge(at, field, nodes))).collect();
-    // Of what is not read, or stands in a misspelt table, nobody knows the names.
+    // Names defined in unread or misspelt tables are unknown.
     let is_misspelt = |(key, item): &(String, Item)| {
         SCHEMA.key(key).is_none() && matches!(item.value, Value::Table(_) | Value::Array(_))
     };
@@ -60,22 +61,22 @@ pub(in super::super) fn all(tree: &Table, parts: &Parts) -> Vec<Diagnostic> {
     look.found.into_all()
 }
 
-/// A look at all tables.
+/// A pass over all tables.
 struct Look<'a> {
     parts: &'a Parts,
-    /// None where a name may be of what is not known.
+    /// `None` if some names may be undefined because of another error.
     names: Option<&'a Names<'a>>,
     found: Diagnostics,
 }
 
 impl Look<'_> {
-    /// A table of this shape.
+    /// Checks a table of this shape.
     fn table(&mut self, path: &str, origin: Origin, table: &Table, shape: &'static TableSchema) {
         self.keys(path, origin, table, &[shape], &[shape]);
         self.values(path, table, &[shape]);
     }
 
-    /// The values of keys that all of these shapes have alike.
+    /// Checks the values of keys that all of these shapes define identically.
     fn values(&mut self, path: &str, table: &Table, shapes: &[&'static TableSchema]) {
         let [first, others @ ..] = shapes else { return };
         for key in first.keys() {
@@ -88,7 +89,7 @@ impl Look<'_> {
         }
     }
 
-    /// Keys that none of the shapes in `any` has, and those that all of `likely` need.
+    /// Reports keys that no shape in `any` has, and missing keys that all shapes in `likely` require.
     fn keys(
         &mut self,
         path: &str,
@@ -158,8 +159,7 @@ impl Look<'_> {
                     Value::Table(table) => own.iter().any(|shape| is_kind(table, shape)),
                     _ => false,
                 };
-                // A table of a kind that is none may be of a built-in part, which has none: the decoder
-                // knows.
+                // Built-in parts have no table form here; the decoder reports such a table.
                 let is_table = matches!(value, Value::Table(_)) && built_in.shapes().is_empty();
                 match (is_own, is_table) {
                     (true, _) => self.kinds(&field),
@@ -188,18 +188,17 @@ impl Look<'_> {
                     self.value(&setting.path, setting.item, &key.form);
                 }
             }
-            // What is read by a function of its own is left to that; a list or a table is asked for in words
-            // of its own.
+            // The decoder parses such text, and has its own messages for lists and tables.
             _ => {}
         }
     }
 
-    /// A table that is one of several, told apart by a tag, or by keys that they need.
+    /// Checks a table that is one of several alternatives, distinguished by a tag or by required keys.
     fn one_of(&mut self, field: &Field<'_>) {
         let Value::Table(table) = &field.item.value else { return };
         let (path, origin, all) = (&field.path, field.item.origin, field.shapes());
         let may: Vec<_> = all.iter().copied().filter(|shape| may_be(table, shape)).collect();
-        // A tag that another need not have is that other's by default.
+        // If a tag is missing, the alternative that does not require it applies.
         let by_default = |shape: &&'static TableSchema| {
             let is_left = |tag: &str| may.iter().any(|other| other.key(tag).is_some() && !needs(other, tag));
             tags(shape).any(|tag| table.get(tag).is_none() && is_left(tag))
@@ -212,7 +211,7 @@ impl Look<'_> {
             [shape] if tags(shape).all(|tag| table.get(tag).is_some()) && may.len() < all.len() => {
                 self.table(path, origin, table, shape);
             }
-            // Which it is, or why it is none, the decoder knows.
+            // The decoder chooses between these, or reports why none fits.
             several => {
                 self.keys(path, origin, table, &all, several);
                 self.values(path, table, several);
@@ -220,7 +219,7 @@ impl Look<'_> {
         }
     }
 
-    /// A table with its kind.
+    /// Checks a table with a `kind`.
     fn kinds(&mut self, field: &Field<'_>) {
         let Value::Table(table) = &field.item.value else { return };
         let names = field.kinds();
@@ -249,7 +248,7 @@ impl Look<'_> {
         }
     }
 
-    /// A value that may be of several forms, and is of none.
+    /// Reports a value that matches none of the accepted types.
     fn either(&mut self, field: &Field<'_>, forms: &'static [ValueType]) {
         let item = field.item;
         let takes = |form: &&'static ValueType| match (&item.value, form) {
@@ -274,7 +273,7 @@ impl Look<'_> {
         }
     }
 
-    /// A name of a channel, link or node, or of an interface.
+    /// Checks the name of a channel, link, node or interface.
     fn name(&mut self, field: &Field<'_>, what: &str) {
         let Some(names) = self.names else { return };
         match what {
@@ -283,7 +282,7 @@ impl Look<'_> {
             "interface" => self.check(names.access_point(field)),
             "end" => self.check(names.end(field)),
             "ends" => self.check(names.ends(field, None)),
-            // Which node a node inherits from has been looked at, and which radio is its own the node knows.
+            // `inherits` has been checked already, and the decoder of the node checks its radios.
             _ => {}
         }
     }
@@ -297,22 +296,22 @@ impl Look<'_> {
     }
 }
 
-/// Whether a key must be there.
+/// Returns true if the shape requires the key.
 fn needs(shape: &'static TableSchema, name: &str) -> bool {
     shape.key(name).is_some_and(|key| matches!(key.absent, DefaultValue::Required))
 }
 
-/// Whether the table says that it is of this kind.
+/// Returns true if the table's `kind` is that of the shape.
 fn is_kind(table: &Table, shape: &'static TableSchema) -> bool {
     matches!(table.get("kind").map(|kind| &kind.value), Some(Value::String(kind)) if is_written(shape.kind(), kind))
 }
 
-/// Keys that tell the shape from others.
+/// Returns the keys that distinguish the shape from its alternatives.
 fn tags(shape: &'static TableSchema) -> impl Iterator<Item = &'static str> {
     shape.keys().filter(|key| matches!(key.form, ValueType::Tag(_))).map(|key| key.name)
 }
 
-/// Whether no tag of the shape is another one in the table.
+/// Returns true if no tag in the table contradicts the shape.
 fn may_be(table: &Table, shape: &'static TableSchema) -> bool {
     shape.keys().all(|key| match (&key.form, table.get(key.name).map(|item| &item.value)) {
         (ValueType::Tag(tag), Some(value)) => matches!(value, Value::String(text) if is_written(tag, text)),
@@ -323,7 +322,7 @@ fn may_be(table: &Table, shape: &'static TableSchema) -> bool {
     })
 }
 
-/// Whether only a table is of this form.
+/// Returns true if the type accepts only tables.
 fn is_table(form: &'static ValueType) -> bool {
     match form {
         ValueType::Table(_)
@@ -336,13 +335,13 @@ fn is_table(form: &'static ValueType) -> bool {
     }
 }
 
-/// The words of a form as a noun of a sentence: `a rate, at least 1 kbit/s`.
+/// Adds an article to the description of a type: `a rate, at least 1 kbit/s`.
 fn with_article(words: String) -> String {
     const NOUNS: [&str; 7] = ["rate", "time", "size", "number", "whole number", "fraction", "list of"];
     if NOUNS.iter().any(|noun| words.starts_with(noun)) { format!("a {words}") } else { words }
 }
 
-/// The words of a form, without Markdown around names.
+/// Describes a type in words, without Markdown around names.
 fn plain(form: &'static ValueType) -> String {
     let mut text = String::new();
     let words = words(form);

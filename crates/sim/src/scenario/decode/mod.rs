@@ -1,4 +1,4 @@
-//! Converts the tree, key by key, to the scenario's types.
+//! Converts the tree to the scenario's types, key by key.
 
 mod flent;
 mod flow;
@@ -34,7 +34,7 @@ use super::spec::{self, Domain as _};
 use super::step;
 use super::{ErrorTables, Record, Scenario};
 
-/// The whole file.
+/// Root table of the scenario file.
 pub(super) static SCHEMA: TableSchema = TableSchema {
     title: "Scenario",
     about: "The keys of the file itself.",
@@ -92,7 +92,7 @@ pub(super) static SCHEMA: TableSchema = TableSchema {
     ]],
 };
 
-/// The table of the node at a position with what it inherits.
+/// Returns the table of the node at a position, including inherited keys.
 fn merge<'a>(
     at: usize,
     (name, field): &(&'a str, Field<'a>),
@@ -102,7 +102,7 @@ fn merge<'a>(
     Ok((*name, field.item.origin, inherit(nodes, "node", at)?))
 }
 
-/// Reads the whole scenario; what needs a look at several parts at once is left to [`super::topology`].
+/// Reads the whole scenario. [`super::topology`] checks conditions across several parts.
 pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Diagnostic> {
     let mut wrong = Diagnostics::default();
     let scenario = read(tree, parts, &mut wrong);
@@ -111,7 +111,7 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Diagnost
     Ok(scenario.flatten().expect("what was not read has its mistake"))
 }
 
-/// The things of a kind, by name.
+/// Returns the named elements of one kind.
 fn things<T: Thing>(
     root: &mut Section<'_>,
     wrong: &mut Diagnostics,
@@ -119,7 +119,7 @@ fn things<T: Thing>(
     root.get(T::WHAT).map_or(Ok(Vec::new()), |field| Map::<T>::read(&field, wrong))
 }
 
-/// Reads as far as mistakes let it, which are added to `wrong` or returned.
+/// Reads as much as the errors permit. Errors are added to `wrong` or returned.
 fn read(tree: &Table, parts: &Parts, wrong: &mut Diagnostics) -> Result<Option<Scenario>, Diagnostic> {
     let mut root = Section::new("", Origin::Line(1), tree, &SCHEMA, parts);
     let name = root.need("name", "the scenario's name")?;
@@ -131,7 +131,7 @@ fn read(tree: &Table, parts: &Parts, wrong: &mut Diagnostics) -> Result<Option<S
     let seed = root.or("seed", 1)?;
     let ip = root.or_by("ip", Ip::V4, |field| IpVersion::read(field, &mut Diagnostics::default()))?;
 
-    // What refers to things in `[links.lan]` would be refused for a name that is there.
+    // With `[links.lan]` misspelt, references to its contents would cause misleading errors.
     root.familiar()?;
     let channel_specs = things::<Inner<Channel>>(&mut root, wrong)?;
     let channels = channel_specs.iter().filter_map(|spec| resolve::channel::own(spec, wrong));
@@ -145,7 +145,7 @@ fn read(tree: &Table, parts: &Parts, wrong: &mut Diagnostics) -> Result<Option<S
     }
     let node_table = nodes_field.table("a table of nodes by name")?;
     let merged = gather(node_fields.iter().enumerate().map(|(at, field)| merge(at, field, node_table)))?;
-    // Nodes are read in the light of these.
+    // Reading nodes requires channels and links.
     if !has_channels || link_specs.iter().any(|link| link.value.is_none()) {
         return Ok(None);
     }
@@ -161,7 +161,7 @@ fn read(tree: &Table, parts: &Parts, wrong: &mut Diagnostics) -> Result<Option<S
     let sources = wrong.unless(sources).unwrap_or_default();
     let neighbours = things::<Inner<Neighbour>>(&mut root, wrong);
     let neighbours = wrong.unless(neighbours).unwrap_or_default();
-    // From here on parts are read whatever is wrong with those beside them.
+    // From here on, errors in one part do not stop the others from being read.
     wrong.unless(position::used(&nodes, &wiring.positions));
     position::losses(&mut nodes, &wiring.devices, &channels);
     for (n, (spec, channel)) in channel_specs.iter().zip(&mut channels).enumerate() {
@@ -221,7 +221,7 @@ fn read(tree: &Table, parts: &Parts, wrong: &mut Diagnostics) -> Result<Option<S
     }))
 }
 
-/// Kinds of disciplines that are built in.
+/// Kinds of built-in qdiscs.
 #[cfg(test)]
 pub(super) fn qdisc_kinds() -> Vec<&'static str> {
     const { &spec::qdisc::WIFI }.shapes().iter().map(|shape| shape.kind()).collect()

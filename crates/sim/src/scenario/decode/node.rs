@@ -18,8 +18,7 @@ use super::super::spec::{self, Domain as _, Section as _, jitter, node_tcp};
 use super::super::{Attachment, Channel, InterfaceRef, Nic, Node, many, profile};
 use super::{host, wake};
 
-/// Ids of the world are 16 bits wide: those of places that drop packets, of which a node and its interface
-/// have up to four, run out first.
+/// Ids in the world are 16 bits wide. Drop places run out first: a node and its interface use up to four.
 const MAX_INTERFACES: usize = 16_000;
 
 /// A host, router or access point.
@@ -54,7 +53,7 @@ pub(super) static SCHEMA: TableSchema = TableSchema {
     ],
 };
 
-/// Reads all nodes; `merged` holds name, origin and table of each.
+/// Reads all nodes; `merged` holds the name, origin and table of each.
 pub(super) fn all<'a>(
     merged: &'a [(&str, Origin, Cow<'_, Table>)],
     names: &Names<'_>,
@@ -90,7 +89,7 @@ fn node(
     wiring.nics.push(nic.place().cloned());
     let position = spec::read::<position::OfNode>(&mut section)?.position;
     wiring.positions.extend(position.place().map(|place| (index, place.clone())));
-    // They have done their work; asking for them puts them among the suggestions.
+    // Already applied; reading the key adds it to the suggestions.
     section.get("inherits");
     section.get("count");
     let field = section.need("interface", "at least one interface")?;

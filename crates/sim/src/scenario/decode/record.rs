@@ -1,4 +1,4 @@
-//! `[record]`: limits on samples, and recordings without effect.
+//! `[record]`: limits on samples, and notes on recordings without effect.
 
 use stillair_model::types::Duration;
 
@@ -13,17 +13,17 @@ use super::super::{Flow, FlowKind, Record};
 pub(super) static SCHEMA: TableSchema =
     TableSchema { title: "Record", about: "What is recorded beyond the summary.", groups: &[Options::KEYS] };
 
-/// Most samples of sockets in a run, each of one sender at one instant: they stay in memory until its end,
-/// and are some 150 bytes each and as much again as text.
+/// Maximum number of socket samples in a run, each of one sender at one time. They stay in memory until the
+/// end, and take some 150 bytes each plus as much as text.
 const SOCKETS: u64 = 4_000_000;
 
-/// Most samples of queues in a run, each of all layers of one interface at one instant, of some 100 bytes.
+/// Maximum number of queue samples in a run, each of all layers of one interface at one time, some 100 bytes.
 const QUEUES: u64 = 10_000_000;
 
-/// Most samples of guests' counters in a run, which a guest writes as text.
+/// Maximum number of counter samples of guests in a run, which a guest writes as text.
 const GUESTS: u64 = 200_000;
 
-/// Reads the table of a run of length `end` with these flows and so many interfaces and guests.
+/// Reads the table for a run of length `end` with these flows and this number of interfaces and guests.
 pub(super) fn read(
     field: &Field<'_>,
     flows: &[Flow],

@@ -1,4 +1,4 @@
-//! Duration of a run, and the measured part of it.
+//! Duration of a run and of its measured part.
 
 use stillair_model::types::Duration;
 
@@ -7,8 +7,8 @@ use super::super::reader::Section;
 use super::external;
 use super::flent::Times;
 
-/// Duration, warm-up and cool-down of a run; defaults are those of one of Flent's tests, if it is one, and
-/// without end where hosts are `external`.
+/// Returns duration, warm-up and cool-down of a run. The defaults come from the Flent test if there is one;
+/// with `external` hosts the run is open-ended.
 pub(super) fn read(
     root: &mut Section<'_>,
     times: Option<Times>,

@@ -1,4 +1,4 @@
-//! Delay between the wake-up of a process by a socket and its run.
+//! Delay from the wake-up of a process by a socket to its execution.
 
 use stillair_model::node::wake::Wake;
 
@@ -8,11 +8,11 @@ use super::super::reader::{Field, Section};
 
 const EXPECTED: &str = "\"softirq\", or a time such as \"50 us\"";
 
-/// A process that is woken does not sleep for longer.
+/// Upper bound on the wake-up delay.
 const LATER: ValueType =
     ValueType::Times { least: "1 ns", most: Some("100 ms"), why: "longer is no wake-up" };
 
-/// Key of a node.
+/// The node key.
 pub(super) const KEY: Key = Key::or(
     "wake",
     ValueType::Either(&[ValueType::Choice(&["softirq"]), LATER]),

@@ -1,4 +1,4 @@
-//! Effects of a channel width set by an override: the default scheme of devices that name none may change.
+//! Side effects of overriding a channel width, which may change the default scheme of devices.
 
 use super::super::error::Origin;
 use super::super::resolve::wiring::Device;
@@ -6,8 +6,8 @@ use super::super::spec::channel::Channel as Spec;
 use super::super::spec::domain::Entry;
 use super::super::{Attachment, Channel, Node};
 
-/// A note for each channel whose width was set so that devices on it have by default another scheme than on
-/// the other side of 40 MHz.
+/// Returns a note for each channel whose width is overridden and has devices whose default scheme differs
+/// between channels up to 40 MHz and wider ones.
 pub(super) fn notes(
     specs: &[Entry<Spec>],
     devices: &[Device],

@@ -1,107 +1,106 @@
-//! The description of scenarios: every key with its form, default and meaning.
+//! The description of scenarios: every key with its type, default and meaning.
 //!
-//! The tables are beside the code that reads them (`decode`, `profile`). [`super::reader`] reads values by
-//! these tables and accepts no other key. The JSON Schema and the reference for users are generated from
-//! them.
+//! The tables are next to the code that reads them (`decode`, `profile`). [`super::reader`] reads values by
+//! these tables and accepts no other key. The JSON Schema and the user reference are generated from them.
 
 mod reference;
 mod schema;
-// They try every key, those of quinn too.
+// The tests try every key, including those of quinn.
 #[cfg(all(test, feature = "quinn"))]
 mod tests;
 
 pub(super) use reference::{reference, words};
 pub(super) use schema::schema;
 
-/// What a value may be.
+/// Type of a value.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ValueType {
     /// Any text with at least one letter.
     Text,
-    /// The name of a thing of this scenario: of a `node`, `link` or `channel`, of an `interface` of any node,
-    /// of the `end` of a flow (a node or an interface), of the `radio` that an interface sends with.
+    /// Name of an element of this scenario: a `node`, `link` or `channel`, an `interface` of any node, the
+    /// `end` of a flow (a node or an interface), or the `radio` that an interface uses.
     Name(&'static str),
-    /// Text that is read by a function of its own: what it is in words, and a regular expression that all of
-    /// it meets.
+    /// Text with its own parser: a description, a regular expression that all accepted values match, and
+    /// examples.
     Written { words: &'static str, pattern: &'static str, examples: &'static [&'static str] },
-    /// One of many names: what the list is called, what they are in words, and the names.
+    /// One of many names: title of the list, description of its entries, and the names.
     Listed { title: &'static str, words: &'static str, names: fn() -> Vec<String> },
     /// One of a few names.
     Choice(&'static [&'static str]),
-    /// The one name that tells this table from its alternatives.
+    /// The name that distinguishes this table from its alternatives.
     Tag(&'static str),
     /// True or false.
     Boolean,
-    /// A whole number, both bounds included.
+    /// An integer, both bounds included.
     Integer(i64, i64),
-    /// One of a few whole numbers.
+    /// One of a few integers.
     Numbers(&'static [i64]),
     /// A number of bytes, plain or with a unit, both bounds included.
     Bytes(u32, u32),
-    /// The same, and why it is bounded so.
+    /// `Bytes` with the reason for its bounds.
     BytesFor(u32, u32, &'static str),
-    /// A time.
+    /// A duration.
     Time,
-    /// A time above zero.
+    /// A duration above zero.
     Period,
-    /// A time between bounds, both included and written as in a scenario, and why they are.
+    /// A duration within inclusive bounds, written as in a scenario, and the reason for them.
     Times { least: &'static str, most: Option<&'static str>, why: &'static str },
     /// Bits per second.
     Rate,
-    /// Bits per second, at least so many, and why.
+    /// Bits per second: the minimum, and the reason for it.
     RateFrom(&'static str, &'static str),
-    /// The same, or zero.
+    /// `RateFrom`, or zero.
     RateOrZero(&'static str, &'static str),
     /// A number from 0 to 1.
     Fraction,
     /// A number, both bounds included.
     Number(f64, f64),
-    /// This, or a user-defined part: its name alone, or a table of its `kind` and its options.
+    /// This type, or a user-defined part: its bare name, or a table with its `kind` and options.
     Part(Family, &'static ValueType),
     /// Any of these.
     Either(&'static [ValueType]),
-    /// A list of at least one.
+    /// A non-empty list.
     List(&'static ValueType),
     /// A table.
     Table(&'static TableSchema),
-    /// A table that is one of several, told apart by the keys it has.
+    /// One of several tables, distinguished by the keys that are present.
     OneOf(&'static [&'static TableSchema]),
-    /// A table that is one of several, told apart by its `kind`; where `bare`, a kind without options may
-    /// stand alone.
+    /// One of several tables, distinguished by `kind`. If `bare`, a kind without options may be given as a
+    /// plain name.
     Kinds { shapes: &'static [&'static TableSchema], bare: bool },
-    /// Things of a kind by name.
+    /// Named elements of a kind.
     Named(&'static str, &'static ValueType),
-    /// Settings by names that have dots in them, in groups.
+    /// Groups of settings whose names contain dots.
     Settings(&'static [&'static [Key]]),
-    /// Lists by dotted key.
+    /// Lists of values by dotted key.
     Sweep,
-    /// The form of a table that may contain itself.
+    /// The type of a table that may contain itself.
     Later(fn() -> &'static ValueType),
 }
 
-/// Kinds of parts that somebody may bring.
+/// Families of user-defined parts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Family {
     /// Congestion controls.
     Control,
-    /// The same for QUIC, with `tcp_` before their names.
+    /// Congestion controls for QUIC, named with the prefix `tcp_`.
     QuicControl,
-    /// Queueing disciplines, with those that are made of an AQM.
+    /// Queueing disciplines, including those built from an AQM algorithm.
     Qdisc,
-    /// The same of a Wi-Fi interface.
+    /// Queueing disciplines of a Wi-Fi interface.
     WifiQdisc,
     /// AQM algorithms.
     Aqm,
-    /// Schedulers of stations.
+    /// Station schedulers.
     Scheduler,
 }
 
-/// Bounds of a number of bytes in words.
+/// Describes the bounds of a number of bytes.
 pub(super) fn byte_bounds(low: u32, high: u32, why: &str) -> String {
     format!("{low} to {high} bytes ({why})")
 }
 
-/// Bounds of a time in words.
+/// Describes the bounds of a duration.
 pub(super) fn time_bounds(least: &str, most: Option<&str>, why: &str) -> String {
     match most {
         Some(most) => format!("{least} to {most} ({why})"),
@@ -109,32 +108,32 @@ pub(super) fn time_bounds(least: &str, most: Option<&str>, why: &str) -> String 
     }
 }
 
-/// The least of a rate in words.
+/// Describes the minimum of a rate.
 pub(super) fn rate_bound(least: &str, why: &str) -> String {
     format!("at least {least} ({why})")
 }
 
-/// A few numbers in words.
+/// Lists a few numbers in words.
 pub(super) fn numbers(all: &[i64]) -> String {
     let all: Vec<String> = all.iter().map(i64::to_string).collect();
     format!("one of {}", all.join(", "))
 }
 
-/// What holds where a key is not given.
+/// Meaning of a missing key.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum DefaultValue {
-    /// That is a mistake.
+    /// An error.
     Required,
-    /// This value, as TOML; text stands without quotes.
+    /// This value, as TOML, with text unquoted.
     Literal(&'static str),
-    /// The same, of the engine's parameters.
+    /// A value computed from the engine's parameters, in the same format.
     Computed(fn() -> String),
-    /// What these words say.
+    /// Described in words.
     Words(&'static str),
 }
 
 impl DefaultValue {
-    /// The default, if it is a value.
+    /// Returns the default if it is a value.
     pub(super) fn default(&self) -> Option<String> {
         match self {
             Self::Literal(text) => Some((*text).to_owned()),
@@ -162,12 +161,12 @@ pub(super) struct TableSchema {
 }
 
 impl Key {
-    /// A key that must be there.
+    /// Creates a required key.
     pub(super) const fn need(name: &'static str, form: ValueType, about: &'static str) -> Self {
         Self { name, form, absent: DefaultValue::Required, about }
     }
 
-    /// A key with a default.
+    /// Creates a key with a default.
     pub(super) const fn or(
         name: &'static str,
         form: ValueType,
@@ -177,7 +176,7 @@ impl Key {
         Self { name, form, absent: DefaultValue::Literal(default), about }
     }
 
-    /// A key without which something else holds.
+    /// Creates an optional key whose default is described in words.
     pub(super) const fn open(
         name: &'static str,
         form: ValueType,
@@ -199,29 +198,29 @@ impl Key {
         self
     }
 
-    /// The key that tells a table from its alternatives.
+    /// Creates the key that distinguishes a table from its alternatives.
     pub(super) const fn tag(name: &'static str, value: &'static str) -> Self {
         Self::need(name, ValueType::Tag(value), "selects this table")
     }
 }
 
 impl TableSchema {
-    /// All keys, in the order of the tables.
+    /// Returns all keys in order.
     pub(super) fn keys(&self) -> impl Iterator<Item = &'static Key> + use<> {
         self.groups.iter().flat_map(|group| group.iter())
     }
 
-    /// The key `name`.
+    /// Returns the key `name`.
     pub(super) fn key(&self, name: &str) -> Option<&'static Key> {
         self.keys().find(|key| key.name == name)
     }
 
-    /// Whether its kind says enough: no other key must be there.
+    /// Returns true if no key other than `kind` is required.
     pub(super) fn stands_alone(&self) -> bool {
         self.keys().all(|key| key.name == "kind" || !matches!(key.absent, DefaultValue::Required))
     }
 
-    /// Its `kind`.
+    /// Returns the table's `kind`.
     pub(super) fn kind(&self) -> &'static str {
         match self.key("kind").map(|key| &key.form) {
             Some(ValueType::Tag(kind)) => kind,
@@ -231,7 +230,8 @@ impl TableSchema {
 }
 
 impl ValueType {
-    /// What the elements of a list may be; a value that stands for a list of one is its own element.
+    /// Returns the element type of a list. A value that may be written as a single element is its own
+    /// element.
     pub(super) fn element(&'static self) -> &'static Self {
         match self {
             Self::List(inner) => inner,
@@ -243,7 +243,7 @@ impl ValueType {
         }
     }
 
-    /// What a value that is a time may be; of alternatives, the one that is a time.
+    /// Returns the duration type of a value, or of the alternative that is a duration.
     pub(super) fn time(&'static self) -> &'static Self {
         match self {
             Self::Either(forms) => forms
@@ -254,7 +254,7 @@ impl ValueType {
         }
     }
 
-    /// What a value that is a whole number may be; of alternatives, the one that is one.
+    /// Returns the integer type of a value, or of the alternative that is an integer.
     pub(super) fn whole(&'static self) -> &'static Self {
         match self {
             Self::Either(forms) => {
@@ -264,7 +264,7 @@ impl ValueType {
         }
     }
 
-    /// The tables that a value may be.
+    /// Returns the tables that a value may be.
     pub(super) fn shapes(&'static self) -> Vec<&'static TableSchema> {
         match self {
             Self::Table(shape) => vec![*shape],

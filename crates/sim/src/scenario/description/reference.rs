@@ -1,12 +1,12 @@
-//! The description of the scenario keys as a page for users.
+//! Renders the description of the scenario keys as a page for users.
 
 use super::super::units;
 use super::{DefaultValue, Key, TableSchema, ValueType, byte_bounds, numbers, rate_bound, time_bounds};
 
-/// What stands before the tables: the worked example and how values are written.
+/// Text before the tables: the worked example and the notation of values.
 const HEAD: &str = include_str!("reference.md");
 
-/// The page, in Markdown.
+/// Returns the page in Markdown.
 pub(in super::super) fn reference(root: &'static TableSchema) -> String {
     let units = |(_, names): (String, Vec<&str>)| {
         names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
@@ -28,7 +28,7 @@ pub(in super::super) fn reference(root: &'static TableSchema) -> String {
     page
 }
 
-/// A table of keys, those with the same meaning in one row.
+/// Returns a table of keys, with keys of the same meaning in one row.
 fn table(what: &str, keys: impl Iterator<Item = &'static Key>) -> String {
     let mut table = format!("| {what} | value | default | meaning |\n|---|---|---|---|\n");
     let keys: Vec<&'static Key> = keys.collect();
@@ -47,12 +47,12 @@ fn table(what: &str, keys: impl Iterator<Item = &'static Key>) -> String {
     table
 }
 
-/// The heading under which the settings stand that a key may have.
+/// Returns the heading of the settings that a key may contain.
 fn settings_title(key: &Key) -> String {
     format!("Settings of {}", key.name)
 }
 
-/// The tables that can be reached from `root`, each once, from the outside in.
+/// Returns the tables reachable from `root`, each once, outermost first.
 pub(super) fn all(root: &'static TableSchema) -> Vec<&'static TableSchema> {
     let mut found = vec![root];
     let mut next = 0;
@@ -85,7 +85,7 @@ fn absent(key: &Key) -> String {
     }
 }
 
-/// What a value may be, in words.
+/// Describes a type in words.
 pub(in super::super) fn words(form: &'static ValueType) -> String {
     let list =
         |names: Vec<&str>| names.iter().map(|name| format!("`\"{name}\"`")).collect::<Vec<_>>().join(", ");
@@ -140,7 +140,7 @@ fn link(shape: &TableSchema) -> String {
     format!("[{}](#{})", shape.title, anchor(shape.title))
 }
 
-/// The name by which a page's heading is linked to.
+/// Returns the anchor of a heading.
 fn anchor(title: &str) -> String {
     title.to_lowercase().replace(' ', "-").replace(['\'', '.'], "")
 }

@@ -1,16 +1,15 @@
-//! The description of the scenario keys as a JSON Schema.
+//! Renders the description of the scenario keys as a JSON Schema.
 //!
-//! The schema checks each key by itself. Checks of several keys together, such as undefined names and
-//! duplicate addresses, are left to the reader.
+//! The schema checks each key separately. Checks across keys, such as undefined names and duplicate
+//! addresses, are left to the reader.
 
 use serde_json::{Map, Value, json};
 
 use super::super::{document, units};
 use super::{DefaultValue, Family, Key, TableSchema, ValueType};
 
-/// The schema of a file whose keys are those of `root`, and that may name parts: `parts` gives the tables of
-/// a family of them.
-// spec: json-schema draft-07 - the version that editors' TOML extensions read.
+/// Returns the schema of a file with the keys of `root`. `parts` returns the tables of a family of parts.
+// spec: json-schema draft-07 - the version that editors' TOML extensions support.
 pub(in super::super) fn schema(
     root: &'static TableSchema,
     parts: &dyn Fn(Family) -> Vec<&'static TableSchema>,
@@ -24,12 +23,12 @@ pub(in super::super) fn schema(
     text + "\n"
 }
 
-/// Which keys of a table must be there.
+/// Which keys of a table are required.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Presence {
-    /// Those without which there is no default.
+    /// Keys without a default.
     Whole,
-    /// None: the rest is inherited by `inherits`.
+    /// No keys: the table may get the rest by `inherits`.
     Part,
 }
 
@@ -65,7 +64,7 @@ impl Writer<'_> {
     fn key(&mut self, key: &'static Key, presence: Presence) -> Value {
         let mut about = key.about.to_owned();
         let mut out = match self.form(&key.form, presence) {
-            // What stands beside a reference is not looked at.
+            // Validators ignore the siblings of `$ref`.
             Value::Object(map) if map.contains_key("$ref") => json!({ "allOf": [map] }),
             other => other,
         };
@@ -79,12 +78,12 @@ impl Writer<'_> {
         out
     }
 
-    /// A reference to the table's definition, which is made at its first use.
+    /// Returns a reference to the table's definition, which is created at first use.
     fn shape(&mut self, shape: &'static TableSchema, presence: Presence) -> Value {
         let part = if presence == Presence::Part { "-part" } else { "" };
         let name = format!("{}{part}", shape.title.replace(' ', "-").replace('\'', "").to_lowercase());
         if !self.definitions.contains_key(&name) {
-            // One that holds itself, in the end, finds its name taken.
+            // Reserve the name first, because a table may contain itself.
             self.definitions.insert(name.clone(), Value::Null);
             let table = self.table(shape, presence);
             self.definitions.insert(name.clone(), Value::Object(table));
@@ -92,7 +91,7 @@ impl Writer<'_> {
         json!({ "$ref": format!("#/definitions/{name}") })
     }
 
-    /// A table by itself, or one that inherits.
+    /// Returns the definition of a complete table, or of one that inherits.
     fn inheriting(&mut self, shape: &'static TableSchema, presence: Presence) -> Value {
         if shape.key("inherits").is_none() {
             return self.shape(shape, presence);
@@ -141,7 +140,7 @@ impl Writer<'_> {
             ValueType::Number(low, high) => json!({ "type": "number", "minimum": low, "maximum": high }),
             ValueType::Part(family, built_in) => self.part(*family, built_in, presence),
             ValueType::Either(forms) => self.any(forms.iter(), presence),
-            // A list takes the place of an inherited one as a whole.
+            // A list replaces an inherited list as a whole.
             ValueType::List(inner) => {
                 json!({ "type": "array", "minItems": 1, "items": self.form(inner, Presence::Whole) })
             }
@@ -186,7 +185,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What is built in, or one of the parts of a family, by its name alone or as a table.
+    /// Accepts built-in names, or a part of a family by its bare name or as a table.
     fn part(&mut self, family: Family, built_in: &'static ValueType, presence: Presence) -> Value {
         let (built_in, parts) = (self.form(built_in, presence), (self.parts)(family));
         if parts.is_empty() {
@@ -203,7 +202,7 @@ impl Writer<'_> {
     }
 }
 
-/// A default as JSON.
+/// Converts a default to JSON.
 fn default(text: &str) -> Value {
     match document::override_value(text) {
         document::Value::String(text) => json!(text),
@@ -214,10 +213,10 @@ fn default(text: &str) -> Value {
     }
 }
 
-/// The name of a thing.
+/// Pattern of the name of an element.
 const NAME: &str = "^[A-Za-z0-9_-]{1,64}$";
 
-/// Tables for names with dots, each of which may be quoted or begin another table.
+/// Returns nested tables for dotted names. Each part may also be quoted or start another table.
 fn dotted(keys: &[(&str, Value)]) -> Value {
     let mut properties = Map::new();
     for (name, value) in keys {

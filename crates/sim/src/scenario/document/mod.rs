@@ -1,5 +1,4 @@
-//! The TOML text as a tree in which every value knows its place in the file. Overrides and `inherits` change
-//! the tree.
+//! The TOML text as a tree that records the origin of every value. Overrides and `inherits` change the tree.
 
 use std::borrow::Cow;
 
@@ -8,14 +7,14 @@ use toml::de::{DeTable, DeValue};
 
 use super::error::{Diagnostic, Origin, suggest};
 
-/// A value and where it was written.
+/// A value and its origin.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Item {
     pub value: Value,
     pub origin: Origin,
 }
 
-/// A TOML value. A date has no meaning in a scenario and is kept as its text, for the error message.
+/// A TOML value. Dates have no meaning in a scenario; their text is stored for the error message.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Value {
     String(String),
@@ -27,7 +26,7 @@ pub(super) enum Value {
     Table(Table),
 }
 
-/// Keys and values in the order of the file.
+/// Keys and values in file order.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Table(pub Vec<(String, Item)>);
 
@@ -47,10 +46,10 @@ const KINDS: [&str; 12] = [
     "retry_out",
 ];
 
-/// The deepest key that a scenario has is far above this; it bounds recursion.
+/// Limit on recursion, far above the depth of any scenario key.
 const MAX_DEPTH: usize = 16;
 
-/// Reads `text`.
+/// Parses `text`.
 pub(super) fn parse(text: &str) -> Result<Table, Diagnostic> {
     let lines = Lines::new(text);
     match DeTable::parse(text) {
@@ -69,7 +68,7 @@ pub(super) fn parse(text: &str) -> Result<Table, Diagnostic> {
     }
 }
 
-/// Byte offsets at which lines start, and the conversion of the parser's tree that needs them.
+/// Byte offsets of line starts, for converting the parser's tree.
 struct Lines(Vec<usize>);
 
 impl Lines {
@@ -82,13 +81,13 @@ impl Lines {
     }
 
     fn table(&self, table: &DeTable<'_>, path: &str) -> Result<Table, Diagnostic> {
-        // The parser sorts keys; a scenario's order (of nodes, of swept keys) is that of the file.
+        // The parser sorts keys, but scenarios use file order (for nodes and swept keys).
         let mut entries: Vec<_> = table.iter().collect();
         entries.sort_by_key(|(key, _)| key.span().start);
         let mut out = Table::default();
         for (key, value) in entries {
             let path = join(path, key.get_ref());
-            // A table's own span is its header or braces or nothing at all: its key says where it stands.
+            // A table's own span is its header, its braces or empty: use the position of its key.
             let origin = match value.get_ref() {
                 DeValue::Table(_) => self.at(key.span().start),
                 _ => self.at(value.span().start),
@@ -128,21 +127,20 @@ impl Lines {
     }
 }
 
-/// `path.key`.
+/// Returns `path.key`.
 pub(super) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-/// The dotted path `path` without the quotes that TOML has around a part with dots in it: they say where it
-/// begins and ends, which [`Table::set`] finds by itself. A path that is not quoted as in TOML stays as it
-/// is.
+/// Removes the TOML quotes around parts that contain dots from the dotted path `path`. [`Table::set`] finds
+/// the boundaries of such parts itself. A path that is not quoted as in TOML is returned unchanged.
 pub(super) fn unquoted(path: &str) -> String {
     let mut parts = Vec::new();
     let mut rest = path;
     loop {
         let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''));
         let split = match quote {
-            // Names have no quotes and no backslashes, so that nothing has to be escaped.
+            // Names contain no quotes or backslashes, so nothing needs escaping.
             Some(quote) => rest[1..].split_once(quote).filter(|(part, _)| !part.contains('\\')),
             None => Some(rest.split_at(rest.find('.').unwrap_or(rest.len()))),
         };
@@ -156,7 +154,7 @@ pub(super) fn unquoted(path: &str) -> String {
     }
 }
 
-/// The first part of a dotted path, without the quotes around a part with dots in it, and the rest.
+/// Splits a dotted path into its first part, with the quotes around dots removed, and the rest.
 pub(super) fn first_part(path: &str) -> (&str, Option<&str>) {
     if let Some((first, rest)) = path.strip_prefix('"').and_then(|path| path.split_once('"')) {
         return (first, rest.strip_prefix('.'));
@@ -164,12 +162,12 @@ pub(super) fn first_part(path: &str) -> (&str, Option<&str>) {
     path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)))
 }
 
-/// The position in a list that a part of a path names: a plain decimal number, so that each has one name.
+/// Parses a list index in a path: a plain decimal number, so that each element has only one path.
 fn index(key: &str) -> Option<usize> {
     key.parse().ok().filter(|n: &usize| n.to_string() == key)
 }
 
-/// `text` as a TOML string on one line.
+/// Formats `text` as a TOML string on one line.
 fn quoted(text: &str) -> String {
     let mut out = String::from('"');
     for c in text.chars() {
@@ -183,7 +181,7 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// Text of a size that fits an error message.
+/// Shortens text for an error message.
 fn shorten(text: &str) -> String {
     const MOST: usize = 60;
     if text.chars().count() <= MOST {
@@ -193,7 +191,7 @@ fn shorten(text: &str) -> String {
 }
 
 impl Value {
-    /// The value as an error message shows it.
+    /// Formats the value for an error message.
     pub(super) fn describe(&self) -> String {
         match self {
             Self::Array(items) if items.is_empty() => "an empty list".to_owned(),
@@ -205,7 +203,7 @@ impl Value {
         }
     }
 
-    /// The value as TOML on one line.
+    /// Formats the value as TOML on one line.
     fn to_toml(&self) -> String {
         match self {
             Self::String(s) => quoted(s),
@@ -225,7 +223,7 @@ impl Value {
         }
     }
 
-    /// The text that, given as an override, means this value; bare where a string needs no quotes.
+    /// Formats the value as an override, without quotes if a string needs none.
     pub(super) fn to_override(&self) -> String {
         match self {
             Self::String(s) if override_value(s) == *self => s.clone(),
@@ -234,14 +232,14 @@ impl Value {
     }
 }
 
-/// What the text of an override means: a TOML value, or else itself.
+/// Parses an override: a TOML value, or the text itself.
 pub(super) fn override_value(text: &str) -> Value {
-    // A value, not `key = text`: the text cannot smuggle in a second key.
+    // Parse a value, not `key = text`, so that the text cannot add a second key.
     let parsed = DeValue::parse(text).ok().and_then(|v| Lines::new("").item(&v, Origin::Set, "").ok());
     parsed.map_or_else(|| Value::String(text.to_owned()), |item| set_origin(item).value)
 }
 
-/// `item` with everything in it marked as set by an override.
+/// Marks `item` and its contents as set by an override.
 fn set_origin(item: Item) -> Item {
     let value = match item.value {
         Value::Array(items) => Value::Array(items.into_iter().map(set_origin).collect()),
@@ -258,7 +256,7 @@ impl Table {
         self.0.iter().find(|(k, _)| k == key).map(|(_, v)| v)
     }
 
-    /// Where the value at `path` was written, or the nearest table or list above it that is there.
+    /// Returns the origin of the value at `path`, or of the nearest table or list above it.
     pub(super) fn origin_of(&self, path: &[&str]) -> Origin {
         let mut origin = Origin::Line(1);
         let mut item = path.first().and_then(|key| self.get(key));
@@ -274,7 +272,7 @@ impl Table {
         origin
     }
 
-    /// The same without a key.
+    /// Returns a copy without a key.
     pub(super) fn without(&self, key: &str) -> Self {
         Self(self.0.iter().filter(|(own, _)| own != key).cloned().collect())
     }
@@ -283,15 +281,15 @@ impl Table {
         self.0.iter().position(|(k, _)| k == key)
     }
 
-    /// The names in this table, for suggestions.
+    /// Names in this table, for suggestions.
     pub(super) fn names(&self) -> Vec<&str> {
         self.0.iter().map(|(k, _)| k.as_str()).collect()
     }
 
-    /// Puts the value that `text` means at the dotted `path`, as if the file had been edited there.
+    /// Sets the value at the dotted `path`, as if the file had been edited there.
     ///
-    /// Tables that a key needs are made; whether the key is known is found out by whoever reads it. Channels,
-    /// nodes, interfaces, links and flows are not made: a wrong name there is a mistake.
+    /// Creates the tables that a key needs; the reader checks later whether the key is known. Channels,
+    /// nodes, interfaces, links and flows are not created, so an unknown name is an error.
     pub(super) fn set(&mut self, path: &str, text: &str) -> Result<(), Diagnostic> {
         let path = &unquoted(path);
         let keys: Vec<&str> = path.split('.').collect();
@@ -306,7 +304,7 @@ impl Table {
         set_in(self, &keys, 0, Item { value: override_value(text), origin: Origin::Set })
     }
 
-    /// This table over `base`: tables are merged key by key, anything else replaces what the base has.
+    /// Merges this table over `base`: tables key by key; any other value replaces the one in `base`.
     fn over(&self, base: &Self) -> Self {
         let inherited = |(key, below): &(String, Item)| {
             let value = self.get(key).map_or_else(|| below.clone(), |item| item.over(key, below));
@@ -318,7 +316,7 @@ impl Table {
 }
 
 impl Item {
-    /// The value of `key` over that of a base.
+    /// Merges the value of `key` over that of a base.
     fn over(&self, key: &str, base: &Self) -> Self {
         let value = match (&self.value, &base.value) {
             (Value::Table(own), Value::Table(base)) if !changes_kind(own, base) => {
@@ -333,12 +331,12 @@ impl Item {
     }
 }
 
-/// Whether `own` chooses another kind than `base`, whose options then mean nothing.
+/// Returns true if `own` has another kind than `base`, so that the options of `base` do not apply.
 fn changes_kind(own: &Table, base: &Table) -> bool {
     own.get("kind").is_some_and(|kind| base.get("kind").map(|b| &b.value) != Some(&kind.value))
 }
 
-/// `{ kind = NAME }` for a bare name.
+/// Returns `{ kind = NAME }` for a bare name.
 fn kind_table(name: &Item) -> Table {
     Table(vec![("kind".to_owned(), name.clone())])
 }
@@ -346,7 +344,7 @@ fn kind_table(name: &Item) -> Table {
 fn set_in(table: &mut Table, keys: &[&str], depth: usize, item: Item) -> Result<(), Diagnostic> {
     let path = || keys.join(".");
     let rest = &keys[depth..];
-    // A key may itself contain dots (a quoted sysctl name): the longest one that is there wins.
+    // A key may itself contain dots (a quoted sysctl name): the longest existing key wins.
     let found = (1..=rest.len()).rev().find_map(|n| Some((n, table.position(&rest[..n].join("."))?)));
     let (taken, at) = match found {
         Some(found) => found,
@@ -404,7 +402,7 @@ fn set_below(
     }
 }
 
-/// Whether the key at `depth` is the name of a channel, node, link or interface.
+/// Returns true if the key at `depth` is the name of a channel, node, link or interface.
 fn names_a_thing(keys: &[&str], depth: usize) -> bool {
     match depth {
         0 => keys[0] == "flow",
@@ -414,8 +412,8 @@ fn names_a_thing(keys: &[&str], depth: usize) -> bool {
     }
 }
 
-/// The table at position `at` of `tables` with what it inherits; `inherits` says from whom, and means nothing
-/// afterwards.
+/// Returns the table at position `at` of `tables` with its inherited keys. Its `inherits` key has no further
+/// meaning.
 ///
 /// A node that inherits nothing is not copied.
 pub(super) fn inherit<'a>(tables: &'a Table, path: &str, at: usize) -> Result<Cow<'a, Table>, Diagnostic> {
@@ -423,7 +421,7 @@ pub(super) fn inherit<'a>(tables: &'a Table, path: &str, at: usize) -> Result<Co
     let mut chain = vec![name];
     let mut own = Vec::new();
     let mut next = Some(item);
-    // Only what is there is named here; anything but a table is refused by the decoder.
+    // Missing names are skipped here; the decoder rejects anything but a table.
     while let Some(Item { value: Value::Table(table), .. }) = next {
         own.push(table);
         let name = chain[chain.len() - 1];

@@ -1,4 +1,4 @@
-//! Reading, overriding and inheriting, by small documents.
+//! Parsing, overriding and inheriting, with small documents.
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn shown(table: &Table) -> String {
 }
 
 #[test]
-fn values_know_their_line_and_keep_their_order() {
+fn values_keep_line_and_order() {
     let t = tree("b = 1\n[n.y]\nk = \"v\"\nt.u = { x = 1,\n y = 2 }\n[n.x]\n[[f]]\n[[f]]\na = [1,\n 2]\n");
     assert_eq!(
         shown(&t),
@@ -70,7 +70,7 @@ fn overrides() {
 }
 
 #[test]
-fn overrides_of_what_is_not_there() {
+fn overrides_of_missing_elements() {
     let base = "[node.ap]\nforward = true\ninterface.wlan0 = {}\n[[flow]]\nto = [\"x\"]\n";
     for (path, says) in [
         ("node.app.forward", "node.app: found no such name, expected \"ap\""),
@@ -97,7 +97,7 @@ fn overrides_of_what_is_not_there() {
 }
 
 #[test]
-fn override_text_means_the_value_again() {
+fn override_text_round_trips() {
     for text in [
         "fifo",
         "\"true\"",
@@ -119,7 +119,7 @@ fn override_text_means_the_value_again() {
 }
 
 #[test]
-fn inheritance_in_chains_and_refused_cycles() {
+fn inheritance_chains_and_cycles() {
     let t = tree(
         "[a]\nx = 1\ni.w = { r = 1, s = 2 }\nscheme = { kind = \"k\", o = 1 }\n[b]\ninherits = \"a\"\ni.w.r = 5\n[c]\ninherits = \"b\"\nx = 2\nscheme = { kind = \"l\" }\n[d]\ninherits = \"e\"\n[e]\ninherits = \"d\"\n",
     );

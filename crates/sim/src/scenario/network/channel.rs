@@ -41,9 +41,9 @@ pub struct Channel {
     pub cipher: Cipher,
     /// Lowest basic rate.
     pub basic_rate: PhyRate,
-    /// Whether slots are 20 us long, because stations without OFDM are present.
+    /// True if slots are 20 us long because stations without OFDM are present.
     pub long_slot: bool,
-    /// Whether a frame that finds the medium busy, with no backoff left, draws a new backoff.
+    /// True if a frame that finds the medium busy with no backoff pending draws a new backoff.
     pub busy_backoff: bool,
     /// Rate of CTS-to-self frames that protect OFDM and HT from stations without them, if such stations are
     /// present.
@@ -53,16 +53,15 @@ pub struct Channel {
 }
 
 impl Default for Channel {
-    /// A channel of 20 MHz at 5 GHz without a name.
-    // deviation: levels are a choice, those of ns-3's LogDistancePropagationLossModel, YansWifiPhy's
-    // 16.02 dBm and noise figure of 7 dB - free space to one metre, exponent 3, and -101 dBm of thermal
-    // noise.
-    // hostapd: src/ap/hw_features.c hostapd_prepare_rates (2.10) - 1, 2, 5.5 and 11 Mbit/s are basic at
-    // 2.4 GHz, 6, 12 and 24 at 5. hostapd.conf beacon_int - 100 time units of 1024 us.
-    // spec: ieee80211-2016 17.3.10.6 - a preamble of -82 dBm or more in 20 MHz makes the medium busy.
-    // 17.3.10.6, 19.3.19.5.2 and 21.3.18.5.2 - -62 dBm of other energy, 20 dB above the least sensitivity,
-    // in the primary 20 MHz.
-    // deviation: most radios hear quieter ones; which is a matter of the device.
+    /// Returns an unnamed channel of 20 MHz at 5 GHz.
+    // deviation: levels are a choice: those of ns-3's LogDistancePropagationLossModel, YansWifiPhy's 16.02
+    // dBm and noise figure of 7 dB - free space up to one metre, exponent 3, and -101 dBm of thermal noise.
+    // hostapd: src/ap/hw_features.c hostapd_prepare_rates (2.10) - basic rates are 1, 2, 5.5 and 11 Mbit/s at
+    // 2.4 GHz, and 6, 12 and 24 Mbit/s at 5 GHz. hostapd.conf beacon_int - 100 time units of 1024 us.
+    // spec: ieee80211-2016 17.3.10.6 - a preamble at -82 dBm or more in 20 MHz makes the medium busy.
+    // 17.3.10.6, 19.3.19.5.2 and 21.3.18.5.2 - so do -62 dBm of other energy, 20 dB above the minimum
+    // sensitivity, in the primary 20 MHz.
+    // deviation: most radios detect weaker preambles, depending on the device.
     fn default() -> Self {
         Self {
             name: String::new(),
@@ -88,14 +87,14 @@ impl Default for Channel {
 }
 
 impl Channel {
-    /// Whether all radios take part in every exchange in the same way, so that one event per exchange is
-    /// enough.
+    /// Returns true if all radios take part in every exchange in the same way, so that one event per exchange
+    /// is enough.
     pub fn is_one_medium(&self) -> bool {
         let own = self.interference.is_empty() && self.neighbours.is_empty();
         own && self.audible.is_full() && self.capture.is_none()
     }
 
-    /// Interframe spaces, slot time and lowest rate.
+    /// Returns the interframe spaces, slot time and lowest rate.
     pub const fn timing(&self) -> Timing {
         let short = Timing::of(self.band);
         short.with(self.basic_rate, if self.long_slot { LONG_SLOT } else { short.slot })

@@ -4,7 +4,7 @@ use stillair_model::wire::WireParams;
 
 use super::InterfaceRef;
 
-/// MTU of Ethernet, and of Wi-Fi in Linux, in bytes.
+/// Default MTU of Ethernet and of Wi-Fi in Linux, in bytes.
 // linux: include/uapi/linux/if_ether.h ETH_DATA_LEN, net/mac80211/iface.c ieee80211_if_setup by ether_setup
 // (6.1).
 pub const ETHERNET: u32 = 1500;
@@ -23,7 +23,7 @@ pub enum Nic {
 }
 
 impl Nic {
-    /// Name of the device in a scenario.
+    /// Returns the name of the device in a scenario.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "none",

@@ -16,18 +16,18 @@ pub struct Node {
     pub name: String,
     /// Kind of host: modelled, or outside the model.
     pub host: Host,
-    /// The guest kernel that takes the place of the modelled host, if there is one.
+    /// The guest kernel that replaces the modelled host, if any.
     pub guest: Option<Guest>,
     /// Kernel profile, with the node's `sysctl` table applied.
     pub profile: Profile,
-    /// For a live host or a guest, its `sysctl` table as names and values, to be set in its network namespace
-    /// or kernel.
+    /// The `sysctl` table of a live host or guest as names and values, to be set in its network namespace or
+    /// kernel.
     pub sysctl: Vec<(String, String)>,
-    /// Whether the node forwards packets.
+    /// True if the node forwards packets.
     pub forward: bool,
-    /// Delay of its processes between wake-up and run.
+    /// Delay of its processes from wake-up to execution.
     pub wake: Wake,
-    /// The device of its Ethernet interfaces whose link names none.
+    /// Device of the node's Ethernet interfaces whose link names none.
     pub nic: Nic,
     /// Jitter of its interrupts, timers and clock.
     pub jitter: JitterParams,
@@ -46,14 +46,13 @@ pub struct Interface {
     pub address: Ipv4Addr,
     /// IPv6 address, unique in the scenario.
     pub address6: Ipv6Addr,
-    /// Whether sockets send packets of several segments, which the device or the layer above it splits (TSO
-    /// or GSO).
+    /// True if sockets send multi-segment packets that the device or the layer above splits (TSO or GSO).
     pub tso: bool,
     /// Memory of a received packet in bytes, if it differs from that of the sender's packet.
     pub rx_buffer: Option<u32>,
-    /// Whether received segments are merged (GRO). For an external host, merging is left to the driver.
+    /// True if received segments are merged (GRO). For an external host, the driver decides.
     pub gro: bool,
-    /// Whether packets to addresses that no interface has leave the model here.
+    /// True if packets to unknown addresses leave the model here.
     pub default_route: bool,
     /// Queue limit in packets for disciplines without a limit of their own (`txqueuelen`).
     pub txqueuelen: u32,
@@ -68,7 +67,7 @@ pub struct Interface {
 /// A queueing discipline at the root of an interface.
 #[derive(Clone, PartialEq, Debug)]
 pub struct QdiscSpec {
-    /// Whether there is one instance for each access category, under `mq`, instead of a single root.
+    /// True for one instance per access category, under `mq`, instead of a single root.
     pub mq: bool,
     /// The discipline.
     pub config: QdiscConfig,
@@ -78,7 +77,7 @@ pub struct QdiscSpec {
 #[derive(Clone, PartialEq, Debug)]
 #[expect(clippy::large_enum_variant, reason = "one for each interface, read once when the world is wired")]
 pub enum Attachment {
-    /// A wired link, by its position in [`Scenario::links`](super::super::Scenario::links).
+    /// A wired link, by its index in [`Scenario::links`](super::super::Scenario::links).
     Wired {
         /// The link.
         link: usize,
@@ -87,7 +86,7 @@ pub enum Attachment {
     Wifi(Wifi),
 }
 
-/// An interface by its positions in [`Scenario::nodes`](super::super::Scenario::nodes) and
+/// An interface by its indices in [`Scenario::nodes`](super::super::Scenario::nodes) and
 /// [`Node::interfaces`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct InterfaceRef {

@@ -16,31 +16,31 @@ use super::InterfaceRef;
 /// A Wi-Fi device.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Wifi {
-    /// Position in [`Scenario::channels`](super::super::Scenario::channels).
+    /// Index in [`Scenario::channels`](super::super::Scenario::channels).
     pub channel: usize,
     /// Role: access point or station.
     pub role: Role,
-    /// Queueing scheme, from which `driver` and the qdisc follow; for reports.
+    /// Queueing scheme, which determines `driver` and the qdisc; for reports.
     pub scheme: Scheme,
     /// Queues and scheduler of the driver.
     pub driver: DriverConfig,
     /// Depth of the hardware queues.
     pub hardware: HardwareDepth,
-    /// Changes by the scenario to the EDCA parameters of this device, by
-    /// [`Ac::index`](stillair_model::types::Ac::index). An access point uses its own, a station those in
-    /// the beacon of its access point.
+    /// The scenario's overrides of the EDCA parameters of this device, by
+    /// [`Ac::index`](stillair_model::types::Ac::index). An access point uses its own parameters; a station
+    /// uses those in the beacons of its access point.
     pub edca: [EdcaOverride; 4],
-    /// Tries after which a frame is given up, counted as the driver counts.
+    /// Retry limit: attempts before a frame is dropped, counted as the driver counts.
     pub retry_limit: u8,
-    /// Rate control gets a report of a PPDU whose frames are all sent again.
+    /// True if rate control gets a report for a PPDU that is retransmitted as a whole.
     pub report_failed_ppdus: bool,
-    /// Whether this limit is lower for frames sent at low rates.
+    /// True if the retry limit is lower for frames sent at low rates.
     pub retry_limit_by_rate: bool,
-    /// Pseudo retry-out of an access point as receiver.
+    /// Pseudo retry-out parameters for an access point as receiver.
     pub retry_out: Option<RetryOutParams>,
     /// Interrupt mitigation: delay between the reception of frames and the interrupt.
     pub rx_mitigation: Option<RxMitigation>,
-    /// Trace of a station's path from a file, which replaces the path's rates and errors.
+    /// Trace file of a station's path, which replaces the path's rates and errors.
     pub trace: Option<PathTrace>,
     /// Destination filter in the hardware: after a failed PPDU, frames queued for the same station return to
     /// the driver unsent.
@@ -49,11 +49,11 @@ pub struct Wifi {
     pub rts_threshold: u32,
     /// Empty A-MPDU delimiters that the hardware needs between frames to encrypt them.
     pub cipher_delimiters: u32,
-    /// Maximum Block Ack window in frames that the device requests and grants; between HT and VHT devices
-    /// never more than 64.
+    /// Maximum Block Ack window in frames that the device requests and grants; at most 64 between HT and VHT
+    /// devices.
     pub block_ack_window: u16,
-    /// The interface whose radio the device uses, if it has no radio of its own. Hardware depth and EDCA
-    /// parameters of that radio apply.
+    /// The interface whose radio the device shares, if it has no radio of its own. The hardware depth and
+    /// EDCA parameters of that radio apply.
     pub radio: Option<InterfaceRef>,
     /// Power save of a station: name of the kind, and parameters.
     pub power_save: Option<(&'static str, SaverParams)>,
@@ -76,7 +76,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Whether this is a station that supports DSSS rates only.
+    /// Returns true if this is a station with DSSS rates only.
     pub fn is_old(&self) -> bool {
         let Self::Station(station) = self else { return false };
         station.all_rates().all(|rate| matches!(rate, PhyRate::Dsss(..)))
@@ -97,7 +97,7 @@ pub struct EdcaOverride {
 }
 
 impl EdcaOverride {
-    /// Applies the values that the scenario sets.
+    /// Applies the overrides to `params`.
     pub fn apply(&self, params: &mut EdcaParams) {
         params.aifsn = self.aifsn.unwrap_or(params.aifsn);
         params.cw_min = self.cw_min.unwrap_or(params.cw_min);

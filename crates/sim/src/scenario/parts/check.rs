@@ -8,9 +8,9 @@ use stillair_model::wifi::config::Scheduler;
 use super::{Parts, tried};
 
 impl Parts {
-    /// Checks all parts, with the defaults of their keys, by the functions of
-    /// [`stillair_model::conformance`]. An error names the part and the violated requirement. Order within a
-    /// flow is not checked for disciplines: call [`conformance::discipline`] for that.
+    /// Checks all parts, with the defaults of their keys, against [`stillair_model::conformance`]. An error
+    /// names the part and the violated requirement. Order within a flow is not checked for disciplines: call
+    /// [`conformance::discipline`] for that.
     pub fn check(&self) -> Result<(), String> {
         let of = |title: &str, held: Result<(), String>| held.map_err(|why| format!("{title}: {why}"));
         for part in &self.controls {

@@ -6,12 +6,12 @@ use super::super::description::{self, ValueType};
 use super::super::units;
 use super::Setting;
 
-/// A key: its name, form, default and meaning.
+/// A key: name, type, default and meaning.
 #[derive(Clone, Copy, Debug)]
 pub struct Key(pub(super) description::Key);
 
 impl Key {
-    /// An integer between bounds, inclusive.
+    /// Creates a key for an integer within inclusive bounds.
     pub fn integer(
         name: &'static str,
         range: RangeInclusive<i64>,
@@ -21,13 +21,14 @@ impl Key {
         Self::new(name, ValueType::Integer(*range.start(), *range.end()), default.to_string(), about)
     }
 
-    /// A number between bounds, inclusive.
+    /// Creates a key for a number within inclusive bounds.
     pub fn number(name: &'static str, range: RangeInclusive<f64>, default: f64, about: &'static str) -> Self {
-        // With its point, as that makes it a number for a reader too.
+        // `Debug` prints the decimal point, which marks the text as a floating-point number.
         Self::new(name, ValueType::Number(*range.start(), *range.end()), format!("{default:?}"), about)
     }
 
-    /// A time between bounds. Bounds and default are written as in a scenario, such as `"5 ms"`.
+    /// Creates a key for a duration within bounds. Bounds and default are written as in a scenario, such as
+    /// `"5 ms"`.
     pub fn duration(
         name: &'static str,
         range: [&'static str; 2],
@@ -38,22 +39,22 @@ impl Key {
         Self::new(name, ValueType::Times { least, most: Some(most), why: about }, default.to_owned(), about)
     }
 
-    /// A rate, such as `"10 Mbit/s"`.
+    /// Creates a key for a rate, such as `"10 Mbit/s"`.
     pub fn rate(name: &'static str, default: &'static str, about: &'static str) -> Self {
         Self::new(name, ValueType::Rate, default.to_owned(), about)
     }
 
-    /// A number of bytes between bounds.
+    /// Creates a key for a number of bytes within bounds.
     pub fn bytes(name: &'static str, range: RangeInclusive<u32>, default: u32, about: &'static str) -> Self {
         Self::new(name, ValueType::Bytes(*range.start(), *range.end()), default.to_string(), about)
     }
 
-    /// A boolean.
+    /// Creates a key for a boolean.
     pub fn boolean(name: &'static str, default: bool, about: &'static str) -> Self {
         Self::new(name, ValueType::Boolean, default.to_string(), about)
     }
 
-    /// One of several names.
+    /// Creates a key for one of several names.
     pub fn one_of(
         name: &'static str,
         names: &'static [&'static str],
@@ -67,27 +68,27 @@ impl Key {
         Self(description::Key::or(name, form, default.leak(), about))
     }
 
-    /// Name of the key.
+    /// Returns the name of the key.
     pub fn name(&self) -> &'static str {
         self.0.name
     }
 
-    /// Form and default of the key, as text.
+    /// Returns type and default of the key, as text.
     pub fn words(&'static self) -> String {
         let form = match self.0.form {
-            // Why it is bounded is its meaning.
+            // The reason for the bounds is part of the meaning.
             ValueType::Times { least, most: Some(most), .. } => format!("time, {least} to {most}"),
             _ => description::words(&self.0.form),
         };
         format!("{form} (default {})", self.default())
     }
 
-    /// Meaning of the key.
+    /// Returns the meaning of the key.
     pub fn about(&self) -> &'static str {
         self.0.about
     }
 
-    /// Its name in the resolved scenario, with the unit.
+    /// Returns the key's name in the resolved scenario, with the unit.
     pub(super) fn resolved_name(&self) -> String {
         let name = self.0.name;
         match self.0.form {
@@ -98,7 +99,7 @@ impl Key {
         }
     }
 
-    /// The default as a scenario would have it, without quotes.
+    /// Returns the default as written in a scenario, without quotes.
     pub(in super::super) fn default(&self) -> &'static str {
         match self.0.absent {
             description::DefaultValue::Literal(text) => text,
@@ -106,7 +107,7 @@ impl Key {
         }
     }
 
-    /// The default, of a key that has no fault.
+    /// Returns the default of a valid key.
     pub(in super::super) fn default_setting(&self) -> Setting {
         let text = self.default();
         let read = match self.0.form {
@@ -121,7 +122,7 @@ impl Key {
         read.expect("a key without fault has a default")
     }
 
-    /// What is wrong with its bounds or its default, if anything is.
+    /// Returns the problem with the bounds or the default, if any.
     pub(super) fn fault(&self) -> Option<String> {
         let text = self.default();
         let beyond = |low: &dyn core::fmt::Display, high: &dyn core::fmt::Display| {

@@ -1,7 +1,7 @@
-//! User-defined parts: a program registers them by name, and its scenarios use them like built-in parts.
+//! User-defined parts. A program registers them by name, and its scenarios use them like built-in parts.
 //!
-//! A part has a name, keys, and a function that makes one from the values of its keys. The reader checks
-//! these keys like built-in ones. The trait of each kind, in the model, defines what a part does.
+//! A part has a name, keys, and a function that creates an instance from the values of its keys. The reader
+//! checks these keys like built-in ones. A trait in the model defines the behaviour of each kind of part.
 
 mod check;
 mod key;
@@ -58,10 +58,10 @@ const QDISC: &str = "queueing discipline";
 const AQM: &str = "AQM";
 const SCHEDULER: &str = "station scheduler";
 
-/// Title of the table of a discipline on a Wi-Fi interface.
+/// Title of the table of a Wi-Fi interface's qdisc.
 const WIFI_QDISC: &str = "Wi-Fi qdisc";
 
-/// Names of disciplines that are built in, and of what is none.
+/// Reserved names: built-in qdiscs, and names for the lack of one.
 const DISCIPLINES: [&str; 14] = [
     "pfifo_fast",
     "pfifo",
@@ -79,7 +79,7 @@ const DISCIPLINES: [&str; 14] = [
     "mq",
 ];
 
-/// Names by which stations are served that are built in.
+/// Names of built-in station schedulers.
 const SCHEDULERS: [&str; 4] = ["round_robin", "airtime", "airtime_as_printed", "mac80211"];
 
 /// All user-defined parts of a program.
@@ -98,7 +98,7 @@ impl fmt::Debug for Parts {
 }
 
 impl Parts {
-    /// An empty set of parts.
+    /// Returns an empty set of parts.
     pub fn none() -> &'static Self {
         static NONE: Parts =
             Parts { controls: Vec::new(), qdiscs: Vec::new(), aqms: Vec::new(), schedulers: Vec::new() };
@@ -108,9 +108,9 @@ impl Parts {
     /// Registers a congestion control for TCP and for the QUIC model. `make` creates an instance in its
     /// initial state.
     ///
-    /// An error of `make`, here and below, says what is expected instead of the given options, such as
-    /// `"a low below high"`. It becomes an error at their table. One part is created at registration, with
-    /// the defaults.
+    /// An error of `make`, here and in the functions below, states what is expected instead of the given
+    /// options, such as `"a low below high"`. It becomes an error of the options' table. Registration creates
+    /// one part with the defaults.
     pub fn congestion_control<C: Controller + Clone + fmt::Debug + Send + 'static>(
         &mut self,
         name: &'static str,
@@ -154,9 +154,9 @@ impl Parts {
         Ok(self)
     }
 
-    /// Registers an AQM algorithm for queues. Scenarios use it by its name as a qdisc with one queue,
-    /// with the prefix `fq_` as a qdisc with the AQM on each flow queue, and in the MAC's queues. `make`
-    /// creates the AQM of one queue, with its random stream.
+    /// Registers an AQM algorithm. In a scenario its name means a qdisc with a single queue; with the prefix
+    /// `fq_`, a qdisc with the AQM on each flow queue. It can also run on the MAC's queues. `make` creates
+    /// the AQM of one queue, with its random stream.
     pub fn aqm<L: AqmAlgorithm + Send + 'static>(
         &mut self,
         name: &'static str,
@@ -209,13 +209,13 @@ impl Parts {
         Ok(self)
     }
 
-    /// Names that stand for disciplines.
+    /// Returns the names that may be used as qdiscs.
     fn discipline_names(&self) -> impl Iterator<Item = &str> {
         let aqms = self.aqms.iter().flat_map(|part| [part.name, part.shapes[3].kind()]);
         self.qdiscs.iter().map(|part| part.name).chain(aqms).chain(DISCIPLINES)
     }
 
-    /// All parts, by kind.
+    /// Returns all parts, by kind.
     pub fn list(&self) -> impl Iterator<Item = Listed<'_>> {
         let controls = self.controls.iter().map(|part| part.listed(CONTROL));
         let qdiscs = self.qdiscs.iter().map(|part| part.listed(QDISC));
@@ -224,7 +224,7 @@ impl Parts {
         controls.chain(qdiscs).chain(aqms).chain(schedulers)
     }
 
-    /// The tables of the parts of a family.
+    /// Returns the tables of the parts of a family.
     pub(super) fn shapes(&self, family: Family) -> Vec<&'static TableSchema> {
         let disciplines = |at: usize| {
             let own = self.qdiscs.iter().map(move |part| part.shapes[at]);
@@ -241,22 +241,22 @@ impl Parts {
         }
     }
 
-    /// The congestion control of that name.
+    /// Returns the congestion control of this name.
     pub(super) fn find_control(&self, name: &str) -> Option<&Part<dyn CustomController, ()>> {
         self.controls.iter().find(|part| part.name == name)
     }
 
-    /// The scheduler of that name.
+    /// Returns the scheduler of this name.
     pub(super) fn find_scheduler(&self, name: &str) -> Option<&Part<dyn StationScheduler + Send, usize>> {
         self.schedulers.iter().find(|part| part.name == name)
     }
 
-    /// The AQM of that name.
+    /// Returns the AQM algorithm of this name.
     pub(super) fn find_aqm(&self, name: &str) -> Option<&Part<dyn AqmAlgorithm + Send, RandomStream>> {
         self.aqms.iter().find(|part| part.name == name)
     }
 
-    /// What stands for a discipline by that name.
+    /// Returns the part that is used as a qdisc under this name.
     pub(super) fn find_discipline(&self, name: &str) -> Option<Found<'_>> {
         let own = self.qdiscs.iter().find(|part| part.name == name).map(Found::Custom);
         let aqm = || self.find_aqm(name).map(Found::Aqm);
@@ -265,17 +265,17 @@ impl Parts {
     }
 }
 
-/// What stands for a discipline.
+/// A part used as a qdisc.
 pub(super) enum Found<'a> {
-    /// A user-defined one.
+    /// A user-defined qdisc.
     Custom(&'a Part<dyn Discipline + Send, RandomStream>),
-    /// An AQM on one queue.
+    /// An AQM on a single queue.
     Aqm(&'a Part<dyn AqmAlgorithm + Send, RandomStream>),
-    /// An AQM on each of the queues of flows.
+    /// An AQM on each flow queue.
     FqAqm(&'a Part<dyn AqmAlgorithm + Send, RandomStream>),
 }
 
-/// Refuses a name or keys that a part may not have.
+/// Rejects names and keys that a part may not have.
 fn admit<'a>(
     kind: &str,
     name: &str,
@@ -317,12 +317,12 @@ fn admit<'a>(
     Ok(())
 }
 
-/// A part's kind and name in messages. It stays in memory for good, as the part's tables do.
+/// Returns a part's kind and name for messages. Leaked, like the tables of the part.
 fn title(kind: &str, name: &str) -> &'static str {
     format!("{kind} {name:?}").leak()
 }
 
-/// What makes the part with the defaults of its keys.
+/// Creates the factory of the part with the defaults of its keys.
 fn tried<T: ?Sized + 'static, A: Trial + 'static>(part: &Part<T, A>) -> Result<PartFactory<T, A>, PartError> {
     part.by_default().map_err(|Refusal { found, expected }| {
         let title = part.title;
@@ -330,7 +330,7 @@ fn tried<T: ?Sized + 'static, A: Trial + 'static>(part: &Part<T, A>) -> Result<P
     })
 }
 
-/// The words of a panic.
+/// Returns the message of a panic.
 pub(crate) fn words_of(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without words")
@@ -341,9 +341,9 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.len() <= 64 && name.chars().all(plain)
 }
 
-/// The table of a part: its kind, its own keys, and what all of its family have in a place.
+/// Returns the table of a part: its kind, its own keys, and those common to its family at this place.
 ///
-/// Tables stay in memory for good, as those of built-in parts do: a program registers its parts once.
+/// Leaks the table, as a program registers its parts only once.
 fn table(
     family: &str,
     name: &'static str,

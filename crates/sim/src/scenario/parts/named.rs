@@ -1,4 +1,4 @@
-//! User-defined parts with their names, so that a panic in one names the part.
+//! Wraps user-defined parts with their names, so that a panic can be attributed to a part.
 
 use core::cell::Cell;
 use core::{fmt, mem};
@@ -12,16 +12,16 @@ use stillair_model::wifi::driver::{AirtimeUse, DeviceView, StationScheduler};
 use stillair_model::wifi::tx::transmitter::{Attempt, TidIndex};
 
 thread_local! {
-    /// The part that a panic of this thread has left last.
+    /// The part in which this thread panicked last.
     static LEFT: Cell<Option<&'static str>> = const { Cell::new(None) };
 }
 
-/// The kind and the name of the part in which this thread has panicked, if it was one; it is told once.
+/// Takes the kind and name of the part in which this thread panicked, if any.
 pub(crate) fn take_left() -> Option<&'static str> {
     LEFT.take()
 }
 
-/// A part, and its kind and name in messages.
+/// A part, and its kind and name for messages.
 #[derive(Clone)]
 pub(super) struct Named<P> {
     pub(super) title: &'static str,
@@ -34,7 +34,7 @@ impl<P: fmt::Debug> fmt::Debug for Named<P> {
     }
 }
 
-/// Dropped only by a panic that leaves a part.
+/// Guard that is dropped only if the part panics.
 struct Inside(&'static str);
 
 impl Drop for Inside {
@@ -43,7 +43,7 @@ impl Drop for Inside {
     }
 }
 
-/// Calls the part; costs nothing unless that panics.
+/// Calls the part. Free of cost unless the part panics.
 macro_rules! inside {
     ($self:ident, $call:ident($($argument:expr),*)) => {{
         let inside = Inside($self.title);
@@ -53,8 +53,8 @@ macro_rules! inside {
     }};
 }
 
-// Each function of a trait stands here, those with a body of their own too: one left out would not be the
-// part's.
+// Forward every function of each trait, including those with a default body; the wrapper would otherwise use
+// the default instead of the part's own.
 
 impl<D: Discipline> Discipline for Named<D> {
     fn enqueue(&mut self, now: Instant, p: Pkt, room: &mut dyn Room) -> Enqueue {

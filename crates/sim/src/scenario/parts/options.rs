@@ -26,8 +26,8 @@ pub enum Setting {
 ///
 /// # Panics
 ///
-/// Reading a key that the part has not declared with this type is a bug in the program, and panics. One part
-/// is made at registration, so the program ends there, with the part's name.
+/// Panics if the part has not declared the key with this type. One part is created at registration, so such a
+/// bug ends the program there, with the part's name.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Options(pub(in super::super) Vec<(&'static str, Setting)>);
 
@@ -46,7 +46,7 @@ macro_rules! settings {
 
 impl Options {
     settings! {
-        /// A whole number.
+        /// An integer.
         integer: Integer -> i64;
         /// A number.
         number: Number -> f64;
@@ -56,9 +56,9 @@ impl Options {
         rate: Rate -> Rate;
         /// A number of bytes.
         bytes: Bytes -> u32;
-        /// True or false.
+        /// A boolean.
         boolean: Boolean -> bool;
-        /// One of a few names.
+        /// One of several names.
         name: Name -> &'static str;
     }
 
@@ -73,7 +73,7 @@ impl Options {
         }
     }
 
-    /// All as one JSON object, with units in the names.
+    /// Returns all options as one JSON object, with units in the names.
     pub(super) fn to_json(&self) -> Value {
         let one = |&(key, setting): &(&str, Setting)| match setting {
             Setting::Integer(n) => (key.to_owned(), json!(n)),

@@ -1,4 +1,4 @@
-//! A registered part of a kind, and the instance that it creates from its options.
+//! A registered part, and the instances that it creates from its options.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -8,23 +8,23 @@ use stillair_model::types::{PartFactory, RandomStream, Seed};
 use super::super::description::TableSchema;
 use super::{Key, Listed, Options, words_of};
 
-/// Makes parts from the values of their keys and what the world gives besides; an error says what is expected
-/// of the values.
+/// Creates a part from the values of its keys and an argument from the world. An error states what is
+/// expected of the values.
 pub(super) type Make<T, A> = Arc<dyn Fn(&Options, A) -> Result<Box<T>, String> + Send + Sync>;
 
-/// A part of a kind.
+/// A registered part.
 pub(in super::super) struct Part<T: ?Sized, A> {
-    /// Its kind and its name in messages.
+    /// Kind and name for messages.
     pub(super) title: &'static str,
     pub(super) name: &'static str,
     pub(super) about: &'static str,
     pub(in super::super) keys: &'static [Key],
-    /// Its table, for each of the places in which it may stand.
+    /// Tables of the part, one for each place in which it may be used.
     pub(super) shapes: Vec<&'static TableSchema>,
     pub(super) make: Make<T, A>,
 }
 
-/// Why a part is not made with some options.
+/// Reason why a part cannot be created with some options.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in super::super) struct Refusal {
     /// What was found.
@@ -33,9 +33,9 @@ pub(in super::super) struct Refusal {
     pub expected: String,
 }
 
-/// What a part is given beside its options, when it is made only to see whether it takes these.
+/// Creates a substitute argument, for checking whether a part accepts its options.
 pub(in super::super) trait Trial {
-    /// Something that any place may give.
+    /// Returns an argument that any place may supply.
     fn trial() -> Self;
 }
 
@@ -49,7 +49,7 @@ impl Trial for RandomStream {
     }
 }
 
-/// A number of peers.
+/// A number of stations.
 impl Trial for usize {
     fn trial() -> Self {
         1
@@ -61,12 +61,13 @@ impl<T: ?Sized + 'static, A: Trial + 'static> Part<T, A> {
         Listed { kind, name: self.name, about: self.about, keys: self.keys }
     }
 
-    /// The part with the defaults of its keys.
+    /// Returns a factory of the part with the defaults of its keys.
     pub(super) fn by_default(&self) -> Result<PartFactory<T, A>, Refusal> {
         self.with(Options(self.keys.iter().map(|key| (key.name(), key.default_setting())).collect()))
     }
 
-    /// The part with these options. One is made at once, so that a mistake is not told by the first run.
+    /// Returns a factory of the part with these options. Creates one part immediately, so that errors appear
+    /// before the first run.
     pub(in super::super) fn with(&self, options: Options) -> Result<PartFactory<T, A>, Refusal> {
         let name = self.name;
         match catch_unwind(AssertUnwindSafe(|| (self.make)(&options, A::trial()))) {

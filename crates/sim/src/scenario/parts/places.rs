@@ -1,4 +1,4 @@
-//! Keys that all parts of a family have beside their own, by the place where they are used.
+//! Keys common to all parts of a family, by the place where the part is used.
 
 use super::super::description::{Key, ValueType};
 
@@ -11,16 +11,16 @@ const PER_CATEGORY: Key = Key::or(
 
 const PACKETS: Key = Key::or("limit", ValueType::Integer(1, 1_000_000), "1000", "most packets");
 
-/// Of a discipline of a Wi-Fi interface.
+/// Keys of a qdisc on a Wi-Fi interface.
 pub(super) const MQ: &[Key] = &[PER_CATEGORY];
 
-/// Of an AQM on one queue.
+/// Keys of an AQM on a single queue.
 pub(super) const LIMIT: &[Key] = &[PACKETS];
 
-/// The same of a Wi-Fi interface.
+/// Keys of an AQM on a single queue of a Wi-Fi interface.
 pub(super) const LIMIT_MQ: &[Key] = &[PACKETS, PER_CATEGORY];
 
-/// Keys of flow queues, under fq_codel's names and with its bounds.
+/// Keys of flow queues, with fq_codel's names and bounds.
 const QUEUES: [Key; 5] = [
     Key::or("limit", ValueType::Integer(1, 1_000_000), "10240", "most packets"),
     Key::or("flows", ValueType::Integer(1, 65_536), "1024", "flow queues"),
@@ -34,8 +34,8 @@ const QUEUES: [Key; 5] = [
     ),
 ];
 
-/// Of an AQM on each of the queues of flows.
+/// Keys of an AQM on each flow queue.
 pub(super) const FLOWS: &[Key] = &QUEUES;
 
-/// The same of a Wi-Fi interface.
+/// Keys of an AQM on each flow queue of a Wi-Fi interface.
 pub(super) const FLOWS_MQ: &[Key] = &[QUEUES[0], QUEUES[1], QUEUES[2], QUEUES[3], QUEUES[4], PER_CATEGORY];

@@ -5,7 +5,7 @@ use super::*;
 
 const SPECIMEN: &str = include_str!("../../../tests/scenario/good.toml");
 
-/// Reno that adds `gain` segments in a round trip.
+/// Reno with `gain` segments of growth per round trip.
 #[derive(Clone, Debug)]
 struct Mine {
     gain: u32,
@@ -36,7 +36,7 @@ fn mine() -> Parts {
     parts
 }
 
-/// The specimen with a TCP flow whose congestion control this is.
+/// Reads the specimen with a TCP flow that uses this congestion control.
 fn read(parts: &Parts, control: &str) -> Result<Scenario, String> {
     let flow = format!(
         "\n[[flow]]\nkind = \"tcp\"\nfrom = \"server\"\nto = \"slow\"\ncongestion_control = {control}\n"
@@ -56,7 +56,7 @@ fn control(scenario: &Scenario) -> ControllerFactory {
 }
 
 #[test]
-fn a_part_stands_where_a_built_in_one_may() {
+fn parts_are_accepted_like_built_in_ones() {
     let parts = mine();
     let bare = control(&read(&parts, "\"mine\"").expect("its name alone"));
     let all = "{ kind = \"mine\", gain = 3, wait = \"7 ms\", share = 1, least = \"2 Mbit/s\", burst = \"2 kB\", calm = true, way = \"down\" }";
@@ -80,7 +80,7 @@ fn a_part_stands_where_a_built_in_one_may() {
 }
 
 #[test]
-fn a_mistake_is_one_clear_error() {
+fn invalid_options_give_one_error() {
     let parts = mine();
     for (control, says) in [
         (
@@ -117,13 +117,13 @@ fn a_mistake_is_one_clear_error() {
         let error = read(&parts, control).expect_err("wrong");
         assert_eq!(error.split_once(": ").map(|(_, rest)| rest), Some(says));
     }
-    // Without it nobody knows it.
+    // Without the parts the name is unknown.
     assert!(read(Parts::none(), "\"mine\"").is_err_and(|e| e.contains("found \"mine\", expected")));
     assert!(read(Parts::none(), "{ kind = \"mine\" }").is_err());
 }
 
 #[test]
-fn what_cannot_be_registered() {
+fn invalid_registrations() {
     let says = |name: &'static str, keys: Vec<Key>| {
         mine().congestion_control(name, "", keys, |_| Ok(Mine { gain: 1 })).expect_err("refused").to_string()
     };
@@ -170,9 +170,9 @@ fn what_cannot_be_registered() {
     }
 }
 
-/// Options each of which is good, and which do not go together, are a mistake of their table.
+/// Options that are valid individually but contradict each other are an error of their table.
 #[test]
-fn a_part_refuses_options_that_contradict_each_other() {
+fn contradictory_options_are_rejected() {
     let mut parts = Parts::default();
     let keys = || vec![Key::integer("low", 0..=9, 1, ""), Key::integer("high", 0..=9, 5, "")];
     let refuses = |o: &Options| {
@@ -205,15 +205,15 @@ fn a_part_refuses_options_that_contradict_each_other() {
         let says = reader.parse(SPECIMEN, "f", &[(key.to_owned(), value)]).expect_err("refused").to_string();
         assert!(says.contains(key) && says.ends_with("refuses, expected low below high"), "{says}");
     }
-    // What is misspelt is told first.
+    // A misspelt key is reported first.
     let key = "node.ap.interface.eth0.qdisc".to_owned();
     let says = reader.parse(SPECIMEN, "f", &[(key, "{ kind = \"between\", low = 7, hihg = 8 }".to_owned())]);
     assert!(says.is_err_and(|e| e.to_string().contains("did you mean \"high\"?")));
 }
 
-/// What would fail in every run is told when the part is registered.
+/// A part that would fail in every run is rejected at registration.
 #[test]
-fn a_part_that_cannot_be_made_is_told_at_once() {
+fn broken_parts_are_rejected_at_registration() {
     let keys = || vec![Key::integer("gain", 0..=9, 1, "")];
     let mut parts = Parts::default();
     let misspelt = parts.congestion_control("a", "", keys(), |o| Ok(Mine { gain: o.integer("gian") as u32 }));
@@ -237,7 +237,7 @@ fn a_part_that_cannot_be_made_is_told_at_once() {
 }
 
 #[test]
-fn a_congestion_control_sets_windows_of_quic_too() {
+fn congestion_control_sets_quic_windows() {
     let parts = mine();
     let quic = |parts: &Parts, more: &str| {
         let flow = format!("{{ kind = \"quic\", from = \"server\", to = \"slow\", {more} }}");
@@ -278,9 +278,9 @@ fn a_congestion_control_sets_windows_of_quic_too() {
     }
 }
 
-/// The schema of a program knows its parts wherever they may stand, and that of the native module none.
+/// A program's schema contains its parts wherever they may be used; the native module's schema contains none.
 #[test]
-fn a_schema_has_the_parts_of_a_program() {
+fn schema_contains_registered_parts() {
     let mut parts = mine();
     parts
         .aqm("ramp", "an AQM", vec![Key::integer("low", 0..=9, 1, "a bound")], |_, _| Ok(NoAqm))
@@ -312,14 +312,14 @@ fn a_schema_has_the_parts_of_a_program() {
         .flat_map(|all| all.keys())
         .map(String::as_str)
         .collect();
-    // What is inherited by `inherits` has definitions of its own.
+    // Tables that `inherits` may complete have their own definitions.
     new.retain(|name| built_in["definitions"][name].is_null() && !name.ends_with("-part"));
     assert_eq!(new.len(), 7, "two tables of the control, one of the aqm, four of its disciplines: {new:?}");
 }
 
-/// What is built in stands in the lists that a name is held against.
+/// The lists of reserved names contain the built-in parts.
 #[test]
-fn names_of_disciplines_are_those_that_the_reader_knows() {
+fn reserved_qdisc_names_match_the_reader() {
     let mut parts = Parts::default();
     let aqm = |parts: &mut Parts, name: &'static str| {
         parts.aqm(name, "", vec![], |_, _| Ok(NoAqm)).map(|_| ()).map_err(|e| e.to_string())
@@ -328,7 +328,7 @@ fn names_of_disciplines_are_those_that_the_reader_knows() {
         assert!(aqm(&mut parts, name).is_err(), "{name}");
     }
     assert!(aqm(&mut parts, "codel_").is_ok());
-    // Its flow queues would have the name of ours.
+    // Its flow queues would be named like the built-in fq_codel.
     assert!(aqm(&mut parts, "codel").is_err_and(|says| says.contains("there is one of that name already")));
     let reader = Reader { parts: &parts, files: &NoFiles };
     let key = "node.ap.interface.eth0.qdisc".to_owned();
@@ -344,7 +344,7 @@ struct NoAqm;
 impl AqmAlgorithm for NoAqm {}
 
 #[test]
-fn files_come_from_who_gives_them() {
+fn files_come_from_the_provider() {
     let set = [("node.slow.interface.wlan0.trace", "{ kind = \"rates\", file = \"a.csv\" }")]
         .map(|(k, v)| (k.to_owned(), v.to_owned()));
     let read = |files: &dyn super::super::Files| {

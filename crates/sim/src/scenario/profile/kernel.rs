@@ -1,4 +1,5 @@
-//! Default behaviour of a host: the values and rules of a kernel, from its data file and a node's overrides.
+//! Default behaviour of a host: the values and rules of a kernel, read from its data file and overridden by a
+//! node.
 
 use stillair_model::node::classify::DscpToUp;
 use stillair_model::transport::cc::CcParams;
@@ -18,27 +19,27 @@ pub struct Profile {
     pub version: Option<(u16, u16)>,
     /// Kernel version of the wireless stack, which may be later than `version` (backports).
     pub wifi_version: Option<(u16, u16)>,
-    /// Linux release, major and minor, whose defaults stand for those that no source of this system states;
+    /// Linux release, major and minor, whose defaults replace those that no source documents for this system;
     /// `None` for Linux and OpenWrt.
     pub assumed: Option<(u16, u16)>,
-    /// Quantum of mac80211's airtime scheduler: growth of a station's deficit per round. `None`: the
-    /// station's weight.
+    /// Quantum of mac80211's airtime scheduler, added to a station's deficit per round. `None`: the station's
+    /// weight.
     pub airtime_quantum: Option<Duration>,
     /// Queue length in packets of an Ethernet-like device (`txqueuelen`).
     pub txqueuelen: u32,
-    /// Whether pfifo_fast's limit applies to each band.
+    /// True if pfifo_fast's limit applies to each band.
     pub pfifo_fast_limit_per_band: bool,
     /// Memory limit of fq_codel, in bytes of truesize.
     pub fq_codel_memory_limit: u32,
     /// Maximum number of packets that fq_codel drops at once when over a limit.
     pub fq_codel_drop_batch: u32,
-    /// Whether drops over fq_codel's limits raise the flow's CoDel count.
+    /// True if drops over fq_codel's limits raise the flow's CoDel count.
     pub fq_codel_overlimit_raises_count: bool,
     /// PIE's target delay.
     pub pie_target: Duration,
     /// Interval between updates of PIE's drop probability.
     pub pie_tupdate: Duration,
-    /// Whether PIE estimates the delay from the dequeue rate.
+    /// True if PIE estimates the delay from the dequeue rate.
     pub pie_dq_rate_estimator: bool,
     /// Default queueing discipline (`net.core.default_qdisc`).
     pub default_qdisc: &'static str,
@@ -61,16 +62,16 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// Maximum number of spatial streams in Minstrel-HT's VHT groups.
+    /// Returns the maximum number of spatial streams in Minstrel-HT's VHT groups.
     // linux: net/mac80211/rc80211_minstrel_ht.h MINSTREL_MAX_STREAMS - 3 (4.4, 4.14), 4 (5.2).
-    // deviation: groups of HT go to four streams with each kernel.
+    // deviation: HT groups have up to four streams in all kernels.
     pub fn most_vht_streams(&self) -> u8 {
         if self.wifi_version.is_some_and(|own| own < (5, 1)) { 3 } else { 4 }
     }
 
-    /// Whether Minstrel-HT has VHT groups only in kernels built with that option.
+    /// Returns true if Minstrel-HT has VHT groups only in kernels built with that option.
     // linux: net/mac80211/rc80211_minstrel_ht.c (4.4, 4.14) - under CONFIG_MAC80211_RC_MINSTREL_VHT, which
-    // distributions had in part, as still in 4.19; (4.20) always.
+    // some distributions enabled, still in 4.19; (4.20) always.
     pub fn vht_groups_are_an_option(&self) -> bool {
         self.wifi_version.is_some_and(|own| own < (4, 20))
     }

@@ -1,10 +1,10 @@
-//! Linux releases as data: one table of defaults, and for each release what it changed.
+//! Linux releases as data: one table of defaults, and the changes of each release.
 
 use std::sync::LazyLock;
 
 use super::super::document::{self, Item, Table, Value};
 
-/// Long-term and otherwise common releases that have a profile of their own.
+/// Releases with a profile of their own: long-term and other common ones.
 pub(super) const RELEASES: [&str; 12] = [
     "linux-3.13",
     "linux-3.19",
@@ -20,14 +20,14 @@ pub(super) const RELEASES: [&str; 12] = [
     "linux-6.18",
 ];
 
-/// Key of a release's table for changes that were backported to it.
+/// Key in a release's table for changes backported to that release.
 const STABLE: &str = "stable";
 
-/// Changes in the order of their releases.
+/// Changes in release order.
 static CHANGES: LazyLock<Vec<((u16, u16), Table)>> =
     LazyLock::new(|| changes(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/profiles/linux.toml"))));
 
-/// Major and minor number in a profile's name; `None` for systems other than Linux.
+/// Returns the major and minor version in a profile's name; `None` for systems other than Linux.
 pub(super) fn version(name: &str) -> Option<(u16, u16)> {
     numbers(name.strip_prefix("linux-")?)
 }
@@ -37,7 +37,7 @@ fn numbers(text: &str) -> Option<(u16, u16)> {
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// Reads the releases of `text`, the project's own data file.
+/// Parses the releases in `text`, the project's own data file.
 fn changes(text: &str) -> Vec<((u16, u16), Table)> {
     let Table(releases) = document::parse(text).expect("the project's own profiles are tested");
     let mut changes: Vec<_> = releases
@@ -51,7 +51,7 @@ fn changes(text: &str) -> Vec<((u16, u16), Table)> {
     changes
 }
 
-/// Defaults of the release `own`: all changes up to it, and those backported to it.
+/// Returns the defaults of the release `own`: all changes up to it, and those backported to it.
 pub(super) fn defaults(own: (u16, u16)) -> Table {
     let mut sum = Table::default();
     for (version, changed) in CHANGES.iter().take_while(|(version, _)| *version <= own) {
@@ -64,7 +64,7 @@ pub(super) fn defaults(own: (u16, u16)) -> Table {
     sum
 }
 
-/// Sets in `base` what `changed` has, table by table.
+/// Copies the values of `changed` into `base`, table by table.
 pub(super) fn overlay(base: &mut Table, changed: &Table) {
     for (key, item) in &changed.0 {
         match (base.0.iter_mut().find(|(known, _)| known == key), &item.value) {
@@ -81,7 +81,7 @@ pub(super) fn overlay(base: &mut Table, changed: &Table) {
 mod tests {
     use super::*;
 
-    /// Rows of `changed` that leave `base` as it is.
+    /// Collects the rows of `changed` that do not change `base`.
     fn without_effect(base: &Table, changed: &Table, path: &str, found: &mut Vec<String>) {
         for (key, item) in &changed.0 {
             let path = document::join(path, key);
@@ -117,7 +117,7 @@ mod tests {
             let Some(Item { value: Value::Table(tcp), .. }) = sum.get("tcp") else { panic!("a table") };
             tcp.get(key).map(|item| item.value.describe())
         };
-        // A release without a table of its own has the defaults of the one before.
+        // A release without its own table has the defaults of its predecessor.
         assert_eq!(defaults((4, 6)), defaults((4, 5)));
         assert_eq!(value((6, 1), "hystart").as_deref(), Some("\"6.14\""));
         assert_eq!(value((6, 6), "hystart").as_deref(), Some("\"5.16\""));
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn profiles_are_in_order() {
+    fn releases_are_sorted() {
         let versions = RELEASES.map(|name| version(name).expect("a release of Linux"));
         assert!(versions.is_sorted());
     }

@@ -32,7 +32,7 @@ macro_rules! data_files {
 /// Systems described by their differences from a Linux release.
 const OTHERS: [(&str, &str); 4] = data_files!["windows-10", "macos-10.11", "openwrt-23.05", "openwrt-24.10"];
 
-/// The profiles, read once: a scenario may have thousands of nodes.
+/// The profiles, loaded once because a scenario may have thousands of nodes.
 static PROFILES: LazyLock<Vec<Profile>> = LazyLock::new(|| {
     let releases = linux::RELEASES.into_iter().map(|name| {
         let version = linux::version(name).expect("a release");
@@ -42,11 +42,11 @@ static PROFILES: LazyLock<Vec<Profile>> = LazyLock::new(|| {
     releases.chain(others).collect::<Result<_, _>>().expect("the project's own profiles are tested")
 });
 
-/// Bytes below which the kernel takes no send buffer.
-// linux: include/net/sock.h SOCK_MIN_SNDBUF (4.4) - twice 2048 bytes and the 256 of their sk_buff.
+/// Minimum send buffer in bytes.
+// linux: include/net/sock.h SOCK_MIN_SNDBUF (4.4) - twice (2048 bytes plus 256 for the sk_buff).
 const MIN_SNDBUF: u32 = 2 * (2048 + 256);
 
-/// Keys of a node that choose its kernel.
+/// Node keys that select the kernel.
 pub(super) const KEYS: &[Key] = &[
     Key::need(
         "profile",
@@ -71,7 +71,7 @@ pub(super) const KEYS: &[Key] = &[
     ),
 ];
 
-/// What disciplines an interface may have by default.
+/// Possible default qdiscs of an interface.
 const DEFAULT_QDISCS: [(&str, &str); 8] = [
     ("pfifo_fast", "pfifo_fast"),
     ("pfifo", "pfifo"),
@@ -113,7 +113,7 @@ const MINSTREL_HT: [(&str, MinstrelVersion); 3] = [
 const DSCP_TO_UP: [(&str, DscpToUp); 2] =
     [("precedence", DscpToUp::Precedence), ("rfc8325", DscpToUp::Rfc8325)];
 
-/// Linux releases that a system's file names.
+/// Linux releases named in a system's file.
 static RELEASES: TableSchema = TableSchema {
     title: "System",
     about: "The Linux releases from which a system differs.",
@@ -181,7 +181,7 @@ static FILE: TableSchema = TableSchema {
     ]],
 };
 
-/// Names of all profiles.
+/// Returns the names of all profiles.
 fn names() -> Vec<String> {
     known().map(str::to_owned).collect()
 }
@@ -193,12 +193,12 @@ fn known() -> impl Iterator<Item = &'static str> {
 /// Reads `profile = NAME` of a node and its `sysctl` table.
 pub(super) fn read(section: &mut Section<'_>) -> Result<Profile, Diagnostic> {
     let known: Vec<&str> = known().collect();
-    // OpenWrt is left out: the list of kernels is long enough.
+    // OpenWrt is left out, as the list of kernels is long enough.
     let choice = suggest("", &known[..known.len() - 2]);
     let field = section.need("profile", &choice)?;
     let name = field.text(&choice)?;
     let Some(mut profile) = PROFILES.iter().find(|known| known.name == name).cloned() else {
-        // A bare version is taken for one of Linux, in the message alone.
+        // The message treats a bare version number as Linux.
         let meant = if linux::version(&format!("linux-{name}")).is_some() {
             format!("linux-{name}")
         } else {
@@ -215,20 +215,20 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<Profile, Diagnostic> {
     Ok(profile)
 }
 
-/// Sets what `name` stands for.
+/// Applies the setting `name`.
 type Apply = fn(&mut Profile, &str, &Field<'_>) -> Result<(), Diagnostic>;
-/// Why a setting has no effect beside the others, and what would be right, if it has none.
+/// Returns the reason why a setting has no effect with the others, and a setting that would have one.
 type Idle = fn(&Profile, &str) -> Option<(&'static str, &'static str)>;
 
-/// The settings of a table by their whole names.
+/// Returns the settings of a table by full name.
 pub(super) fn flat<'a>(field: &Field<'a>) -> Result<Vec<(String, Field<'a>)>, Diagnostic> {
     let mut settings = Vec::new();
     flatten(&field.path, "", field.table("a table of settings by name")?, field.parts, &mut settings);
     Ok(settings)
 }
 
-/// Reads a table of settings by names with dots in them, each at most once, one of `groups`, and none without
-/// effect.
+/// Reads a table of settings with dotted names. Rejects duplicates, names outside `groups`, and settings
+/// without effect.
 fn settings(
     field: &Field<'_>,
     groups: &'static [&'static [Key]],
@@ -256,7 +256,7 @@ fn settings(
     }
 }
 
-/// Sets the kernel's setting `name`.
+/// Applies the kernel setting `name`.
 fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> Result<(), Diagnostic> {
     match name {
         "net.core.default_qdisc" => profile.default_qdisc = setting.choice(&DEFAULT_QDISCS)?,
@@ -267,7 +267,7 @@ fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> Result<(), D
     Ok(())
 }
 
-/// Reads a system's file: a Linux release by name, and what differs from it.
+/// Reads a system's file: a Linux release by name, and the differences.
 fn differing(name: &'static str, text: &str) -> Result<Profile, Diagnostic> {
     let tree = document::parse(text)?;
     let mut root = Section::new("", Origin::Line(1), &tree, &RELEASES, Parts::none());
@@ -282,7 +282,7 @@ fn differing(name: &'static str, text: &str) -> Result<Profile, Diagnostic> {
     };
     let mut sum = linux::defaults(nearest);
     if let Some(wireless) = wireless {
-        // linux: net/wireless/util.c cfg80211_classify8021d, net/mac80211 - both belong to the wireless
+        // linux: net/wireless/util.c cfg80211_classify8021d, net/mac80211 - both are part of the wireless
         // stack.
         let mut stack = linux::defaults(wireless);
         stack.0.retain(|(key, _)| matches!(key.as_str(), "dscp_to_up" | "minstrel_ht"));
@@ -366,9 +366,9 @@ mod tests {
         }
     }
 
-    /// What TCP does by default, kernel by kernel: loss detection, reduction, probes, early retransmit, small
-    /// queues (least packets, cap, exception, whether they hold retransmissions, byte limit), HyStart's
-    /// rounds, BBR's margin and room for aggregation.
+    /// TCP defaults by kernel: loss detection, reduction, probes, early retransmit, small queues (minimum
+    /// packets, cap, exception, whether they hold retransmissions, byte limit), HyStart's rounds, BBR's
+    /// margin and allowance for aggregation.
     // linux: net/ipv4/tcp_input.c, tcp_output.c, tcp_recovery.c, tcp_cubic.c, tcp_bbr.c; the data files cite
     // function and version.
     #[test]
@@ -411,8 +411,7 @@ macos-10.11: DupAck No Linux3_2 Linux3_10 Gone | 2 AtMost Never false 262144 | C
         assert_eq!(rules.collect::<Vec<_>>().join("\n"), want);
     }
 
-    /// What the receiving side of TCP does by default, kernel by kernel, and how fast the sending side paces
-    /// after slow start.
+    /// Defaults of the TCP receiver by kernel, and the sender's pacing rate after slow start.
     #[test]
     fn receive_buffers_and_pacing_by_kernel() {
         use stillair_model::transport::tcp::config::RcvbufRules;
@@ -447,7 +446,7 @@ macos-10.11: DupAck No Linux3_2 Linux3_10 Gone | 2 AtMost Never false 262144 | C
             let p = PROFILES.iter().find(|p| p.name == name).expect("a release");
             (p.version, p.wifi_version, p.tcp.hz, p.wifi_pacing_shift, p.default_qdisc)
         };
-        // openwrt: package/kernel/mac80211, commit 91fb3ce56ba1 (2020) - removed its own pacing shift of 6.
+        // openwrt: package/kernel/mac80211, commit 91fb3ce56ba1 (2020) - removed OpenWrt's pacing shift of 6.
         assert_eq!(own("openwrt-23.05"), (Some((5, 15)), Some((6, 1)), 100, 7, "fq_codel"));
         assert_eq!(own("openwrt-24.10"), (Some((6, 6)), Some((6, 12)), 100, 7, "fq_codel"));
         // 5.15 has Minstrel-HT's rules of 5.12.
@@ -456,7 +455,7 @@ macos-10.11: DupAck No Linux3_2 Linux3_10 Gone | 2 AtMost Never false 262144 | C
     }
 
     #[test]
-    fn other_systems_are_linux_but_for_what_their_files_say() {
+    fn other_systems_differ_from_linux_only_by_their_files() {
         let own = |name: &str| {
             let p = PROFILES.iter().find(|p| p.name == name).expect("a profile");
             let (t, rto) = (&p.tcp, p.tcp.rto_min.nanos() / 1_000_000);
@@ -467,10 +466,10 @@ macos-10.11: DupAck No Linux3_2 Linux3_10 Gone | 2 AtMost Never false 262144 | C
         assert_eq!(own("macos-10.11"), ("cubic", true, true, 3, 200));
     }
 
-    /// Kernels and what changed between them: how acknowledgements raise the window, when it counts as the
-    /// limit, round-trip times in ticks, departure times.
+    /// Changes between kernels: window growth per ACK, when the window counts as the limit, RTTs in ticks,
+    /// departure times.
     #[test]
-    fn what_changed_in_tcp_changed_with_its_kernel() {
+    fn tcp_changes_follow_kernel_versions() {
         use stillair_model::transport::cc::reno::GrowthRules as G;
         use stillair_model::transport::tcp::config::CwndLimitedRules as C;
         let table = [
@@ -516,7 +515,8 @@ macos-10.11: DupAck No Linux3_2 Linux3_10 Gone | 2 AtMost Never false 262144 | C
         for name in known() {
             assert_eq!(tcp(&text(name, 1)), tcp(&format!("profile = \"{name}\"\n")), "{name}");
         }
-        // kernel, bits, loss detection, RACK beside it, window that stays narrow, window that does not vanish
+        // Kernel, bits, loss detection, RACK alongside it, static reordering window, no duplicate-ACK
+        // threshold.
         let table = [
             ("linux-4.4", 0, L::Fack, R::No, false, false),
             ("linux-4.14", 0, L::DupAck, R::No, false, false),

@@ -1,4 +1,4 @@
-//! Parameters of congestion control modules, under the names of the kernel modules.
+//! Congestion control parameters, under the names of the kernel modules.
 
 use stillair_model::transport::cc::hystart::DelayClock;
 
@@ -11,8 +11,8 @@ use super::kernel::Profile;
 const SEGMENTS: ValueType = ValueType::Integer(0, 1 << 20);
 
 /// Parameters by name.
-// linux: net/ipv4/tcp_cubic.c, tcp_hybla.c, tcp_illinois.c, tcp_nv.c, tcp_vegas.c module_param (6.1) - of New
-// Vegas' fifteen numbers three are parameters.
+// linux: net/ipv4/tcp_cubic.c, tcp_hybla.c, tcp_illinois.c, tcp_nv.c, tcp_vegas.c module_param (6.1) - only
+// three of New Vegas' fifteen numbers are parameters.
 pub(super) const SETTINGS: &[&[Key]] = &[&[
     Key::or(
         "tcp_cubic.fast_convergence",
@@ -85,8 +85,8 @@ pub(super) const SETTINGS: &[&[Key]] = &[&[
     Key::or("tcp_vegas.gamma", SEGMENTS, "1", "segments in queues above which slow start ends"),
 ]];
 
-/// Why a parameter of the module that was set has no effect beside the others, and what would be right, if it
-/// has none.
+/// Returns the reason why a module parameter has no effect with the others, and a setting that would have
+/// one.
 // linux: net/ipv4/tcp_cubic.c bictcp_init, bictcp_acked, hystart_update (6.1).
 pub(super) fn idle(profile: &Profile, name: &str) -> Option<(&'static str, &'static str)> {
     let hystart = &profile.cc.cubic.hystart;
@@ -110,7 +110,7 @@ pub(super) fn idle(profile: &Profile, name: &str) -> Option<(&'static str, &'sta
     }
 }
 
-/// Sets the parameter `name`.
+/// Applies the parameter `name`.
 pub(super) fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> Result<(), Diagnostic> {
     let flag = || setting.value::<u8>().map(|n| n != 0);
     let cc = &mut profile.cc;

@@ -62,7 +62,7 @@ const HYSTART: [(&str, HystartRules); 4] = [
     ("6.14", HystartRules::LINUX_6_1),
 ];
 
-/// TCP in a kernel's data file.
+/// `[tcp]` table of a kernel's data file.
 pub(super) static FILE: TableSchema = TableSchema {
     title: "TCP of a kernel",
     about: "What TCP does by default.",
@@ -264,7 +264,7 @@ pub(super) fn load(field: &Field<'_>) -> Result<(TcpConfig, SocketMemory, u8, Cc
         rto_min: t.or("rto_min", Duration::from_millis(200))?,
         comp_sack_nr: t.need("comp_sack_nr", n)?.value()?,
         comp_sack_slack: t.need("comp_sack_slack", n)?.value()?,
-        // What no kernel of the profiles has otherwise.
+        // Identical in all profiles.
         ..TcpConfig::default()
     };
     let memory = SocketMemory {

@@ -13,11 +13,11 @@ use super::super::reader::Field;
 use super::kernel::Profile;
 use super::memory::MAX_BUFFER;
 
-/// Congestion controls that came after the oldest kernel here, and with which.
+/// Congestion controls newer than the oldest supported kernel, with their first release.
 // linux: net/ipv4/Kconfig TCP_CONG_NV (4.8), TCP_CONG_BBR (4.9).
 const SINCE: [(&str, (u16, u16)); 2] = [("nv", (4, 8)), ("bbr", (4, 9))];
 
-/// The first kernel without FACK, whose sysctl stayed.
+/// The first kernel without FACK; its sysctl remained.
 // linux: net/ipv4/sysctl_net_ipv4.c tcp_fack (4.15); commit 713bafea9292.
 const FACK_GONE: (u16, u16) = (4, 15);
 
@@ -27,7 +27,7 @@ pub(in super::super) const CONTROL: ValueType = ValueType::Part(
     &ValueType::Listed { title: "congestion_control", words: "a congestion control", names },
 );
 
-/// Least, initial and largest size of a buffer.
+/// Minimum, initial and maximum size of a buffer.
 const BUFFER_SIZES: ValueType = ValueType::Either(&[
     ValueType::Written {
         words: "three numbers as `sysctl` prints them",
@@ -37,7 +37,7 @@ const BUFFER_SIZES: ValueType = ValueType::Either(&[
     ValueType::List(&ValueType::Bytes(1, MAX_BUFFER)),
 ]);
 
-/// Settings of `net.ipv4` that TCP obeys.
+/// Supported TCP settings of `net.ipv4`.
 pub(super) const SETTINGS: &[Key] = &[
     Key::open(
         "net.ipv4.tcp_congestion_control",
@@ -202,14 +202,15 @@ fn names() -> Vec<String> {
     cc::NAMES.iter().map(|&name| name.to_owned()).collect()
 }
 
-/// Why a setting has no effect in this kernel and beside the others, and what would be right, if it has none.
+/// Returns the reason why a setting has no effect in this kernel or with the other settings, and a setting
+/// that would have one.
 pub(super) fn idle(profile: &Profile, name: &str) -> Option<(&'static str, &'static str)> {
     let since = |version| profile.version.is_some_and(|own| own >= version);
     let none = "no such setting";
     match name {
         "net.ipv4.tcp_fack" if since(FACK_GONE) => Some(("since Linux 4.15, which has no FACK", none)),
-        // linux: net/ipv4/tcp_input.c tcp_clamp_window, include/net/tcp.h tcp_win_from_space (6.6) - by what
-        // packets weigh.
+        // linux: net/ipv4/tcp_input.c tcp_clamp_window, include/net/tcp.h tcp_win_from_space (6.6) - uses the
+        // measured truesize ratio.
         "net.ipv4.tcp_adv_win_scale" if since((6, 6)) => {
             Some(("since Linux 6.6, which measures what packets weigh", none))
         }
@@ -222,7 +223,7 @@ pub(super) fn idle(profile: &Profile, name: &str) -> Option<(&'static str, &'sta
     }
 }
 
-/// Sets what TCP knows as `name`; false if it is none of TCP's.
+/// Applies the setting `name`. Returns false if it is not a TCP setting.
 pub(super) fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> Result<bool, Diagnostic> {
     let t = &mut profile.tcp;
     let flag = || setting.value::<u8>().map(|n| n != 0);
@@ -244,8 +245,8 @@ pub(super) fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> R
         "net.ipv4.tcp_recovery" => {
             let bits: u8 = setting.value()?;
             // linux: include/net/tcp.h TCP_RACK_LOST_RETRANS (4.4), TCP_RACK_LOSS_DETECTION (4.11),
-            // TCP_RACK_STATIC_REO_WND (4.15), TCP_RACK_NO_DUPTHRESH (4.18) - without the first bit a kernel
-            // counts as it does otherwise.
+            // TCP_RACK_STATIC_REO_WND (4.15), TCP_RACK_NO_DUPTHRESH (4.18) - with the first bit clear, a
+            // kernel falls back to counting duplicate ACKs.
             if bits & 1 == 0 {
                 t.rack_beside = RackBeside::No;
                 if t.loss == LossDetection::RackTlp {
@@ -296,8 +297,8 @@ pub(super) fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> R
     Ok(true)
 }
 
-/// A congestion control that the kernel `version` has, as the model has it, or a user-defined one; a system
-/// other than Linux has any.
+/// Returns a congestion control that the kernel `version` has, or a user-defined one. Systems other than
+/// Linux accept any.
 pub(in super::super) fn controller(
     field: &Field<'_>,
     version: Option<(u16, u16)>,
@@ -331,8 +332,8 @@ pub(in super::super) fn controller(
     Ok(CongestionControl::BuiltIn(name))
 }
 
-/// Least, initial and largest size of a buffer: a list of three, or one text with the three numbers as
-/// `sysctl` prints it.
+/// Reads the minimum, initial and maximum size of a buffer: a list of three, or text with three numbers as
+/// printed by `sysctl`.
 fn three(setting: &Field<'_>) -> Result<[u32; 3], Diagnostic> {
     let expected = "three numbers of bytes that do not fall: least, initial and largest";
     let values = match &setting.item.value {

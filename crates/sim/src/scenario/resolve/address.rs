@@ -1,5 +1,4 @@
-//! Addresses of interfaces: the given ones, and for the other interfaces the next free address of their
-//! network.
+//! Interface addresses: the configured ones, and for other interfaces the next free address of their network.
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -7,18 +6,18 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use super::super::{Attachment, InterfaceRef, Node, Role};
 use super::wiring::Wiring;
 
-/// Where addresses begin that nobody gave, a network each 256.
+/// First automatic address; each network has 256.
 const FIRST: u32 = 0x0a80_0000;
 
-/// The IPv6 address of an interface with this IPv4 address.
-// spec: rfc4193 3.1 - of a local network; here its global identifier is zero, so that each address can be
-// told by its end.
+/// Returns the IPv6 address of an interface with this IPv4 address.
+// spec: rfc4193 3.1 - unique local addresses; the global ID is zero here, so that addresses differ only at
+// the end.
 pub(in super::super) const fn v6(address: Ipv4Addr) -> Ipv6Addr {
     let [a, b, c, d] = address.octets();
     Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, (a as u16) << 8 | b as u16, (c as u16) << 8 | d as u16)
 }
 
-/// The network of an interface: a link, or an access point with its stations.
+/// Network of an interface: a link, or an access point with its stations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Network {
     Link(usize),
@@ -35,7 +34,7 @@ fn network(at: InterfaceRef, medium: &Attachment) -> Network {
     }
 }
 
-/// Gives addresses to the interfaces that have none, of this many links.
+/// Assigns addresses to the interfaces that have none.
 pub(in super::super) fn complete(nodes: &mut [Node], links: usize, wiring: &Wiring) {
     if !wiring.unaddressed.is_empty() {
         give(nodes, links, wiring);
@@ -65,7 +64,7 @@ fn give(nodes: &mut [Node], links: usize, wiring: &Wiring) {
     let mut taken: BTreeSet<u32> = wiring.addresses.iter().map(|(address, ..)| u32::from(*address)).collect();
     for &at in &wiring.unaddressed {
         let of = network(at, &nodes[at.node].interfaces[at.interface].medium);
-        // An interface that names no access point as such is refused elsewhere.
+        // Interfaces without a valid access point are rejected elsewhere.
         let Some((_, next)) = networks.iter_mut().find(|(its, _)| *its == of) else { continue };
         while taken.contains(next) || matches!(*next & 0xff, 0 | 0xff) {
             *next += 1;
@@ -80,7 +79,7 @@ mod tests {
     use super::super::super::parse;
 
     #[test]
-    fn each_network_counts_by_itself() {
+    fn each_network_numbers_its_own_addresses() {
         let text = r#"
 name = "addresses"
 [link.lan]

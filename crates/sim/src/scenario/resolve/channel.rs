@@ -1,4 +1,4 @@
-//! Channels: what depends on the band, and on the nodes that are on them.
+//! Channels: settings that depend on the band and on the nodes of the channel.
 
 use stillair_model::wifi::phy::{Band, DsssRate, OfdmRate, PhyRate, Preamble, Width};
 
@@ -14,7 +14,7 @@ use super::super::{Attachment, Channel, InterfaceRef, Node, Role, Wifi, mtu, uni
 use super::names::Names;
 use super::position;
 
-/// Returns what of a channel its own keys decide; `None` without a band and a width.
+/// Returns a channel from its own keys, before its nodes are considered; `None` without a band and a width.
 pub(in super::super) fn own(spec: &Entry<Spec>, faults: &mut Diagnostics) -> Option<Channel> {
     let own = spec.value.as_ref()?;
     let (band, (width, at)) = (*own.band.get()?, own.width.given()?);
@@ -22,8 +22,8 @@ pub(in super::super) fn own(spec: &Entry<Spec>, faults: &mut Diagnostics) -> Opt
         faults.add(at.wrong("at most 40 MHz at 2.4 GHz"));
     }
     if band == Band::Ghz6 {
-        // spec: ieee80211ax-2021 26.17.2.1 - all stations at 6 GHz have HE: there is nobody to have regard
-        // for.
+        // spec: ieee80211ax-2021 26.17.2.1 - all stations at 6 GHz are HE stations, so legacy protection is
+        // not needed.
         let why = "at 6 GHz, where all stations have OFDM";
         own.long_slot.idle(why, "a channel at another band, or no such key", faults);
         own.protection.idle(why, "a channel at another band, or no such key", faults);
@@ -34,7 +34,7 @@ pub(in super::super) fn own(spec: &Entry<Spec>, faults: &mut Diagnostics) -> Opt
     channel.path_loss.at_1m = own.reference_loss.or(match band {
         Band::Ghz2 => 40_200,
         Band::Ghz5 => 46_700,
-        // 20 log10 of 4 pi over the wave length at 5955 MHz, the lowest channel of 20 MHz.
+        // 20 log10(4 pi / wavelength) at 5955 MHz, the lowest 20 MHz channel.
         Band::Ghz6 => 47_900,
     });
     channel.basic_rate = match band {
@@ -55,7 +55,7 @@ pub(in super::super) fn own(spec: &Entry<Spec>, faults: &mut Diagnostics) -> Opt
     Some(channel)
 }
 
-/// Completes a channel by the nodes on it. `has_distance`: a station on it gives its distance.
+/// Completes a channel from its nodes. `has_distance` is true if a station on the channel gives its distance.
 pub(in super::super) fn complete(
     (index, own): (usize, &Spec),
     channel: &mut Channel,
@@ -67,7 +67,7 @@ pub(in super::super) fn complete(
     let here = || wifis(nodes).filter(move |(_, wifi)| wifi.channel == index);
     levels(own, here().any(|(at, _)| nodes[at.node].position.is_some()), has_distance, is_loud, faults);
     // linux: net/mac80211/cfg.c ieee80211_change_bss (4.4), hostapd: src/ap/ieee802_11.c handle_assoc,
-    // src/ap/beacon.c ieee802_11_erp_info (2.10) - an access point turns short slots off and protection on
+    // src/ap/beacon.c ieee802_11_erp_info (2.10) - an access point disables short slots or enables protection
     // when a station without short slots or without OFDM associates.
     let old = here().any(|(_, wifi)| wifi.role.is_old());
     channel.long_slot = own.long_slot.or(old);
@@ -80,7 +80,7 @@ pub(in super::super) fn complete(
         return;
     }
     let threshold = own.capture.given().and_then(|(ratio, at)| Some(((*ratio)?, at)));
-    // With a threshold all nodes must have a place.
+    // A capture threshold requires a position for every node.
     let lost = here().find(|(at, _)| nodes[at.node].position.is_none());
     if let (Some((_, place)), Some((at, _))) = (threshold, lost) {
         let found = format!("that node {:?} has no position", nodes[at.node].name);
@@ -90,7 +90,7 @@ pub(in super::super) fn complete(
     position::audible(channel, index, nodes, threshold.map(|(ratio, _)| ratio));
 }
 
-/// Refuses levels of a channel without positions.
+/// Rejects the level keys of a channel without positions.
 fn levels(own: &Spec, is_placed: bool, has_distance: bool, is_loud: bool, faults: &mut Diagnostics) {
     if !is_placed {
         let (why, right) = ("without a position on the channel", "positions of its nodes, or no such level");
@@ -107,15 +107,15 @@ fn levels(own: &Spec, is_placed: bool, has_distance: bool, is_loud: bool, faults
         own.tx_power.idle(why, right, faults);
         own.reference_loss.idle(why, right, faults);
         own.path_loss_exponent.idle(why, right, faults);
-        // Beside interference the noise has its effect.
+        // With interference the noise level has an effect.
         if !is_loud {
             own.noise.idle(why, right, faults);
         }
     }
 }
 
-/// Who on a channel does not hear or understand whom. A station and its access point must understand each
-/// other.
+/// Returns the groups of radios that do not hear or cannot decode each other. A station and its access point
+/// must be able to decode each other.
 fn audible(
     own: &Spec,
     channel: usize,
@@ -136,7 +136,7 @@ fn audible(
     Audible { hidden, sense_only, apart: Vec::new() }
 }
 
-/// Refuses a pair that senses each other and hears nothing of each other.
+/// Rejects pairs that are in both `hidden` and `sense_only`.
 fn beside(
     field: &Field<'_>,
     hidden: &[Vec<InterfaceRef>],
@@ -217,7 +217,7 @@ pub(super) fn wifis(nodes: &[Node]) -> impl Iterator<Item = (InterfaceRef, &Wifi
     })
 }
 
-/// The interface whose radio an interface on a channel sends with.
+/// Returns the interface whose radio an interface on a channel uses.
 fn on(at: InterfaceRef, channel: usize, nodes: &[Node]) -> Option<InterfaceRef> {
     match &nodes[at.node].interfaces[at.interface].medium {
         Attachment::Wifi(wifi) if wifi.channel == channel => Some(wifi.radio.unwrap_or(at)),

@@ -1,5 +1,5 @@
-//! Keys of a Wi-Fi device: defaults by its scheme, its device profile and the kernel, and conditions on its
-//! scheme and its channel.
+//! Keys of a Wi-Fi device: defaults from scheme, device profile and kernel, and their dependence on scheme
+//! and channel.
 
 use stillair_model::wifi::air::filter::DestinationFilter;
 use stillair_model::wifi::config::{DriverConfig, HtcParams, Scheduler};
@@ -10,28 +10,28 @@ use super::super::spec::device::OfWifi;
 use super::super::{Device, Scheme};
 use super::scheme::{Choice, Version};
 
-/// Retry limit of ath9k, and of the schemes that stand for it.
-// linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_MAX_SW_RETRIES (3.11, 4.4) - 30; trees before about 3.7
-// have 10.
+/// Retry limit of ath9k and of the schemes that represent it.
+// linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_MAX_SW_RETRIES (3.11, 4.4) - 30; 10 in trees before about
+// 3.7.
 const RETRY_LIMIT: u8 = 30;
 
-/// The same by the firmware behind ath9k_htc.
+/// Retry limit of the firmware used by ath9k_htc.
 // ath9k_htc-firmware: wlan/if_owl.c ath_tx_retry_subframe, OWLMAX_RETRIES (e888634).
 const HTC_RETRY_LIMIT: u8 = 10;
 
-/// The same of mt76.
+/// Retry limit of mt76.
 // linux: drivers/net/wireless/mediatek/mt76/mt7915/mac.c mt7915_mac_write_txwi (5.15), mt76_connac_mac.c
-// mt76_connac2_mac_write_txwi (6.12) - tx_count is 15 for each frame.
+// mt76_connac2_mac_write_txwi (6.12) - sets tx_count to 15 for each frame.
 const MT76_RETRY_LIMIT: u8 = 15;
 
-/// The same of ath10k and ath11k.
+/// Retry limit of ath10k and ath11k.
 // qcacld-3.0: components/mlme/dispatcher/inc/cfg_qos.h gTxAggSwRetry, gTxNonAggSwRetry (2021) - 16 by
-// default, 0 to 64.
-// deviation: assumed to be what ath10k's and ath11k's firmware does, for which these drivers set no number,
-// and to count tries of the hardware.
+// default, range 0 to 64.
+// deviation: assumed for the firmware of ath10k and ath11k, for which these drivers set no number, and
+// assumed to count hardware attempts.
 pub(in super::super) const FIRMWARE_RETRY_LIMIT: u8 = 16;
 
-/// Retry limit of a scheme, or of a device that has its own.
+/// Returns the retry limit of a scheme, or of a device with its own.
 pub(in super::super) fn retry_limit(scheme: Scheme, device: Option<&Device>) -> u8 {
     let own = device.filter(|device| device.scheme == scheme).and_then(|device| device.retry_limit);
     own.unwrap_or(match scheme {
@@ -42,13 +42,14 @@ pub(in super::super) fn retry_limit(scheme: Scheme, device: Option<&Device>) -> 
     })
 }
 
-/// Largest Block Ack window of a device, or by its scheme.
-// linux: drivers/net/wireless/mediatek/mt76/mt7915/init.c mt7915_init_wiphy (6.12) -
-// max_tx_aggregation_subframes and max_rx_aggregation_subframes are IEEE80211_MAX_AMPDU_BUF_HE, 256;
-// ath/ath11k/mac.c __ath11k_mac_register (6.12) - the latter.
-// linux: net/mac80211/main.c ieee80211_alloc_hw_nm (6.12) - both are IEEE80211_MAX_AMPDU_BUF_HT, 64, unless a
-// driver says otherwise. ath10k/htt.h ATH10K_HTT_MAX_NUM_AMPDU_DEFAULT (6.12) - 64.
-// deviation: what ath11k's firmware asks for as sender no source tells; it is taken to be what it grants.
+/// Returns the maximum Block Ack window of a device, or the default of its scheme.
+// linux: drivers/net/wireless/mediatek/mt76/mt7915/init.c mt7915_init_wiphy (6.12) - sets
+// max_tx_aggregation_subframes and max_rx_aggregation_subframes to IEEE80211_MAX_AMPDU_BUF_HE, 256;
+// ath/ath11k/mac.c __ath11k_mac_register (6.12) - sets only the latter.
+// linux: net/mac80211/main.c ieee80211_alloc_hw_nm (6.12) - both default to IEEE80211_MAX_AMPDU_BUF_HT, 64.
+// ath10k/htt.h ATH10K_HTT_MAX_NUM_AMPDU_DEFAULT (6.12) - 64.
+// deviation: no source documents the window that ath11k's firmware requests as sender; assumed equal to the
+// one it grants.
 pub(in super::super) fn block_ack_window(scheme: Scheme, device: Option<&Device>) -> u16 {
     match (device, scheme) {
         (Some(device), _) => device.block_ack_window,
@@ -57,15 +58,15 @@ pub(in super::super) fn block_ack_window(scheme: Scheme, device: Option<&Device>
     }
 }
 
-/// Empty delimiters that the hardware needs if its channel has a cipher.
+/// Returns the empty delimiters that the hardware needs on an encrypted channel.
 // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_compute_num_delims, ath9k.h ATH_AGGR_ENCRYPTDELIM (4.4) -
-// 10, on chips without EDMA; that came with the AR9300. ath9k_htc-firmware: wlan/if_owl.c
-// ath_compute_num_delims (e888634) - 10 as well.
+// 10, on chips before EDMA (introduced by the AR9300). ath9k_htc-firmware: wlan/if_owl.c
+// ath_compute_num_delims (e888634) - also 10.
 pub(in super::super) fn cipher_delimiters(scheme: Scheme, has_cipher: bool) -> u32 {
     if has_cipher && scheme == Scheme::Ath9kHtc { 10 } else { 0 }
 }
 
-/// Refuses keys that have no effect behind USB, or without a cipher on the channel.
+/// Rejects keys that have no effect on USB devices, or without a cipher on the channel.
 pub(in super::super) fn check(own: &OfWifi, scheme: &Choice, has_cipher: bool, faults: &mut Diagnostics) {
     if let DriverConfig::Htc(HtcParams { usb: Some(_), .. }) = scheme.driver {
         let right = "usb_rx_wait and usb_interrupt of the scheme, or usb = false";
@@ -77,8 +78,8 @@ pub(in super::super) fn check(own: &OfWifi, scheme: &Choice, has_cipher: bool, f
     }
 }
 
-/// Returns the destination filter that a device has by default in a kernel, and true if it depends on the
-/// device profile. `has_index` is false for a station whose frames are not encrypted.
+/// Returns a device's default destination filter in a kernel, and true if it depends on the device profile.
+/// `has_index` is false for a station whose frames are not encrypted.
 pub(in super::super) fn filter(
     own: &OfWifi,
     scheme: &Choice,

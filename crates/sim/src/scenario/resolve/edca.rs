@@ -1,4 +1,4 @@
-//! EDCA parameters: windows in order, and times in whole units.
+//! EDCA parameters: ordered contention windows, and times in whole units.
 
 use stillair_model::types::{Ac, Duration};
 use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet, TXOP_UNIT};
@@ -8,7 +8,7 @@ use super::super::error::Diagnostics;
 use super::super::spec::edca::Edca;
 use super::super::spec::{Domain, Key};
 
-/// What the access point uses itself. Windows are in slots, bursts are times.
+/// Returns the access point's own parameters. Windows are in slots, bursts are times.
 // hostapd: hostapd/hostapd.conf tx_queue_data (2.10) - queues 0 to 3 are VO, VI, BE, BK.
 pub(super) fn access_point(own: &Edca, faults: &mut Diagnostics) -> [EdcaOverride; 4] {
     each(|ac| {
@@ -25,9 +25,9 @@ pub(super) fn access_point(own: &Edca, faults: &mut Diagnostics) -> [EdcaOverrid
     })
 }
 
-/// What the beacons tell stations to use. Windows are exponents, TXOP limits are in units of 32 us, as on the
-/// air.
-// spec: ieee80211-2020 9.4.2.28 - AIFSN of a station is at least 2; windows are 2^n - 1, n from 0 to 15.
+/// Returns the parameters announced in beacons. Windows are exponents, and TXOP limits are in units of 32 us,
+/// as on the air.
+// spec: ieee80211-2020 9.4.2.28 - a station's AIFSN is at least 2; windows are 2^n - 1, n from 0 to 15.
 pub(super) fn beacon(own: &Edca, faults: &mut Diagnostics) -> [EdcaOverride; 4] {
     each(|ac| {
         let name = |what: &str| format!("wmm_ac_{}_{what}", ac.name().to_lowercase());
@@ -50,8 +50,8 @@ fn each(mut of: impl FnMut(Ac) -> EdcaOverride) -> [EdcaOverride; 4] {
     all
 }
 
-/// Refuses windows of a category that, with what is not given as shipped, are not in order: a window that
-/// begins above its end would shrink after a failure. `shown` is how a scenario writes so many slots.
+/// Rejects a category whose minimum window exceeds its maximum, with defaults for missing values: such a
+/// window would shrink after a failure. `shown` formats a number of slots as in a scenario.
 fn in_order<D: Domain>(
     e: &EdcaOverride,
     [(min, least), (max, most)]: [(String, &Key<D>); 2],
@@ -65,7 +65,7 @@ fn in_order<D: Domain>(
         return;
     }
     let [own, other] = [merged.cw_min, merged.cw_max].map(shown);
-    // As shipped they are in order, so one of them is given.
+    // The defaults are ordered, so at least one of the two is given.
     faults.add(match (least.place(), most.place()) {
         (Some(_), Some(at)) => at.found(format!("{other}, while {min} is {own}"), format!("at least {min}")),
         (Some(at), None) => at.found(
@@ -80,11 +80,11 @@ fn in_order<D: Domain>(
     });
 }
 
-/// A time as the whole number of units that the driver is given, the nearest.
-// hostapd: src/drivers/driver_nl80211.c i802_set_tx_queue_params (2.10) - rounds so, a half up: the shipped
-// 1.5 ms are 47 units.
-// deviation: hostapd.conf has tenths of a millisecond - any time with a unit is read here, as everywhere in a
-// scenario.
+/// Rounds a time to the nearest whole number of the driver's units.
+// hostapd: src/drivers/driver_nl80211.c i802_set_tx_queue_params (2.10) - also rounds half up: the default of
+// 1.5 ms is 47 units.
+// deviation: hostapd.conf uses tenths of a millisecond - scenarios accept any time with a unit, as in all
+// their keys.
 fn units_of(burst: Duration) -> Duration {
     TXOP_UNIT * ((burst + TXOP_UNIT / 2) / TXOP_UNIT)
 }

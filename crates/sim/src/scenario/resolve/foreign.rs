@@ -26,14 +26,14 @@ fn channel_of<'k>(
     faults.unless(channel).zip(key.place())
 }
 
-/// Returns true if a channel has interference, as far as names are right.
+/// Returns true if any valid interference source is on the channel.
 pub(in super::super) fn is_loud(channel: &str, sources: &[Entry<Interference>]) -> bool {
     let of =
         |source: &Interference| source.channel.late(Parts::none(), |at| at.text("").ok() == Some(channel));
     sources.iter().any(|source| source.value.as_ref().and_then(of) == Some(true))
 }
 
-/// Puts sources of interference into their channels.
+/// Adds interference sources to their channels.
 pub(in super::super) fn interference(
     sources: &[Entry<Interference>],
     names: &Names<'_>,
@@ -82,7 +82,7 @@ pub(in super::super) fn interference(
     }
 }
 
-/// The value of a key that may be absent. `None` if it is misread, or does not meet a condition.
+/// Returns the value of an optional key; `None` if it is misread or does not meet a condition.
 fn checked<D: Domain<Value: Copy>>(
     key: &Key<D>,
     is_right: impl Fn(&D::Value) -> bool,
@@ -104,7 +104,7 @@ fn on(channel: usize, nodes: &[Node]) -> impl Iterator<Item = (&Node, &Wifi)> {
     wifis(nodes).filter(move |(_, wifi)| wifi.channel == channel).map(|(at, wifi)| (&nodes[at.node], wifi))
 }
 
-/// Returns false for an empty channel, which is an error.
+/// Returns false, with an error, for a channel without stations.
 fn is_used(at: &Place, channel: usize, nodes: &[Node], faults: &mut Diagnostics) -> bool {
     let is_used = on(channel, nodes).next().is_some();
     if !is_used {
@@ -113,7 +113,7 @@ fn is_used(at: &Place, channel: usize, nodes: &[Node], faults: &mut Diagnostics)
     is_used
 }
 
-/// The level of a source; `lost` is a node on its channel without a position.
+/// Returns the level of a source; `lost` is a node on its channel without a position.
 fn level(
     own: &Interference,
     at: &Place,
@@ -168,7 +168,7 @@ fn switch(pattern: &Pattern, faults: &mut Diagnostics) -> Option<SwitchPattern> 
     })
 }
 
-/// Puts neighbours into their channels.
+/// Adds neighbouring networks to their channels.
 pub(in super::super) fn neighbours(
     all: &[Entry<Neighbour>],
     names: &Names<'_>,

@@ -1,4 +1,4 @@
-//! Interfaces: defaults by the host's kernel and the device, and the names of what they are connected to.
+//! Interfaces: defaults from the host's kernel and the device, and the links and channels that they name.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -20,7 +20,7 @@ use super::names::{Names, refer};
 use super::wiring::{Device, Wiring};
 use super::{device, edca, path, qdisc, scheme};
 
-/// The host of an interface, and what names refer to.
+/// The host of an interface, and the names in scope.
 pub(in super::super) struct Context<'c> {
     pub names: &'c Names<'c>,
     pub channels: &'c [Channel],
@@ -28,7 +28,7 @@ pub(in super::super) struct Context<'c> {
     pub profile: Profile,
     /// Kind of host that the interface belongs to.
     pub host: Host,
-    /// The guest kernel of the node, if there is one.
+    /// The guest kernel of the node, if any.
     pub guest: Option<Guest>,
     /// The `sysctl` settings of a live host or guest.
     pub sysctl: Vec<(String, String)>,
@@ -36,7 +36,7 @@ pub(in super::super) struct Context<'c> {
     pub node: Origin,
 }
 
-/// Returns an interface. `None` if it has a mistake, which is added to `faults`.
+/// Returns an interface, or `None` after adding its errors to `faults`.
 pub(in super::super) fn interface(
     at: InterfaceRef,
     entry: Entry<Spec>,
@@ -71,9 +71,9 @@ pub(in super::super) fn interface(
         name,
         address,
         address6: Ipv6Addr::UNSPECIFIED,
-        // linux: net/mac80211/main.c ieee80211_register_hw, net/mac80211/rx.c (4.4) - ath9k sets no
-        // NETIF_F_SG, so its packets are single segments before 4.17, and has no NAPI, so frames are passed
-        // up one by one. drivers/net/veth.c veth_setup (6.1) - no GRO unless a user turns it on.
+        // linux: net/mac80211/main.c ieee80211_register_hw, net/mac80211/rx.c (4.4) - ath9k lacks NETIF_F_SG,
+        // so its packets are single segments before 4.17, and lacks NAPI, so frames are passed up one by one.
+        // drivers/net/veth.c veth_setup (6.1) - no GRO unless enabled by the user.
         tso: common.tso.or(queue.link.is_some() || context.profile.memory.gso_always),
         gro: common.gro.or(queue.link.is_some_and(|link| link != LinkKind::Veth)),
         default_route: common.default_route.or(false),
@@ -85,7 +85,7 @@ pub(in super::super) fn interface(
     })
 }
 
-/// The address of an interface; unspecified if it has none.
+/// Returns the address of an interface, or the unspecified address.
 fn address(
     own: &Common,
     place: &Place,
@@ -99,7 +99,7 @@ fn address(
         return Ipv4Addr::UNSPECIFIED;
     };
     if let Some((_, origin, other)) = wiring.addresses.iter().find(|(taken, ..)| *taken == address) {
-        // Text that both share was inherited: then it is this node that lacks its own.
+        // Shared text was inherited: report the node that lacks its own address.
         let at = if *origin == own.origin { node } else { own.origin };
         let found = format!("{address}, which {other} has");
         faults.add(Diagnostic::new(at, &*own.path, found, "an address of its own"));
@@ -159,7 +159,7 @@ fn wifi(
                 radio = of.and_then(|of| faults.unless(of));
                 places.1 = Some(Box::new(field.clone()));
             }
-            // What it says of its path is looked at even if its access point is not known.
+            // Check the station's path even if its access point is unknown.
             let station = path::station(own, ap.unwrap_or(at), on, faults);
             if let Some(station) = &station {
                 traced = path::trace(own, station, on.width, faults);

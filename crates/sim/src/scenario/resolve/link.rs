@@ -1,4 +1,5 @@
-//! Wired links: the devices at their ends, the customer of an access line, and the interfaces that name them.
+//! Wired links: the devices at their ends, the customer side of an access line, and the interfaces that name
+//! them.
 
 use stillair_model::qdisc::cake::Framing;
 use stillair_model::types::{Duration, Rate};
@@ -14,23 +15,23 @@ use super::super::{InterfaceRef, Link, Nic, Node, mtu};
 /// Ethernet's header and FCS, as on cable.
 const FRAMING: &str = "docsis";
 
-/// Rates at which devices other than `none` exist.
+/// Rates supported by devices other than `none`.
 // linux: drivers/net/ethernet/intel/e1000e/ethtool.c e1000_get_link_ksettings, broadcom/tg3.c
-// tg3_phy_init_link_config (6.12) - 10, 100 and 1000 Mbit/s; Intel's of 2.5 Gbit/s have igc, those of 10
-// ixgbe.
+// tg3_phy_init_link_config (6.12) - 10, 100 and 1000 Mbit/s; Intel's 2.5 Gbit/s devices use igc, and 10
+// Gbit/s devices ixgbe.
 const RATES: [Rate; 3] = [Rate::from_bps(10_000_000), Rate::from_bps(100_000_000), GIGABIT];
 const GIGABIT: Rate = Rate::from_bps(1_000_000_000);
 
-/// What links depend on.
+/// Context of the links.
 pub(in super::super) struct Around<'a> {
-    /// For each link, the interfaces that name it.
+    /// Interfaces that name each link.
     pub ends: &'a [Vec<InterfaceRef>],
     pub nodes: &'a [Node],
-    /// For each node, its `nic`.
+    /// The `nic` of each node.
     pub nics: &'a [Option<Place>],
 }
 
-/// Returns the links; those with a mistake are left out.
+/// Returns the links; those with errors are left out.
 pub(in super::super) fn all(
     specs: &[Entry<Spec>],
     around: &Around<'_>,
@@ -68,7 +69,7 @@ fn link(
         format!("{}.{}", node.name, node.interfaces[at.interface].name)
     };
     let Ok(ends) = <[InterfaceRef; 2]>::try_from(ends) else {
-        // A few names are enough to find the mistake.
+        // A few names are enough to locate the error.
         let some: Vec<String> = ends.iter().take(6).map(name).collect();
         let found = match ends.len() {
             0 => "a link that joins nothing".to_owned(),
@@ -90,7 +91,7 @@ fn link(
     Some(Link { name: spec.name.clone(), params: params?, ends, mtu: mtu.mtu.or(mtu::ETHERNET) })
 }
 
-/// Refuses the device of a node none of whose interfaces has it.
+/// Rejects the `nic` of a node without an interface that uses it.
 fn unused_nics(specs: &[Entry<Spec>], links: &[Link], around: &Around<'_>, faults: &mut Diagnostics) {
     let open = |spec: &Entry<Spec>| match &spec.value {
         Some(Spec::Ethernet(own)) => own.devices.nic.place().is_none(),
@@ -110,14 +111,14 @@ fn unused_nics(specs: &[Entry<Spec>], links: &[Link], around: &Around<'_>, fault
 }
 
 impl Nic {
-    /// Coalescing of the device as sender and as receiver; the other parameters are the link's.
+    /// Returns the device's coalescing as sender and as receiver; the other parameters are the link's.
     // linux: drivers/net/ethernet/intel/igb/igb.h IGB_DEFAULT_TXD, IGB_START_ITR (4.4) - 256 descriptors, and
-    // about 8000 interrupts a second, which report transmissions.
+    // about 8000 interrupts per second, which report transmissions.
     // linux: drivers/net/ethernet/intel/e1000e/netdev.c e1000_set_itr, e1000_update_itr, param.c DEFAULT_ITR
-    // (6.12) - 20000 interrupts a second, 4000 at other rates than 1 Gbit/s; transmissions are reported by
-    // the same.
-    // deviation: without the 4000 of bulk traffic at 1 Gbit/s, which takes 10,000 bytes from one interrupt to
-    // the next: more than Wi-Fi behind it carries.
+    // (6.12) - 20000 interrupts per second, 4000 at rates other than 1 Gbit/s; the same interrupts report
+    // transmissions.
+    // deviation: the 4000 of bulk traffic at 1 Gbit/s are not modelled. They require 10,000 bytes between
+    // interrupts, more than Wi-Fi behind the device carries.
     // linux: drivers/net/ethernet/broadcom/tg3.c tg3_init_coal, tg3.h LOW_RXCOL_TICKS_CLRTCKS and others
     // (6.12).
     fn coalescing(self, rate: Rate) -> EthernetParams {
@@ -137,10 +138,10 @@ fn gap(interrupts: u32) -> Duration {
     Duration::from_nanos(1_000_000_000_u64.checked_div(interrupts.into()).unwrap_or(0))
 }
 
-/// Both directions of a link: from its first end to its second, and back. `at` is the key that gives the
+/// Returns both directions of a link: from its first end to its second, and back. `at` is the key of the
 /// rate.
-// deviation: arrivals are handed up one by one and byte queue limits are off unless a `nic` is named - what a
-// device does there differs more than anything else, so a scenario says it.
+// deviation: without a `nic`, arrivals are delivered one by one and byte queue limits are off - devices
+// differ more in this than in anything else, so the scenario must choose one.
 fn ethernet(
     own: &Devices,
     (rate, delay): (Rate, Duration),
@@ -152,7 +153,7 @@ fn ethernet(
     if own.nic.is_misread() {
         return None;
     }
-    // A link of more or fewer ends than two is refused afterwards.
+    // Links without exactly two ends are rejected later.
     let node = |end: usize| ends.get(end).map(|end| end.node);
     let nics = [0, 1].map(|end| own.nic.or(node(end).map_or(Nic::None, |node| around.nodes[node].nic)));
     if let Some(end) = (0..2).find(|end| nics[*end] != Nic::None && rate.bps() > 0 && !RATES.contains(&rate))
@@ -163,7 +164,7 @@ fn ethernet(
         faults.add(own.nic.place().or_else(of_node).unwrap_or(at).found(found, right));
         return None;
     }
-    // The sender's device reports transmissions, the receiver's arrivals.
+    // Transmissions are reported by the sender's device, arrivals by the receiver's.
     let direction = |from: Nic, to: Nic| {
         let EthernetParams { rx_usecs, rx_frames, rx_gap, .. } = to.coalescing(rate);
         let mut params = EthernetParams { delay, rx_usecs, rx_frames, rx_gap, ..from.coalescing(rate) };
@@ -174,7 +175,7 @@ fn ethernet(
     Some([direction(nics[0], nics[1]), direction(nics[1], nics[0])])
 }
 
-/// Both directions of an access line: from its first end to its second, and back.
+/// Returns both directions of an access line: from its first end to its second, and back.
 fn access(
     own: &Access,
     at: &Place,
@@ -203,7 +204,7 @@ fn access(
     let missing = || at.missing("buffer", right);
     let buffers = each(&own.buffer, known, |own: &Buffers| [&own.down, &own.up], missing, faults);
     let (rates, buffers, delay) = (rates?, buffers?, *own.delay.get()?);
-    // Ethernet's next rate above that of a line.
+    // The next Ethernet rate above the line's.
     let fastest = rates[0].max(rates[1]);
     let usual = if fastest <= GIGABIT { GIGABIT } else { Rate::from_mbps(10_000) };
     let port = own.port.known_or(usual)?;
@@ -235,7 +236,7 @@ fn access(
     Some([WireParams::Access(there, first), WireParams::Access(back, second)])
 }
 
-/// A value for both directions, or a table of each, where `known` stands in for what is absent.
+/// Reads one value for both directions, or a table with one each; `known` holds the defaults.
 fn each<D: Domain<Value: Copy>, S: Titled + Clone + core::fmt::Debug>(
     own: &Key<OrTable<D, S>>,
     known: [Option<D::Value>; 2],
@@ -271,7 +272,7 @@ fn bytes_in(rate: Rate, time: Duration) -> u64 {
     (u128::from(rate.bps()) * u128::from(time.nanos()) / 8_000_000_000) as u64
 }
 
-/// Which of the ends is the customer's.
+/// Returns the index of the end at the customer.
 fn cpe(
     own: &Access,
     at: &Place,
@@ -279,7 +280,7 @@ fn cpe(
     around: &Around<'_>,
     faults: &mut Diagnostics,
 ) -> Option<usize> {
-    // A link of more or fewer ends than two is refused afterwards.
+    // Links without exactly two ends are rejected later.
     let [a, b] = ends else { return Some(0) };
     let name = |at: &InterfaceRef| {
         let node = &around.nodes[at.node];
@@ -308,7 +309,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_is_what_the_line_sends_in_it() {
+    fn buffer_time_converts_to_bytes() {
         let bytes = |mbps, ms| bytes_in(Rate::from_mbps(mbps), Duration::from_millis(ms));
         assert_eq!((bytes(8, 1), bytes(50, 250), bytes(500, 20)), (1_000, 1_562_500, 1_250_000));
     }

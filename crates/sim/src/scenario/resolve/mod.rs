@@ -1,5 +1,5 @@
-//! From keys to the engine's parameters: conditions on several keys or tables, on the kernel profile and on
-//! the device.
+//! Converts keys to the engine's parameters, and checks conditions that involve several keys or tables, the
+//! kernel profile and the device.
 
 pub(super) mod address;
 pub(super) mod channel;

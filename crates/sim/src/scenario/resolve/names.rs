@@ -1,4 +1,4 @@
-//! Names in values, and the items that they refer to.
+//! Names in values, and the elements that they refer to.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,22 +11,22 @@ use super::super::reader::Field;
 use super::super::spec::link::LinkKind;
 use super::super::{FlowEnd, InterfaceRef};
 
-/// Names that a scenario's values may refer to; positions are those of the decoded lists.
+/// Names in scope for a scenario's values, with their indices in the decoded lists.
 pub(in super::super) struct Names<'a> {
     pub(in super::super) channels: Vec<&'a str>,
     pub(in super::super) links: Vec<&'a str>,
     pub(in super::super) link_kinds: Vec<LinkKind>,
     pub(in super::super) nodes: Vec<(&'a str, Vec<&'a str>)>,
-    /// Those with `role = "ap"`, as `node.interface`.
+    /// Interfaces with `role = "ap"`, as `node.interface`.
     access_points: Vec<String>,
     node_by_name: BTreeMap<&'a str, usize>,
-    /// By node: it is one of several with a `count`.
+    /// For each node, true if it is one of several with a `count`.
     counted: Vec<bool>,
-    /// Version of IP of flows that do not say.
+    /// Default IP version of flows.
     pub(in super::super) ip: Ip,
 }
 
-/// Whether a name meets a pattern, in which `*` stands for any letters or none.
+/// Returns true if a name matches a pattern; `*` matches any text, including none.
 fn meets(name: &str, pattern: &str) -> bool {
     match pattern.split_once('*') {
         None => name == pattern,
@@ -36,17 +36,17 @@ fn meets(name: &str, pattern: &str) -> bool {
     }
 }
 
-/// Where the name in `field` stands among `known`.
+/// Returns the index in `known` of the name in `field`.
 pub(in super::super) fn refer(field: &Field<'_>, known: &[&str]) -> Result<usize, Diagnostic> {
     let name = field.text(&suggest("", known))?;
     known.iter().position(|k| *k == name).ok_or_else(|| field.wrong(suggest(name, known)))
 }
 
-/// Name, origin and table of a node, with what it inherits.
+/// Name, origin and table of a node, including inherited keys.
 pub(in super::super) type Merged<'a> = (&'a str, Origin, Cow<'a, Table>);
 
 impl<'a> Names<'a> {
-    /// The names of channels, links and nodes.
+    /// Collects the names of channels, links and nodes.
     pub(in super::super) fn new(
         channels: Vec<&'a str>,
         links: Vec<&'a str>,
@@ -67,7 +67,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Lists of names are made for a message only: a flow may have thousands of receivers.
+    /// Builds lists of names only for error messages: a flow may have thousands of receivers.
     pub(in super::super) fn node(&self, field: &Field<'_>) -> Result<usize, Diagnostic> {
         let names = || self.nodes.iter().map(|(name, _)| *name).collect::<Vec<_>>();
         let name = field.text("a node, or an interface such as \"ap.wlan0\"")?;
@@ -75,7 +75,7 @@ impl<'a> Names<'a> {
         found.ok_or_else(|| field.wrong(suggest(name, &names())))
     }
 
-    /// An end of a flow: an interface as `node.interface`, or a node.
+    /// Returns an end of a flow: an interface as `node.interface`, or a node.
     pub(in super::super) fn end(&self, field: &Field<'_>) -> Result<FlowEnd, Diagnostic> {
         match &field.item.value {
             Value::String(name) if name.contains('.') => {
@@ -87,8 +87,8 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The ends of flows that a name, a pattern or a list of these stand for; those of a pattern are not
-    /// `but` this one.
+    /// Returns the flow ends that a name, a pattern or a list of these refers to. Patterns do not match
+    /// `but`.
     pub(in super::super) fn ends<'f>(
         &self,
         field: &Field<'f>,
@@ -121,14 +121,14 @@ impl<'a> Names<'a> {
         self.counted[end.node]
     }
 
-    /// The end of a flow as the scenario names it.
+    /// Returns the end of a flow as the scenario spells it.
     pub(in super::super) fn end_name(&self, end: FlowEnd) -> String {
         let (node, interfaces) = &self.nodes[end.node];
         end.interface
             .map_or_else(|| (*node).to_owned(), |interface| format!("{node}.{}", interfaces[interface]))
     }
 
-    /// An interface as `node.interface`, or by its own name if it is one of node `own`.
+    /// Returns an interface given as `node.interface`, or by its own name within node `own`.
     pub(in super::super) fn interface_from(
         &self,
         own: usize,
@@ -144,15 +144,15 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The interface of an access point as `node.interface`. Whether one that is there is an access point's
-    /// is looked at when all have been read.
+    /// Returns an access point's interface given as `node.interface`. The role is checked after all
+    /// interfaces have been read.
     pub(in super::super) fn access_point(&self, field: &Field<'_>) -> Result<InterfaceRef, Diagnostic> {
         let text = field.text("an access point's interface, such as \"ap.wlan0\"")?;
         let known = || self.access_points.iter().map(String::as_str).collect::<Vec<_>>();
         self.find(text).ok_or_else(|| field.wrong(suggest(text, &known())).that_may_follow())
     }
 
-    /// What `node.interface` stands for.
+    /// Looks up `node.interface`.
     fn find(&self, text: &str) -> Option<InterfaceRef> {
         let (node, interface) = text.split_once('.')?;
         let node = *self.node_by_name.get(node)?;
@@ -160,7 +160,7 @@ impl<'a> Names<'a> {
         Some(InterfaceRef { node, interface })
     }
 
-    /// An interface as `node.interface`.
+    /// Returns an interface given as `node.interface`.
     pub(in super::super) fn interface(&self, field: &Field<'_>) -> Result<InterfaceRef, Diagnostic> {
         let text = field.text("an interface, such as \"ap.wlan0\"")?;
         self.find(text).ok_or_else(|| {
@@ -175,7 +175,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The text of an end that is a pattern.
+/// Returns the text of an end that is a pattern.
 pub(in super::super) fn pattern<'a>(field: &Field<'a>) -> Option<&'a str> {
     match &field.item.value {
         Value::String(text) if text.contains('*') => Some(text),
@@ -183,7 +183,7 @@ pub(in super::super) fn pattern<'a>(field: &Field<'a>) -> Option<&'a str> {
     }
 }
 
-/// The names of a node's interfaces.
+/// Returns the names of a node's interfaces.
 fn interface_names(node: &Table) -> Vec<&str> {
     match node.get("interface").map(|item| &item.value) {
         Some(Value::Table(interfaces)) => interfaces.names(),
@@ -191,7 +191,7 @@ fn interface_names(node: &Table) -> Vec<&str> {
     }
 }
 
-/// The interfaces of a node that say they are an access point's, as `node.interface`.
+/// Returns the access point interfaces of a node, as `node.interface`.
 fn access_points(name: &str, node: &Table) -> Vec<String> {
     let Some(Value::Table(interfaces)) = node.get("interface").map(|item| &item.value) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! A station's path: rates that its channel has, and losses that belong together.
+//! A station's path: rates that its channel supports, and combinations of loss keys.
 
 use stillair_model::types::Duration;
 use stillair_model::wifi::air::given::RateError;
@@ -19,15 +19,16 @@ use super::super::spec::{Domain, Key, Place};
 use super::super::{Channel, Errors, GivenErrors, InterfaceRef, PathTrace, Rates, SnrSteps, Station, units};
 use crate::trace_file::Format;
 
-/// A rate that messages show.
+/// Example rate in messages.
 const HE_RATE: &str = "he80-mcs11-nss2-gi0.8";
 
-/// Tries of each entry of a retry chain that does not say.
-// deviation: assumed - rate control gives each entry its own number in Linux, which a fixed rate has not.
-// Where a driver sets the number of tries of a frame (mt76), the wiring does so for frames outside a session.
+/// Default number of attempts per entry of a retry chain.
+// deviation: assumed - Linux rate control gives each entry its own number, which a fixed rate lacks. If a
+// driver sets the number of attempts per frame (mt76), the world applies it to frames outside a Block Ack
+// session.
 const TRIES: u8 = 4;
 
-/// Returns a station, with the losses that it gives or [`Errors::NONE`].
+/// Returns a station, with its configured losses or [`Errors::NONE`].
 pub(in super::super) fn station(
     own: &OfStation,
     ap: InterfaceRef,
@@ -60,12 +61,12 @@ pub(in super::super) fn station(
     Some(station)
 }
 
-/// An empty list undoes a chain that was inherited.
+/// Returns true for an empty list, which cancels an inherited chain.
 fn is_undone(chain: &Key<Chain>) -> bool {
     chain.get().is_some_and(Vec::is_empty)
 }
 
-/// The rates that a key and the chain beside it say.
+/// Returns the rates given by a key and its accompanying chain.
 fn rates(
     rate: &Key<Rate>,
     chain: &Key<Chain>,
@@ -107,9 +108,9 @@ fn rates(
 }
 
 fn control(control: &Control, at: &Place, channel: &Channel) -> Result<Rates, Diagnostic> {
-    // spec: ieee80211ax-2021 26.17.2.1 - no HT and no VHT PPDUs at 6 GHz.
-    // linux: net/mac80211/rc80211_minstrel_ht.c (6.12) - no rates of HE: drivers of devices at 6 GHz leave
-    // rates to their firmware.
+    // spec: ieee80211ax-2021 26.17.2.1 - no HT and VHT PPDUs at 6 GHz.
+    // linux: net/mac80211/rc80211_minstrel_ht.c (6.12) - no HE rates: drivers of 6 GHz devices leave rate
+    // control to the firmware.
     if channel.band == Band::Ghz6 {
         let kind = match control {
             Control::MinstrelHt(_) => "minstrel_ht",
@@ -135,10 +136,10 @@ fn control(control: &Control, at: &Place, channel: &Channel) -> Result<Rates, Di
     }
 }
 
-/// Minstrel-HT has HT groups up to 40 MHz and VHT groups up to 80 MHz. Wider channels and HE need explicit
-/// keys, so that their goodput is not overlooked.
-// linux: net/mac80211/rc80211_minstrel_ht.c minstrel_mcs_groups, minstrel_ht_update_caps (4.4, 6.12) - none
-// of 160 MHz and none of HE, whose capabilities are not looked at.
+/// Rejects channels for which Minstrel-HT has no groups: HT goes up to 40 MHz, VHT up to 80 MHz. Its goodput
+/// must not be mistaken for that of a wider channel or of HE.
+// linux: net/mac80211/rc80211_minstrel_ht.c minstrel_mcs_groups, minstrel_ht_update_caps (4.4, 6.12) - no
+// groups for 160 MHz or HE; ignores HE capabilities.
 fn minstrel_ht(own: &MinstrelHt, at: &Place, channel: &Channel) -> Result<Rates, Diagnostic> {
     let (stated, width) = (own.standard.get().copied(), fits_channel(&own.width, channel.width)?);
     let (high, width) = match (stated, width) {
@@ -187,7 +188,7 @@ fn minstrel_ht(own: &MinstrelHt, at: &Place, channel: &Channel) -> Result<Rates,
     }
 }
 
-/// The AR9271 has one stream, and is at 2.4 GHz.
+/// Returns the capabilities; the AR9271 has one stream, and supports 2.4 GHz only.
 fn ath9k_htc(own: &Ath9kHtc, at: &Place, channel: &Channel) -> Result<HtCapabilities, Diagnostic> {
     if channel.band != Band::Ghz2 || channel.width > Width::Mhz40 {
         return Err(at.found(
@@ -199,7 +200,7 @@ fn ath9k_htc(own: &Ath9kHtc, at: &Place, channel: &Channel) -> Result<HtCapabili
     Ok(HtCapabilities { streams: 1, width, short_gi: own.short_gi.or(true), formats: Formats::Ht })
 }
 
-/// The width that a table says, no wider than the channel.
+/// Returns a table's width, which must not exceed that of the channel.
 fn fits_channel<D: Domain<Value = Width>>(own: &Key<D>, channel: Width) -> Result<Option<Width>, Diagnostic> {
     match own.given() {
         Some((width, at)) if *width > channel => {
@@ -239,11 +240,11 @@ fn chain(
     RetryChain::new(&tries).ok_or_else(|| at.wrong("a list of one to four rates"))
 }
 
-/// Refuses a rate that the channel has not.
+/// Rejects a rate that the channel does not support.
 fn fits(rate: PhyRate, at: &Place, channel: &Channel) -> Result<(), Diagnostic> {
     match rate {
-        // spec: ieee80211ax-2021 26.17.2.1 - no HT and no VHT PPDUs at 6 GHz; what Linux sends there without
-        // HE are management and control frames.
+        // spec: ieee80211ax-2021 26.17.2.1 - no HT and VHT PPDUs at 6 GHz; Linux sends only management and
+        // control frames without HE there.
         rate if channel.band == Band::Ghz6 && !matches!(rate, PhyRate::He(_)) => {
             Err(at.wrong(format!("a rate of HE, as all data at 6 GHz, such as {HE_RATE:?}")))
         }
@@ -260,12 +261,12 @@ fn fits(rate: PhyRate, at: &Place, channel: &Channel) -> Result<(), Diagnostic> 
     }
 }
 
-/// The key of a ratio, unless it is an empty list, which undoes an inherited one.
+/// Returns the key of a ratio, except an empty list, which cancels an inherited one.
 fn snr_place(own: &OfStation) -> Option<&Place> {
     own.snr.place().filter(|_| own.snr.get().is_none_or(|steps| steps.first.is_some()))
 }
 
-/// Returns true if a station says something of its losses.
+/// Returns true if a station configures its losses.
 pub(in super::super) fn says_losses(own: &OfStation) -> bool {
     let places = [own.distance.place(), own.error_rate.place(), own.ack_error_rate.place()];
     snr_place(own).or(own.preamble_loss_rate.place()).or(places.into_iter().flatten().next()).is_some()
@@ -319,7 +320,7 @@ fn errors(own: &OfStation, loss: PathLoss, station: &Station, faults: &mut Diagn
     faults.unless(errors)
 }
 
-/// Ratios over time.
+/// Returns the ratios over time.
 fn steps<'s>(
     first: Snr,
     later: impl Iterator<Item = ((&'s Duration, &'s Place), Snr)>,
@@ -334,14 +335,14 @@ fn steps<'s>(
     Ok(Errors::Noise(steps))
 }
 
-/// Most tables of chances that a path has one after the other.
+/// Maximum number of consecutive error probability tables of a path.
 const MOST_TABLES: usize = 16;
 
-/// Chances by rate from each of their times on: a later table has those before it, but for what its entries
-/// change.
+/// Returns error probabilities by rate and start time. Each table starts as a copy of its predecessor,
+/// changed by its own entries.
 fn by_rate(entries: &[Listed<ByRate>], at: &Place, station: &Station) -> Result<GivenErrors, Diagnostic> {
     let mut tables: Vec<(Duration, Vec<RateError>)> = Vec::new();
-    // Rates that entries of the present time have named.
+    // Rates named by entries with the current start time.
     let mut changed: Vec<PhyRate> = Vec::new();
     for entry in entries {
         let own = &entry.value;
@@ -386,7 +387,7 @@ fn by_rate(entries: &[Listed<ByRate>], at: &Place, station: &Station) -> Result<
     }
 }
 
-/// The trace of a station, whose rates must be one of HT.
+/// Returns the trace of a station, whose rate must be an HT rate.
 pub(in super::super) fn trace(
     own: &OfStation,
     station: &Station,

@@ -1,4 +1,4 @@
-//! Positions of nodes. Audibility and loss between nodes with positions follow from the distance.
+//! Positions of nodes. Distances determine audibility and loss between nodes with positions.
 
 use stillair_model::wifi::air::audibility::Hearing;
 use stillair_model::wifi::phy::path_loss::PathLoss;
@@ -10,7 +10,7 @@ use super::super::{Attachment, CaptureLevels, Channel, Errors, InterfaceRef, Nod
 use super::wifi::wifi;
 use super::wiring::Device;
 
-/// Key of a node.
+/// The node key.
 #[derive(Section, Clone, Debug, Default)]
 pub(in super::super) struct OfNode {
     /// its position. If all nodes on a channel have one, the channel's loss decides which of them hear each
@@ -19,11 +19,11 @@ pub(in super::super) struct OfNode {
     pub(in super::super) position: Key<spec::domain::Position>,
 }
 
-/// A place in millimetres.
+/// A position in millimetres.
 type Position = [u64; 2];
 
-/// Refuses the place of a node that has no radio on a channel, or there is the only one that says where it
-/// is.
+/// Rejects the position of a node without a radio on a channel, or of the only node with a position on its
+/// channel.
 pub(in super::super) fn used(nodes: &[Node], places: &[(usize, Place)]) -> Result<(), Diagnostic> {
     let channels = |node: usize| {
         nodes[node].interfaces.iter().filter_map(|i| match &i.medium {
@@ -31,7 +31,7 @@ pub(in super::super) fn used(nodes: &[Node], places: &[(usize, Place)]) -> Resul
             Attachment::Wired { .. } => None,
         })
     };
-    // By channel, nodes with a place; a node may have several radios on it.
+    // Nodes with a position, by channel; a node may have several radios on a channel.
     let mut placed: Vec<(usize, usize)> =
         places.iter().flat_map(|(node, _)| channels(*node).map(|channel| (channel, *node))).collect();
     placed.sort_unstable();
@@ -51,19 +51,20 @@ pub(in super::super) fn used(nodes: &[Node], places: &[(usize, Place)]) -> Resul
     Ok(())
 }
 
-/// Millimetres between two places, rounded down.
+/// Returns the distance between two positions in millimetres, rounded down.
 pub(in super::super) const fn distance(a: Position, b: Position) -> u64 {
     let (x, y) = (a[0].abs_diff(b[0]) as u128, a[1].abs_diff(b[1]) as u128);
     (x * x + y * y).isqrt() as u64
 }
 
-/// The least distance in millimetres at which a signal arrives below a level; none within `most`.
+/// Returns the minimum distance in millimetres at which a signal is below a level, or `None` if it exceeds
+/// `most`.
 fn least_below(path_loss: PathLoss, level: i32, most: u64) -> Option<u64> {
     let is_below = |distance: u64| path_loss.snr(distance).0 + path_loss.noise < level;
     if !is_below(most) {
         return None;
     }
-    // It gets no louder with the distance.
+    // The level falls monotonically with distance.
     let (mut louder, mut below) = (0, most);
     if is_below(louder) {
         return Some(0);
@@ -75,15 +76,15 @@ fn least_below(path_loss: PathLoss, level: i32, most: u64) -> Option<u64> {
     Some(below)
 }
 
-/// Whether two places are at least so far apart: their distance, rounded down, is not less.
+/// Returns true if the distance between two positions, rounded down, is at least `least`.
 fn is_apart(a: Position, b: Position, least: Option<u64>) -> bool {
     let Some(least) = least.map(u128::from) else { return false };
     let (x, y) = (a[0].abs_diff(b[0]) as u128, a[1].abs_diff(b[1]) as u128);
     x * x + y * y >= least * least
 }
 
-/// Puts the pairs of radios that do not hear or understand each other over the distance between them, and how
-/// loud they do with capture.
+/// Sets the pairs of radios that cannot hear or decode each other over their distance and, with capture, the
+/// levels between radios.
 pub(in super::super) fn audible(channel: &mut Channel, index: usize, nodes: &[Node], capture: Option<u32>) {
     let mut levels = Vec::new();
     let radio = |(at, medium): (InterfaceRef, &Attachment)| match medium {
@@ -95,8 +96,7 @@ pub(in super::super) fn audible(channel: &mut Channel, index: usize, nodes: &[No
     });
     let placed: Vec<_> =
         interfaces.filter_map(radio).filter_map(|at| Some((at, nodes[at.node].position?))).collect();
-    // Distances are looked at squared, and how loud a signal is at one only where that is asked for: pairs
-    // are many.
+    // There are many pairs: compare squared distances, and compute levels only for capture.
     let extent = |axis: usize| placed.iter().map(|(_, place)| place[axis]).max().unwrap_or(0);
     let most = extent(0).saturating_add(extent(1)).saturating_add(1);
     let [unheard, unclear] = [channel.cca_sensitivity, channel.preamble_detection_threshold]
@@ -119,7 +119,7 @@ pub(in super::super) fn audible(channel: &mut Channel, index: usize, nodes: &[No
     channel.capture = capture.map(|threshold| CaptureLevels { threshold, levels });
 }
 
-/// The losses of stations that say nothing of them, where they and their access points have a place.
+/// Sets the losses of stations that configure none, if they and their access points have positions.
 pub(in super::super) fn losses(nodes: &mut [Node], devices: &[Device], channels: &[Channel]) {
     for at in devices.iter().filter(|device| device.is_silent).map(|device| device.at) {
         let own = nodes[at.node].position;
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn by_squares_as_by_levels() {
+    fn squared_distances_agree_with_levels() {
         let loss = PathLoss { tx_power: 16_000, at_1m: 46_700, per_decade: 30_000, noise: -94_000 };
         for level in [-150_000, -82_000, -81_999, -40_000, -30_700, -30_699, 20_000] {
             let least = least_below(loss, level, 200_001);

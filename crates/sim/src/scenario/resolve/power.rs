@@ -11,7 +11,7 @@ use super::super::{Attachment, Channel, InterfaceRef, Node, Role, Scheme, Statio
 use super::wifi::wifi;
 use super::wiring::Device;
 
-/// Parameters of the engine.
+/// The engine's parameters.
 #[derive(Default)]
 pub(in super::super) struct Params {
     pub power_save: Option<(&'static str, SaverParams)>,
@@ -20,7 +20,7 @@ pub(in super::super) struct Params {
 }
 
 impl Written {
-    /// Returns the engine's parameters. Mistakes are added to `faults`.
+    /// Returns the engine's parameters. Errors are added to `faults`.
     pub(in super::super) fn params(&self, faults: &mut Diagnostics) -> Params {
         let scan = |params: Option<ScanParams>, own: &Scan, at: &Place, faults: &mut Diagnostics| {
             Some(checked(params.expect("all kinds of scans have options"), own, at, faults))
@@ -39,7 +39,7 @@ impl Written {
         }
     }
 
-    /// Returns the place of the key that makes it sleep or scan.
+    /// Returns the place of the key that enables power save or scans.
     fn place(&self) -> Option<&Place> {
         match self {
             Self::Station(own) => {
@@ -82,7 +82,7 @@ fn checked(mut params: ScanParams, own: &Scan, at: &Place, faults: &mut Diagnost
     params
 }
 
-/// Refuses power save and scans that other tables do not allow.
+/// Rejects power save and scans that conflict with other tables.
 pub(in super::super) fn check(
     nodes: &[Node],
     channels: &[Channel],
@@ -101,8 +101,8 @@ pub(in super::super) fn check(
         if channels[own.channel].beacon_interval.is_none() {
             return Err(place.idle("without beacons", "a beacon_interval on its channel"));
         }
-        // No known source documents how ath9k_htc buffers frames for sleeping stations, or what it does when
-        // it leaves its channel.
+        // No known source documents how ath9k_htc buffers frames for sleeping stations, or its behaviour off
+        // channel.
         let ap = match &own.role {
             Role::Station(Station { ap, .. }) => wifi(*ap),
             Role::Ap => own,
@@ -114,12 +114,12 @@ pub(in super::super) fn check(
     Ok(())
 }
 
-/// Returns true if a station saves power or scans.
+/// Returns true if a station uses power save or scans.
 pub(in super::super) fn any(wifi: &Wifi) -> bool {
     wifi.power_save.is_some() || wifi.scan.is_some()
 }
 
-/// Notes on `dtim_period` of access points where no station saves power or scans.
+/// Notes on the `dtim_period` of access points without such stations.
 pub(in super::super) fn idle(nodes: &[Node], devices: &[Device]) -> Vec<String> {
     let used = |at: InterfaceRef| {
         nodes.iter().flat_map(|n| &n.interfaces).any(|i| match &i.medium {

@@ -1,5 +1,5 @@
-//! An interface's qdisc: the one given, or the default of the device; and a router's shapers, egress and
-//! ingress, at the interface to its modem.
+//! An interface's qdisc, given or the device's default, and the shapers of a router, egress and ingress, at
+//! its interface to the modem.
 
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::cake::{CakeParams, Isolation, Masquerade};
@@ -32,13 +32,13 @@ pub(super) fn root<const WIFI: bool>(
         }
         Ok(qdisc) => qdisc.config(&mut Context { at, device, faults })?,
     };
-    // What shapes or emulates stands for the whole device, unless told otherwise.
+    // Shapers and emulators default to a single instance for the whole device.
     let whole = matches!(config, QdiscConfig::Htb(_) | QdiscConfig::Tbf(_) | QdiscConfig::Netem(..));
     let many = device.scheme.is_some() && config != QdiscConfig::Noqueue;
     Some(QdiscSpec { mq: own.mq.unwrap_or(many && !whole), config })
 }
 
-/// What a router hides of the packets that its disciplines see; a mistake where none of them looks at hosts.
+/// Sets how a router's qdiscs see masquerading. Reports an error if none of them uses host addresses.
 pub(super) fn masquerade(
     own: &Key<Flag>,
     at: &Place,
@@ -67,7 +67,7 @@ pub(super) fn masquerade(
     }
 }
 
-/// Refuses a cake over Wi-Fi that asks for hosts behind a router.
+/// Rejects a cake with `nat` on a Wi-Fi interface.
 pub(super) fn no_masquerade(config: &mut QdiscConfig, at: &Place, faults: &mut Diagnostics) {
     if cake_in(config).is_some_and(|cake| cake.nat) {
         without_masquerade(at, faults);
@@ -79,7 +79,7 @@ fn without_masquerade(at: &Place, faults: &mut Diagnostics) {
     faults.add(at.found(found, "masquerade = true at a wired interface, or no nat"));
 }
 
-/// The cake in a discipline, if there is one.
+/// Returns the cake in a qdisc, if any.
 fn cake_in(config: &mut QdiscConfig) -> Option<&mut CakeParams> {
     match config {
         QdiscConfig::Cake(params) => Some(params),
@@ -90,7 +90,7 @@ fn cake_in(config: &mut QdiscConfig) -> Option<&mut CakeParams> {
     }
 }
 
-/// Returns the qdiscs of what leaves an interface and of what comes in.
+/// Returns the egress and ingress qdiscs of an interface.
 pub(super) fn shaped(
     wired: &Wired,
     device: &DeviceQueue<'_>,
@@ -126,7 +126,7 @@ pub(super) fn shaped(
     Some((up.map_or(own, |config| Some(QdiscSpec { mq: false, config }))?, down))
 }
 
-/// Returns the discipline of one direction.
+/// Returns the qdisc of one direction.
 fn config(
     own: &Key<Unshaped>,
     rate: Rate,

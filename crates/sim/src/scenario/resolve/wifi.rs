@@ -1,5 +1,5 @@
-//! Wi-Fi devices together: stations and their access points, shared radios, and what a device can by its
-//! links.
+//! Cross-checks between Wi-Fi devices: stations and their access points, shared radios, and device
+//! capabilities derived from their links.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use super::super::error::Diagnostic;
 use super::super::{Attachment, Channel, InterfaceRef, Node, Rates, Role, Wifi};
 use super::wiring::Device;
 
-/// Checks devices against each other, and completes them by each other.
+/// Checks devices against each other, and fills in values that depend on other devices.
 pub(in super::super) fn together(
     nodes: &mut [Node],
     devices: &[Device],
@@ -23,7 +23,7 @@ pub(in super::super) fn together(
     Ok(())
 }
 
-/// The Wi-Fi device of an interface, if it is one.
+/// Returns the Wi-Fi device of an interface, if it is one.
 pub(in super::super) fn wifi(nodes: &[Node], at: InterfaceRef) -> Option<&Wifi> {
     match &nodes[at.node].interfaces[at.interface].medium {
         Attachment::Wifi(wifi) => Some(wifi),
@@ -31,7 +31,7 @@ pub(in super::super) fn wifi(nodes: &[Node], at: InterfaceRef) -> Option<&Wifi> 
     }
 }
 
-/// Checks each station against its access point, and hands it what the beacons say.
+/// Checks each station against its access point, and copies the EDCA parameters from the beacons.
 fn associate(nodes: &mut [Node], devices: &[Device]) -> Result<(), Diagnostic> {
     let beacons = devices.iter().filter_map(|device| Some((device.at, device.beacon.as_ref()?)));
     let beacons: BTreeMap<InterfaceRef, _> = beacons.collect();
@@ -59,7 +59,7 @@ fn associate(nodes: &mut [Node], devices: &[Device]) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// Refuses weights that nothing weighs by.
+/// Rejects airtime weights if the scheme ignores them.
 fn weigh(nodes: &[Node], devices: &[Device]) -> Result<(), Diagnostic> {
     for (at, field) in devices.iter().filter_map(|device| Some((device.at, device.weight.as_ref()?))) {
         let Some(Role::Station(station)) = wifi(nodes, at).map(|own| &own.role) else { continue };
@@ -81,24 +81,23 @@ fn weigh(nodes: &[Node], devices: &[Device]) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// Gives devices that can VHT or HE what is those devices': memory of their queues, hardware that is not
-/// ath9k's, one aggregate before its turn (two would share the window of 64 frames, which such a radio
-/// fills), and to those of VHT a driver that does not report what it received (the scheme's `charge_rx`), as
-/// ath10k's. Drivers of HE that report airtime at all, as mt76, report both, and so do those of VHT that
-/// leave rates to Minstrel-HT: mt76's too.
-// linux: net/mac80211/tx.c ieee80211_txq_setup_flows (5.4) - by the bands of the radio.
+/// Sets the options left to the device for VHT and HE devices: the memory limit of their queues, no
+/// destination filter, and one aggregate prepared in advance (two would share the window of 64 frames, which
+/// such a radio fills). VHT devices with their own rate control, such as ath10k, do not report received
+/// airtime (the scheme's `charge_rx`). HE drivers that report airtime, such as mt76, report both directions,
+/// as do VHT drivers that use Minstrel-HT, also mt76.
+// linux: net/mac80211/tx.c ieee80211_txq_setup_flows (5.4) - depends on the radio's bands.
 // linux: drivers/net/wireless/mediatek/mt76/mac80211.c mt76_airtime_report, mt7615/mac.c mt7615_mac_sta_poll
-// (6.12) - mt76x0, mt76x2 and mt7615 are the drivers of VHT without HAS_RATE_CONTROL that report airtime.
+// (6.12) - mt76x0, mt76x2 and mt7615 are the VHT drivers without HAS_RATE_CONTROL that report airtime.
 // linux: drivers/net/wireless/mediatek/mt76/tx.c mt76_txq_send_burst, drivers/net/wireless/ath/ath10k/mac.c
-// ath10k_mac_tx_push_txq (6.12) - frames are handed over one by one; hardware or firmware makes the
-// aggregates.
-// deviation: one aggregate is made when the one before it is done with, and frames that come while it
-// contends wait for the next.
-// deviation: what a device can is what its links use, and for an access point its channel - nothing else
-// tells.
+// ath10k_mac_tx_push_txq (6.12) - hand over frames one by one; hardware or firmware builds the aggregates.
+// deviation: an aggregate is built when its predecessor is done; frames that arrive while it contends wait
+// for the next.
+// deviation: capabilities are inferred from the rates of a device's links, and for an access point also from
+// its channel - the scenario states them nowhere else.
 fn by_device(nodes: &mut [Node], devices: &[Device], channels: &[Channel]) {
     let is_vht = |rate: &PhyRate| matches!(rate, PhyRate::Vht(_) | PhyRate::He(_));
-    // Both ends of a link that uses such rates, and access points of channels that HT cannot fill.
+    // Both ends of a link that uses such rates, and access points of channels too wide for HT.
     let (mut can, mut both) = (BTreeSet::new(), BTreeSet::new());
     for (at, own) in devices.iter().filter_map(|device| Some((device.at, wifi(nodes, device.at)?))) {
         if let Role::Station(station) = &own.role
@@ -137,12 +136,12 @@ fn by_device(nodes: &mut [Node], devices: &[Device], channels: &[Channel]) {
     }
 }
 
-/// Checks each device that sends with another's radio, and hands it what is the radio's.
+/// Checks each device that uses another's radio, and copies the radio's settings.
 fn share_radios(nodes: &mut [Node], devices: &[Device]) -> Result<(), Diagnostic> {
     for (at, field) in devices.iter().filter_map(|device| Some((device.at, device.radio.as_ref()?))) {
         let Some((own, of)) = wifi(nodes, at).and_then(|own| Some((own, own.radio?))) else { continue };
-        // An access point may only lend its radio to a station of its own node, which passes packets on with
-        // it.
+        // An access point's radio may only be shared with a station of the same node, which forwards packets
+        // through it.
         let lends = |other: &&Wifi| other.radio.is_none() && (other.role != Role::Ap || of.node == at.node);
         let Some(other) = wifi(nodes, of).filter(lends) else {
             return Err(field

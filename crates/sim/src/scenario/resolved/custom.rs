@@ -5,7 +5,7 @@ use stillair_model::types::PartFactory;
 
 use super::super::CongestionControl;
 
-/// A congestion control: its name; a user-defined one as a table.
+/// Returns the name of a congestion control, or the table of a user-defined one.
 pub(super) fn control(control: &CongestionControl) -> Value {
     match control {
         CongestionControl::BuiltIn(name) => json!(name),
@@ -13,7 +13,7 @@ pub(super) fn control(control: &CongestionControl) -> Value {
     }
 }
 
-/// A part with its options.
+/// Returns a part with its options.
 pub(super) fn part<T: ?Sized, A>(own: &PartFactory<T, A>) -> Value {
     let mut shown: Value = serde_json::from_str(own.options()).expect("the registry writes options as JSON");
     shown["kind"] = json!(own.name());

@@ -40,7 +40,7 @@ pub(super) fn driver(config: &DriverConfig) -> Value {
     let aql = match scheduler {
         Scheduler::Mac80211(_, Some(aql), rules) => {
             let mut limits: Value = spec::without("aql_", spec::resolved::<Limits, _>(aql)).into();
-            // Only where it is not the kernel's: what was kept of scenarios without it stays theirs.
+            // Omit the kernel's default, so that results stored before the key existed still match.
             if aql.groups != rules.groups() {
                 limits["multicast"] = match aql.groups {
                     GroupsCount::InAll => json!("threshold"),
@@ -67,7 +67,7 @@ pub(super) fn driver(config: &DriverConfig) -> Value {
     resolved["scheduler"] = name.into();
     resolved["airtime"] = airtime.map(spec::resolved::<Airtime, _>).into();
     resolved["aql"] = aql;
-    // Only where they are: what was kept of scenarios without them stays theirs.
+    // Omit if absent, so that results stored before the key existed still match.
     if let Some(p) = firmware {
         let mut keys: Value = spec::resolved::<Firmware, _>(p).into();
         keys["drops_when_full"] = (p.full == WhenFirmwareFull::Drops).into();

@@ -52,7 +52,7 @@ pub(super) fn traffic(kind: &FlowKind) -> Value {
     }
 }
 
-/// The parameters of a kind.
+/// Returns the parameters of a kind.
 fn of_kind<S: Export<P>, P>(kind: &str, params: &P) -> Value {
     let mut keys = resolved::<S, P>(params);
     keys.insert("kind".to_owned(), kind.into());

@@ -1,11 +1,11 @@
-//! Interference and neighbouring networks of a channel, if there are any.
+//! Interference and neighbouring networks of a channel, if any.
 
 use serde_json::{Value, json};
 use stillair_model::types::Duration;
 
 use super::super::{Channel, Interferer, NeighbourLoad, ShareFormat, SourceLevel, SwitchPattern};
 
-/// Adds it to a channel; one without is as it was before there was such a thing.
+/// Adds them to a channel. Channels without any are unchanged, so that earlier stored results still match.
 pub(super) fn foreign(channel: &Channel, keys: &mut Value) {
     if !channel.interference.is_empty() {
         keys["cca_ed_threshold_mdbm"] = json!(channel.cca_ed_threshold);

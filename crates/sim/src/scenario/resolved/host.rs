@@ -13,11 +13,11 @@ pub(super) fn wake(wake: Wake) -> Value {
     }
 }
 
-/// A link between two interfaces, by their names.
+/// Returns a link between two named interfaces.
 pub(super) fn link(link: &Link, ends: [String; 2]) -> Value {
     let [there, back] = &link.params;
     let mut keys = json!({ "name": link.name, "medium": wire(there), "ends": ends });
-    // Other devices at its ends make the way back another.
+    // Different devices at the ends give the two directions different parameters.
     if back != there {
         keys["medium_back"] = wire(back);
     }

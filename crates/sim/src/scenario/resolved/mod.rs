@@ -1,4 +1,4 @@
-//! The resolved scenario as JSON, to be stored with results. All defaults are filled in, and names carry the
+//! The resolved scenario as JSON, to be stored with results. All defaults are filled in, and names include
 //! units.
 
 mod custom;
@@ -30,11 +30,11 @@ use host::{link, wake};
 use path::{errors, rates, traced};
 use qdisc::qdisc;
 
-/// Stands for the nodes in the JSON of a scenario until they are inserted. No name contains it.
+/// Placeholder for the nodes in a scenario's JSON. No name contains it.
 const NODES: &str = "\0nodes";
 
 impl Scenario {
-    /// The scenario as one JSON object. Equal scenarios give equal text.
+    /// Returns the scenario as one JSON object. Equal scenarios give equal text.
     pub fn resolved(&self) -> String {
         let names = |group: Vec<_>| group.iter().map(|&at| self.interface_name(at)).collect::<Vec<_>>();
         let channels = self.channels.iter().map(|c| {
@@ -71,7 +71,7 @@ impl Scenario {
                 "position_mm": n.position,
                 "interfaces": n.interfaces.iter().map(|i| self.interface(i, has_ip6)).collect::<Vec<_>>(),
             });
-            // Only where it is said: what was kept of scenarios without external hosts stays theirs.
+            // Omit the default, so that results stored before external hosts existed still match.
             match n.host {
                 Host::Model => {}
                 Host::External => node["host"] = json!("external"),
@@ -114,7 +114,7 @@ impl Scenario {
         if !self.live_flows.is_empty() {
             all["live_flows"] = self.live_flows.iter().map(|f| self.flow(f)).collect();
         }
-        // One node at a time: as values, thousands of nodes take ten times as much memory as their text.
+        // One node at a time: as JSON values, thousands of nodes take ten times as much memory as their text.
         let nodes = nodes.map(|node| node.to_string()).collect::<Vec<_>>().join(",");
         all.to_string().replacen(&json!(NODES).to_string(), &format!("[{nodes}]"), 1)
     }
@@ -183,7 +183,7 @@ impl Scenario {
             resolved["amsdu_announced_bytes"] = device.announces.into();
             resolved["amsdu_sent_bytes"] = device.sends.into();
         }
-        // Only where it is said: what was kept of scenarios without power save stays theirs.
+        // Omit if absent, so that results stored before power save existed still match.
         spec::power::resolved(wifi, &mut resolved);
         if matches!(wifi.role, Role::Ap) && self.has_savers(wifi) {
             resolved["dtim_period"] = json!(wifi.dtim_period);

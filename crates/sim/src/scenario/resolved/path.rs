@@ -11,7 +11,7 @@ use stillair_model::wifi::rate::table::Formats;
 
 use super::super::{Errors, GivenErrors, PathTrace, Rates};
 
-/// What a file says of a path.
+/// Returns the contents of a trace.
 pub(super) fn traced(trace: &PathTrace) -> Value {
     let step = |(at, chain, loss): &(Duration, RetryChain, f64)| {
         json!([at.nanos(), chain.entries()[0].rate.to_string(), loss])
@@ -20,7 +20,7 @@ pub(super) fn traced(trace: &PathTrace) -> Value {
     json!({ "file": trace.file, "repeat_ns": trace.length.map(Duration::nanos), "at_ns_rate_loss": steps })
 }
 
-/// How a path's rates are chosen, under the key that says so.
+/// Returns the rate selection of a path, with its key.
 pub(super) fn rates(rates: &Rates) -> (&'static str, Value) {
     match rates {
         Rates::Fixed(chain) => {
@@ -55,7 +55,7 @@ fn standard(can: LegacyMinstrel) -> &'static str {
     }
 }
 
-/// What is lost on a path.
+/// Adds the errors of a path.
 pub(super) fn errors(errors: &Errors, keys: &mut Value) {
     match errors {
         Errors::Given { unheard, frame, answer } => {

@@ -11,12 +11,12 @@ use super::super::spec::qdisc::{Cake, Codel, Fq, FqCodel, Htb, Netem, Pie, Sfq, 
 use super::super::spec::resolved;
 use super::custom::part;
 
-/// Parameters of CoDel.
+/// Returns the parameters of CoDel.
 pub(super) fn codel(p: &CodelParams) -> Value {
     json!({ "target_ns": p.target.nanos(), "interval_ns": p.interval.nanos(), "ecn": p.ecn, "mtu_bytes": p.mtu })
 }
 
-/// A discipline with those inside it.
+/// Returns a qdisc, including its children.
 pub(super) fn qdisc(config: &QdiscConfig) -> Value {
     let mut shown: Value = match config {
         QdiscConfig::Noqueue => json!({}),

@@ -28,13 +28,13 @@ pub(super) fn flow(flow: &QuicFlow) -> Value {
     };
     let [sender, receiver] = flow.costs.map(|costs| resolved::<Costs, _>(&costs));
     let mut all = json!({ "kind": "quic", "load": load, "sender": sender, "receiver": receiver });
-    // What means nothing to the flow's stack is not there.
+    // Settings that the flow's stack ignores are omitted.
     match &flow.stack {
         QuicStack::Model => {
             all["stack"] = "model".into();
             all["preset"] = flow.preset.name().into();
             all["parts"] = parts(&flow.config);
-            // Only where there is one: what was kept of flows without it stays theirs.
+            // Omit if absent, so that results stored before the key existed still match.
             if let Some(control) = &flow.control {
                 all["parts"]["window"]["of_tcp"] = custom::control(control);
             }

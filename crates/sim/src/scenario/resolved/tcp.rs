@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use stillair_model::transport::tcp::config::TcpConfig;
 
-/// All that a node's sockets are given.
+/// Returns all TCP parameters of a node's sockets.
 pub(super) fn tcp(t: &TcpConfig) -> Value {
     let mut all = rules(t);
     if let (Value::Object(all), Value::Object(named)) = (&mut all, sysctls(t)) {
@@ -12,7 +12,7 @@ pub(super) fn tcp(t: &TcpConfig) -> Value {
     all
 }
 
-/// Rules of the kernel and of the node that have no name in `sysctl`.
+/// Returns rules of the kernel and node without a `sysctl` name.
 fn rules(t: &TcpConfig) -> Value {
     let queues = &t.small_queues;
     json!({
@@ -46,7 +46,7 @@ fn rules(t: &TcpConfig) -> Value {
     })
 }
 
-/// What `sysctl` shows.
+/// Returns the parameters that `sysctl` shows.
 fn sysctls(t: &TcpConfig) -> Value {
     json!({
         "net.ipv4.tcp_limit_output_bytes": t.limit_output_bytes,

@@ -95,8 +95,8 @@ named!(Cipher { None = "none", Ccmp = "ccmp" });
 
 quantity! {
     /// 15 to 65,535 time units of 1024 us.
-    // hostapd: hostapd/config_file.c beacon_int (2.10) - any other number is refused; the beacon's field
-    // has 16 bits.
+    // hostapd: hostapd/config_file.c beacon_int (2.10) - rejects other values; the beacon's field has 16
+    // bits.
     BeaconInterval: Duration = ValueType::Times {
         least: "15.36 ms",
         most: Some("67.10784 s"),
@@ -121,7 +121,7 @@ as_written! {
 pub struct Exponent;
 
 impl Domain for Exponent {
-    /// Thousandths of a decibel for each tenfold distance.
+    /// Thousandths of a decibel per decade of distance.
     type Value = i32;
     const TYPE: ValueType = ValueType::Number(0.0, 10.0);
 
@@ -138,7 +138,7 @@ impl Domain for Exponent {
 pub struct Capture;
 
 impl Domain for Capture {
-    /// In thousandths of a decibel.
+    /// Thousandths of a decibel.
     type Value = Option<u32>;
     const TYPE: ValueType = ValueType::Written {
         words: "`off`, or a ratio of `0 dB` to `60 dB`",

@@ -8,7 +8,7 @@ use super::super::description::{Family, Key, ValueType};
 use super::super::error::Diagnostic;
 use super::super::reader::Section;
 
-/// Key of queues in the MAC.
+/// Key of MAC queues.
 pub(in super::super) const AQM: Key = Key::or(
     "aqm",
     ValueType::Part(Family::Aqm, &ValueType::Choice(&["codel"])),
@@ -17,7 +17,7 @@ pub(in super::super) const AQM: Key = Key::or(
      each packet whether the station is slow",
 );
 
-/// Key of the scheme in which stations are served in turn.
+/// Key of the round-robin scheme.
 pub(in super::super) const SCHEDULER: Key = Key::or(
     "scheduler",
     ValueType::Part(Family::Scheduler, &ValueType::Choice(&["round_robin"])),
@@ -25,7 +25,7 @@ pub(in super::super) const SCHEDULER: Key = Key::or(
     "station scheduler: round robin, or one that a program registers, by its name or as a table with its `kind` and options",
 );
 
-/// The scheduler that a program brings, if the scenario names one.
+/// Returns the user-defined scheduler, if the scenario names one.
 pub(in super::super) fn scheduler(section: &mut Section<'_>) -> Result<Option<SchedulerFactory>, Diagnostic> {
     let Some(field) = section.get("scheduler") else { return Ok(None) };
     let Some((kind, options)) = field.custom_kind("round_robin")? else { return Ok(None) };
@@ -33,7 +33,7 @@ pub(in super::super) fn scheduler(section: &mut Section<'_>) -> Result<Option<Sc
     custom::read(part, &field, options).map(Some)
 }
 
-/// The AQM that a program brings, if the scenario names one.
+/// Returns the user-defined AQM algorithm, if the scenario names one.
 pub(in super::super) fn aqm(section: &mut Section<'_>) -> Result<Option<AqmFactory>, Diagnostic> {
     let Some(field) = section.get("aqm") else { return Ok(None) };
     let Some((kind, options)) = field.custom_kind("codel")? else { return Ok(None) };

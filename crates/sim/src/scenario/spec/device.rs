@@ -55,7 +55,7 @@ pub struct OfWifi {
     pub qdisc: Key<Root<true>>,
 }
 
-/// Adds the keys of a device to the resolved scenario.
+/// Adds a device's keys to the resolved scenario.
 pub(in super::super) fn resolved(wifi: &Wifi, out: &mut Json) {
     let mut keys = super::resolved::<OfWifi, _>(wifi);
     keys.extend(super::resolved::<Hardware, _>(&wifi.hardware));
@@ -63,14 +63,14 @@ pub(in super::super) fn resolved(wifi: &Wifi, out: &mut Json) {
     keys.extend(super::resolved::<Receiver, _>(wifi));
     let rts_threshold = (wifi.rts_threshold < u32::MAX).then_some(wifi.rts_threshold);
     keys.insert("rts_threshold_bytes".to_owned(), rts_threshold.into());
-    // Only if it is another, because kept results of other scenarios do not have it.
+    // Omit the default, so that results stored before the key existed still match.
     if wifi.block_ack_window != SeqWindow::SIZE {
         keys.insert("block_ack_window".to_owned(), wifi.block_ack_window.into());
     }
     keys.into_iter().for_each(|(key, value)| out[key] = value);
 }
 
-/// Rules of the destination filter, by the kernels that have them.
+/// Rules of the destination filter, named by the kernels that have them.
 impl Named for Option<DestinationFilter> {
     const NAMES: &'static [&'static str] = &["none", "linux-4.4", "linux-4.9"];
     const ALL: &'static [(&'static str, Self)] = &[

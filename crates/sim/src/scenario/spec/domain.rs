@@ -1,4 +1,4 @@
-//! Types of keys: what values may be.
+//! Types of keys: the values that are accepted.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -15,19 +15,19 @@ use super::super::reader::{Field, Typed};
 use super::super::units;
 use super::{Domain, Key, Place, Resolved, Titled, alternative};
 
-/// A whole number from `LOW` to `HIGH`.
+/// An integer from `LOW` to `HIGH`.
 pub struct Int<const LOW: i64, const HIGH: i64, T = u32>(PhantomData<T>);
 
 /// A power of two from `LOW` to `HIGH`.
 pub struct PowerOfTwo<const LOW: i64, const HIGH: i64>;
 
-/// A whole number of bytes from `LOW` to `HIGH`, without a unit.
+/// An integer number of bytes from `LOW` to `HIGH`, without a unit.
 pub struct Octets<const LOW: i64, const HIGH: i64>;
 
 /// A number of bytes from `LOW` to `HIGH`, with or without a unit.
 pub struct Bytes<const LOW: u32, const HIGH: u32>;
 
-/// A whole number of per cent from `LOW` to `HIGH`.
+/// An integer percentage from `LOW` to `HIGH`.
 pub struct Percent<const LOW: i64, const HIGH: i64>;
 
 /// A rate above zero.
@@ -36,10 +36,10 @@ pub struct BitRate;
 /// A boolean.
 pub struct Flag;
 
-/// A time.
+/// A duration.
 pub struct Time;
 
-/// A time above zero.
+/// A duration above zero.
 pub struct Period;
 
 /// A fraction from 0 to 1.
@@ -48,13 +48,13 @@ pub struct Share;
 /// The name of a file.
 pub struct FileName;
 
-/// A place in millimetres.
+/// A position in millimetres.
 pub struct Position;
 
 /// The name of a value of `T`.
 pub struct Choice<T>(PhantomData<T>);
 
-/// A table of its own.
+/// A nested table.
 pub struct Inner<S>(PhantomData<S>);
 
 /// A type whose values have names in scenarios.
@@ -63,7 +63,7 @@ pub trait Named: Copy + fmt::Debug + PartialEq + 'static {
     const ALL: &'static [(&'static str, Self)];
 }
 
-/// Names the values of a type, by its own `name`, as given, or by a table.
+/// Declares the names of a type's values: its own `name` method, explicit names, or a table.
 macro_rules! named {
     ($type:ident: $all:expr) => {
         impl $crate::scenario::spec::domain::Named for $type {
@@ -151,7 +151,7 @@ impl<const LOW: i64, const HIGH: i64> Domain for Percent<LOW, HIGH> {
     }
 }
 
-/// Writes a number of bytes.
+/// Formats a number of bytes.
 pub(in super::super) fn bytes_text(bytes: impl fmt::Display) -> String {
     format!("{bytes} B")
 }
@@ -183,8 +183,8 @@ impl Domain for Flag {
     }
 }
 
-/// Declares domains that are read by their form and written by a function of [`units`]; with a doc comment,
-/// their types too.
+/// Declares domains that are parsed by their type and written by a function of [`units`]. Also declares their
+/// Rust types if doc comments are given.
 macro_rules! quantity {
     ($($(#[doc = $about:literal])+ $domain:ident: $value:ty = $form:expr, $unit:literal, $text:path;)+) => {
         $($(#[doc = $about])+
@@ -244,7 +244,7 @@ impl Domain for FileName {
     }
 }
 
-/// Thousandths of a decibel, and millimetres.
+/// Domains in thousandths of a decibel, and in millimetres.
 macro_rules! thousandths {
     ($($(#[doc = $about:literal])+ $domain:ident: $value:ty = $unit:literal, $suffix:literal, $sign:literal, $read:path,
         $words:literal, $examples:expr;)*) => {
@@ -338,7 +338,7 @@ pub struct OrTable<D, S>(PhantomData<(D, S)>);
 /// A value, or a table.
 #[derive(Clone, Debug)]
 pub enum OneOrTable<V, S> {
-    /// A value alone.
+    /// A single value.
     One(V),
     /// A table.
     Table(S),
@@ -363,22 +363,22 @@ impl<D: Domain, S: Titled + Clone + fmt::Debug> Domain for OrTable<D, S> {
     }
 }
 
-/// A value of `D` over time: the first alone, or a list of it and of tables of changes.
+/// A value of `D` over time: a single value, or a list of the initial value and tables of changes.
 pub struct Steps<D, S>(PhantomData<(D, S)>);
 
-/// A value, and its changes.
+/// A value and its changes.
 #[derive(Clone, Debug)]
 pub struct Series<V, S> {
-    /// The value at the beginning; `None` for an empty list.
+    /// The initial value; `None` for an empty list.
     pub first: Option<V>,
     /// The changes, in order.
     pub later: Vec<S>,
-    /// Whether it is written as a list.
+    /// True if written as a list.
     pub is_list: bool,
 }
 
 impl<D: Domain, S: Titled + Clone + fmt::Debug> Steps<D, S> {
-    /// Type of an element of the list.
+    /// Type of a list element.
     pub(super) const ONE: ValueType = ValueType::Either(&[D::TYPE, ValueType::Table(S::SCHEMA)]);
 }
 
@@ -405,7 +405,7 @@ impl<D: Domain, S: Titled + Clone + fmt::Debug> Domain for Steps<D, S> {
     }
 }
 
-/// A list of values of `D`; a value alone is a list of one.
+/// A list of values of `D`; a single value is a list of one.
 pub struct List<D>(PhantomData<D>);
 
 /// A value in a list.
@@ -462,9 +462,9 @@ impl<D: Domain> Domain for OrOff<D> {
     }
 }
 
-/// Declares values that are one of several tables, told apart by their `kind`. With `bare`, a kind may stand
-/// without a table; `needs` is what the error expects where it has keys that are required. Without it the
-/// text is what the error for a value that is no table expects.
+/// Declares an enum of several tables, distinguished by their `kind`. With `bare`, a kind may be given as a
+/// plain name; `needs` is the expectation in the error if such a kind has required keys. Without `bare`, the
+/// text is the expectation in the error for a value that is not a table.
 macro_rules! alternatives {
     ($(#[doc = $about:literal])+ pub enum $name:ident: bare { $($rest:tt)* }) => {
         alternatives! { @whole $(#[doc = $about])+ $name (true, "a table") $($rest)* }
@@ -518,22 +518,22 @@ macro_rules! alternatives {
 }
 pub(in super::super) use alternatives;
 
-/// A domain whose values stand under names.
+/// A domain whose values have names.
 pub trait Thing: Domain {
-    /// What a value is.
+    /// Noun for a value in messages.
     const WHAT: &'static str;
 }
 
-/// Things by name.
+/// Named values.
 pub struct Map<D>(PhantomData<D>);
 
-/// A thing of a [`Map`].
+/// An entry of a [`Map`].
 #[derive(Clone, Debug)]
 pub struct Entry<V> {
-    /// Its name.
+    /// Name of the entry.
     pub name: String,
     pub(in super::super) place: Box<Place>,
-    /// `None` if the value was refused.
+    /// The value; `None` if it was rejected.
     pub value: Option<V>,
 }
 
@@ -557,8 +557,8 @@ impl<D: Thing> Domain for Map<D> {
     }
 }
 
-/// Declares domains whose values refer to nodes or to user-defined parts. They are kept as written, and read
-/// when these are known.
+/// Declares domains whose values refer to nodes or user-defined parts. The value is stored as written, and
+/// read once these are known.
 macro_rules! as_written {
     ($($(#[doc = $about:literal])+ $domain:ident = $form:expr;)*) => {
         $($(#[doc = $about])+
@@ -584,7 +584,7 @@ macro_rules! as_written {
 pub(in super::super) use as_written;
 
 impl<D: Domain<Value = Setting>> Key<D> {
-    /// Reads the value that was kept as written.
+    /// Reads a value that was stored as written.
     pub(in super::super) fn late<T>(&self, parts: &Parts, read: impl FnOnce(&Field<'_>) -> T) -> Option<T> {
         let (value, at) = self.given()?;
         let item = Item { value: value.clone().into_value(), origin: at.origin };

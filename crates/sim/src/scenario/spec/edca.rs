@@ -15,7 +15,7 @@ use super::{Domain, Key};
 /// Declares a key for each access category, in the order of [`Ac::index`].
 macro_rules! four {
     ($($name:ident: $domain:ty = $about:tt [$vo:ident $vi:ident $be:ident $bk:ident];)*) => { $(
-        /// A key for each access category.
+        /// One key per access category.
         #[derive(Section, Clone, Debug, Default)]
         pub struct $name {
             #[doc = $about]
@@ -88,8 +88,8 @@ pub struct Edca {
     pub beacon_txop: BeaconTxop,
 }
 
-/// Slots of a window: 2^n - 1.
-// hostapd: hostapd/config_file.c valid_cw (2.10) - the windows that it takes, of which 0 is none.
+/// Slots of a contention window: 2^n - 1.
+// hostapd: hostapd/config_file.c valid_cw (2.10) - the accepted windows; 0 means none.
 pub struct Window;
 
 impl Domain for Window {
@@ -107,7 +107,7 @@ impl Domain for Window {
 }
 
 quantity! {
-    /// A transmission opportunity.
+    /// A TXOP limit.
     Burst: Duration = ValueType::Times {
         least: "0 ms",
         most: Some("2097.12 ms"),

@@ -16,14 +16,14 @@ use super::qdisc::shaper::Shaper;
 use super::retries::{Receiver, Sender};
 use super::{Domain, Key, Section as _, Titled, alternative, path, power, scheme};
 
-/// An interface.
+/// An interface table.
 #[derive(Clone, Debug)]
 pub enum Interface {
-    /// A wired one.
+    /// A wired interface.
     Wired(Box<Wired>),
-    /// An access point's.
+    /// An access point's interface.
     Ap(Box<Ap>),
-    /// A station's.
+    /// A station's interface.
     Station(Box<Station>),
 }
 
@@ -134,7 +134,7 @@ pub struct Station {
     pub scheme: scheme::OfWifi,
 }
 
-/// Keys that the error for an unknown key names first.
+/// Keys that the error for an unknown key suggests first.
 const FIRST: [&str; 19] = [
     "address",
     "txqueuelen",
@@ -207,7 +207,7 @@ impl Domain for Interface {
 }
 
 impl Interface {
-    /// Keys of any interface.
+    /// Returns the keys common to all interfaces.
     pub(in super::super) fn common(&self) -> &Common {
         match self {
             Self::Wired(own) => &own.common,
@@ -236,7 +236,7 @@ impl Domain for Address {
     fn read(field: &Field<'_>, _: &mut Diagnostics) -> Result<Ipv4Addr, Diagnostic> {
         let right = "an IPv4 address of a host, such as \"10.0.0.1\"";
         let address: Ipv4Addr = field.text(right)?.parse().map_err(|_| field.wrong(right))?;
-        // spec: rfc1122 3.2.1.3 - an address of network zero is no destination.
+        // spec: rfc1122 3.2.1.3 - an address in network 0 is not a valid destination.
         let of_zero = address.octets()[0] == 0;
         if of_zero || address.is_multicast() || address.is_broadcast() || address.is_loopback() {
             return Err(field.wrong(right));

@@ -78,12 +78,11 @@ pub struct Cycle {
 
 /// A household's microwave oven: on for half of each cycle of the mains, as its magnetron is fed by one half
 /// of the wave.
-// paper: Gawthrop, Sanders, Nebbia and Sell, Radio spectrum measurements of individual microwave
-// ovens (NTIA report 94-303, 1994), and Kamerman and Erkocevic, Microwave oven interference on
-// wireless LANs operating in the 2.4 GHz ISM band (IEEE PIMRC 1997) - a household's oven emits once
-// in each cycle of the mains; its tube is off for the other half of the wave.
-// deviation: a burst is as loud from its beginning to its end, and lasts for all of its half - real
-// ones are a little shorter.
+// paper: Gawthrop, Sanders, Nebbia and Sell, Radio spectrum measurements of individual microwave ovens (NTIA
+// report 94-303, 1994), and Kamerman and Erkocevic, Microwave oven interference on wireless LANs operating in
+// the 2.4 GHz ISM band (IEEE PIMRC 1997) - a domestic oven emits once per mains cycle; its magnetron is off
+// for the other half-wave.
+// deviation: a burst has constant power and lasts a full half-cycle - real ones are slightly shorter.
 #[derive(Section, Clone, Debug, Default)]
 #[section(title = "Pattern microwave", kind = "microwave")]
 pub struct Microwave {
@@ -120,7 +119,7 @@ pub struct Trace {
     pub repeat: Key<Period>,
 }
 
-/// How a periodic source begins.
+/// Start of a periodic source.
 #[derive(Section, Clone, Debug, Default)]
 pub struct Phase {
     /// how long after `start` the first period begins, less than a period
@@ -128,7 +127,7 @@ pub struct Phase {
     pub phase: Key<Time>,
 }
 
-/// Frequency of the mains.
+/// Mains frequency.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mains {
     /// 50 Hz.
@@ -140,8 +139,7 @@ pub enum Mains {
 named!(Mains { Hz50 = "50 Hz", Hz60 = "60 Hz" });
 
 quantity! {
-    /// How long a source is on. Shorter ones are shorter than the frames and gaps of a channel, and an event
-    /// each.
+    /// On-time of a source. Shorter times are below the frames and gaps of a channel, and cost an event each.
     On: Duration = ValueType::Times {
         least: "10 us",
         most: Some("1000 s"),

@@ -10,13 +10,13 @@ use super::super::units;
 use super::domain::quantity;
 use super::{Key, Resolved};
 
-/// A time that the device's register holds.
+/// A time that fits the device's register.
 pub struct Wait;
 quantity!(Wait: Duration
     = ValueType::Times { least: "0 ms", most: Some("65535 us"), why: "the register has 16 bits of microseconds" },
     "_ns", units::duration_text;);
 
-/// Times after which the device interrupts its host.
+/// Delays before the device interrupts its host.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = RxMitigation)]
 pub struct Times {

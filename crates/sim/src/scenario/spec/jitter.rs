@@ -13,7 +13,7 @@ use super::super::units;
 use super::domain::Int;
 use super::{Domain, Key, Resolved};
 
-/// Options of a host's jitter.
+/// Options of host jitter.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = JitterParams, base = JitterParams::DESKTOP)]
 pub struct Options {
@@ -45,7 +45,7 @@ kinds! {
     }
 }
 
-/// Key of a node.
+/// The node key.
 #[derive(Section, Clone, Debug, Default)]
 pub struct OfNode {
     /// how its interrupts, timers and clock vary, at random; what runs of a scenario without it have in
@@ -55,7 +55,7 @@ pub struct OfNode {
 }
 
 impl OfNode {
-    /// What the engine has of it.
+    /// Returns the engine's parameters.
     pub(in super::super) fn params(&self) -> JitterParams {
         self.jitter.get().and_then(Jitter::params).unwrap_or(JitterParams::NONE)
     }
@@ -63,7 +63,7 @@ impl OfNode {
 
 const EXPECTED: &str = "\"none\", \"uniform 0 us..50 us\" or \"exponential 10 us..104 us\" (its mean and its most), of up to 10 ms";
 
-/// A host that is later than that has other troubles.
+/// Maximum jitter; a real host that is later has other problems.
 const MOST: Duration = Duration::from_millis(10);
 
 impl Domain for Spread {
@@ -87,7 +87,7 @@ impl Domain for Spread {
             Some(("exponential", range)) => bounds(range).map(|(mean, most)| Self::Exponential(mean, most)),
             _ => None,
         };
-        // What is always zero is none, under whatever name.
+        // A distribution that is always zero means no jitter.
         read.map(|spread| match spread {
             Self::Uniform(_, Duration::ZERO) | Self::Exponential(Duration::ZERO, _) => Self::None,
             spread => spread,

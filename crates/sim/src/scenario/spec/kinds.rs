@@ -1,8 +1,8 @@
-//! Declaration of values that are a kind, alone or as a table of a `kind` and its options.
+//! Declaration of values with a kind, given as a plain name or as a table with `kind` and options.
 
-/// Declares a choice of kinds. Each has a description, a name, a title in the reference, and the defaults of
-/// its options (`= base`), or fixed parameters (`=> params`), or neither. `needs` is what the error for a
-/// kind without its required options expects.
+/// Declares a choice of kinds. Each has a description, a name, a title in the reference, and either default
+/// options (`= base`), fixed parameters (`=> params`), or neither. `needs` is the expectation in the error
+/// for a kind without its required options.
 macro_rules! kinds {
     (
         $(#[doc = $head:literal])+

@@ -1,4 +1,4 @@
-//! Profiles of commercial access lines: rates, per-packet overhead, and buffers where a source gives them.
+//! Profiles of commercial access lines: rates, per-packet overhead, and buffers if a source documents them.
 
 use std::sync::LazyLock;
 
@@ -20,7 +20,7 @@ macro_rules! files {
     ($($name:literal),*) => { [$(($name, include_str!(concat!("../../../access/", $name, ".toml")))),*] };
 }
 
-// No line of LTE or 5G: there is no product with a rate, and what was measured differs by place and second.
+// LTE and 5G are missing: no product states a rate, and measurements vary by location and second.
 const FILES: [(&str, &str); 8] = files![
     "cable-500-50",
     "adsl-16-1",
@@ -53,13 +53,13 @@ struct File {
     up_buffer: Key<Period>,
 }
 
-/// A line that is sold.
+/// A commercial access line.
 #[derive(Debug)]
 pub struct Product {
     name: &'static str,
-    /// Down and up.
+    /// Downlink and uplink rates.
     pub(in super::super) rates: [Rate; 2],
-    /// The same of the buffers, where a source tells.
+    /// Downlink and uplink buffers; `None` if undocumented.
     pub(in super::super) buffers: [Option<Duration>; 2],
     pub(in super::super) framing: Framing,
 }
@@ -71,8 +71,8 @@ static PRODUCTS: LazyLock<Vec<Product>> = LazyLock::new(|| {
     })
 });
 
-/// All lines by name, as JSON: rates in bit/s and buffers in ms, down and up; a buffer that no source tells
-/// is null.
+/// Returns all lines by name, as JSON: rates in bit/s and buffers in ms, for downlink and uplink.
+/// Undocumented buffers are null.
 pub(in super::super) fn listed() -> String {
     let one = |product: &Product| {
         let buffers = product.buffers.map(|time| time.map(|time| time.nanos() as f64 / 1e6));
@@ -86,7 +86,7 @@ fn names() -> Vec<String> {
     FILES.iter().map(|(name, _)| (*name).to_owned()).collect()
 }
 
-/// An access line on the market, by name.
+/// A commercial access line, by name.
 pub struct Line;
 
 impl Domain for Line {
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_called_after_its_rates() {
+    fn line_names_end_with_their_rates() {
         for product in PRODUCTS.iter() {
             let [down, up] = product.rates.map(|rate| rate.bps() / 1_000_000);
             assert!(product.name.ends_with(&format!("-{down}-{up}")), "{}", product.name);

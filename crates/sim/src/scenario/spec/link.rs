@@ -1,4 +1,4 @@
-//! Wired links: Ethernet, access lines and pairs of virtual devices.
+//! Wired links: Ethernet, access lines and veth pairs.
 
 use stillair_model::types::{Duration, Rate};
 use stillair_model::wire::{EthernetParams, LineBuffer};
@@ -17,7 +17,7 @@ use super::domain::{
 use super::line::Line;
 use super::{Domain, Key, Section as _, Titled, alternative, overhead};
 
-/// Most microseconds and frames that coalescing may be set to.
+/// Maximum microseconds and frames of coalescing.
 const MOST: i64 = 1_000_000;
 
 /// A wired link.
@@ -27,16 +27,16 @@ pub enum Link {
     Ethernet(Box<Ethernet>),
     /// An access line, with an Ethernet device at each end.
     Access(Box<Access>),
-    /// Two virtual devices.
+    /// A veth pair.
     Veth(Veth),
 }
 
-/// Key of links and channels.
-// deviation: quanta of disciplines stay a full frame of 1,500 bytes, as psched_mtu has it there - a smaller
-// one differs by a few bytes a turn.
-// deviation: no jumbo frames - memory of sockets is that of segments which fit 1,500 bytes.
-// deviation: the path's least MTU is known from the first packet on, as where path MTU discovery has found it
-// before, or a router sets the segment size of SYNs down to it (OpenWrt's `mtu_fix`).
+/// The `mtu` key of links and channels.
+// deviation: qdisc quanta remain a full frame of 1,500 bytes, as given there by psched_mtu - a smaller
+// quantum differs by a few bytes per turn.
+// deviation: no jumbo frames - socket memory assumes segments that fit 1,500 bytes.
+// deviation: the path MTU is known from the first packet on, as if path MTU discovery had found it earlier,
+// or a router clamped the MSS of SYNs (OpenWrt's `mtu_fix`).
 #[derive(Section, Clone, Debug, Default)]
 pub struct OfMedium {
     /// MTU: the largest IP packet. 1492 with PPPoE, 1420 through WireGuard. TCP uses the smallest MTU of the
@@ -46,7 +46,7 @@ pub struct OfMedium {
     pub mtu: Key<Bytes<576, ETHERNET>>,
 }
 
-/// Devices at both ends of a link.
+/// Keys of the devices at both ends of a link.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = EthernetParams)]
 pub struct Devices {
@@ -172,7 +172,7 @@ pub struct Buffers {
     pub up: Key<Buffer>,
 }
 
-/// Key of a node.
+/// The node key.
 #[derive(Section, Clone, Debug, Default)]
 pub struct OfNode {
     /// the device of its Ethernet interfaces, unless their link has `nic`: it reports sent and received
@@ -188,7 +188,7 @@ pub enum LinkKind {
     Ethernet,
     /// An access line.
     Access,
-    /// Two virtual devices.
+    /// A veth pair.
     Veth,
 }
 
@@ -233,7 +233,7 @@ impl Domain for Link {
 }
 
 impl Link {
-    /// Its kind.
+    /// Returns the kind of the link.
     pub(in super::super) fn kind(&self) -> LinkKind {
         match self {
             Self::Ethernet(_) => LinkKind::Ethernet,
@@ -264,13 +264,13 @@ as_written! {
     End = ValueType::Name("end");
 }
 
-/// Slower is a slip in the unit: a packet would outlast most runs.
+/// Reason for the minimum rate: at lower ones, which suggest a wrong unit, a packet would outlast most runs.
 const WHY: &str = "at which a full packet takes 12 s";
 
 quantity! {
-    /// Rate of one direction of a line.
+    /// Rate of one direction of an access line.
     LineRate: Rate = ValueType::RateOrZero("1 kbit/s", WHY), "_bps", units::rate_text;
-    /// Rate of the Ethernet before a line.
+    /// Rate of the Ethernet link before an access line.
     Port: Rate = ValueType::RateFrom("1 kbit/s", WHY), "_bps", units::rate_text;
 }
 
@@ -295,7 +295,7 @@ impl Domain for OneRate {
     }
 }
 
-/// A whole number of microseconds.
+/// An integer number of microseconds.
 pub struct Microseconds;
 
 impl Domain for Microseconds {
@@ -311,15 +311,15 @@ impl Domain for Microseconds {
     }
 }
 
-/// What waits before a line.
+/// The buffer before an access line.
 pub struct Buffer;
 
 /// Size of the buffer before a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Waiting {
-    /// So much.
+    /// A size.
     Size(LineBuffer),
-    /// What the line sends in this time.
+    /// The amount that the line transmits in this time.
     Time(Duration),
 }
 

@@ -1,9 +1,8 @@
-//! Declarations of scenario tables: each key is declared once, with its description, its type and its
-//! default.
+//! Declarations of scenario tables: each key is declared once, with its description, type and default.
 //!
-//! A table is a struct of [`Key`]s with `#[derive(Section)]`; the type of a key is a [`Domain`]. Reading
-//! never stops at the first mistake: [`Section::read`] collects all of them, and a misread key stays
-//! [`Key::Misread`], so that checks of several keys can still run. Conditions that need other tables, the
+//! A table is a struct of [`Key`]s with `#[derive(Section)]`; the type of a key is a [`Domain`]. Reading does
+//! not stop at the first error: [`Section::read`] collects all of them, and a misread key becomes
+//! [`Key::Misread`], so that checks across keys can still run. Conditions that involve other tables, the
 //! kernel profile or the device are in `resolve`.
 //!
 //! Tables can be built in Rust and passed to a [builder](super::builder):
@@ -72,14 +71,14 @@ pub trait Domain {
     /// Suffix of the key's name in the resolved scenario, such as `_ns`.
     const UNIT: &'static str = "";
 
-    /// Reads a value. Mistakes within a table are added to `faults`; `Err` is a value that cannot be used.
+    /// Reads a value. Errors within a table are added to `faults`; `Err` means that the value cannot be used.
     fn read(field: &Field<'_>, faults: &mut Diagnostics) -> Result<Self::Value, Diagnostic>;
 
     /// Returns the value as written in a scenario.
     fn written(value: &Self::Value) -> Value;
 }
 
-/// A parameter of the engine that the resolved scenario shows.
+/// An engine parameter that is part of the resolved scenario.
 pub(super) trait Resolved {
     fn json(&self) -> Json;
 }
@@ -93,7 +92,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    // Boxed and never inlined: there is a copy of the caller for each type of key.
+    // Boxed and never inlined, because the caller is instantiated for each type of key.
     #[inline(never)]
     pub(super) fn of(field: &Field<'_>) -> Box<Self> {
         Box::new(Self {
@@ -130,13 +129,13 @@ pub enum Key<D: Domain> {
     /// Not in the table.
     #[default]
     Absent,
-    /// In the table, with a value that was read.
+    /// In the table, with a valid value.
     Given(D::Value, Box<Place>),
-    /// In the table, with a value that was refused.
+    /// In the table, with a value that was rejected.
     Misread(Box<Place>),
 }
 
-// A derive would require the same of the domain, which has no values.
+// A derive would require `Clone` of the domain, which is never instantiated.
 impl<D: Domain> Clone for Key<D> {
     fn clone(&self) -> Self {
         match self {
@@ -193,12 +192,12 @@ impl<D: Domain> Key<D> {
         }
     }
 
-    /// Returns true if the key has a value that was refused.
+    /// Returns true if the key's value was rejected.
     pub(super) fn is_misread(&self) -> bool {
         matches!(self, Self::Misread(_))
     }
 
-    /// Refuses the key where it has no effect: `why` names the condition, `right` what to write instead.
+    /// Rejects the key if it has no effect: `why` names the condition, `right` what to write instead.
     pub(super) fn idle(&self, why: &str, right: &str, faults: &mut Diagnostics) {
         if let Some(place) = self.place() {
             faults.add(place.idle(why, right));
@@ -208,7 +207,7 @@ impl<D: Domain> Key<D> {
 
 /// A table of keys.
 pub trait Section: Default {
-    /// Number of keys. It depends on the types only, because a table may contain itself.
+    /// Number of keys. Depends only on the types, because a table may contain itself.
     const COUNT: usize;
 
     /// Keys and groups as declared.
@@ -217,7 +216,7 @@ pub trait Section: Default {
     /// All keys, including those of groups.
     const KEYS: &'static [description::Key];
 
-    /// Reads all keys; mistakes are added to `faults`.
+    /// Reads all keys; errors are added to `faults`.
     fn read(section: &mut reader::Section<'_>, faults: &mut Diagnostics) -> Self;
 
     /// Writes the keys that are set.
@@ -226,7 +225,7 @@ pub trait Section: Default {
     /// Adds the places of the keys that are in the table.
     fn places<'k>(&'k self, out: &mut Vec<&'k Place>);
 
-    /// Refuses all keys where they have no effect; see `Key::idle`.
+    /// Rejects all keys if they have no effect; see `Key::idle`.
     fn idle(&self, why: &str, right: &str, faults: &mut Diagnostics) {
         let mut places = Vec::new();
         self.places(&mut places);
@@ -236,7 +235,7 @@ pub trait Section: Default {
 
 /// A table with an entry in the reference and the schema.
 pub(super) trait Titled: Section {
-    /// Expected value in the error for one that is not a table.
+    /// Expectation in the error for a value that is not a table.
     const EXPECTED: &'static str;
     const SCHEMA: &'static description::TableSchema;
 }
@@ -253,7 +252,7 @@ pub trait Member: Default {
     /// Keys of a group; `None` for a single key.
     const GROUP: Option<&'static [description::Key]>;
 
-    /// Reads the key, or the group's keys. `need` is what a required key is expected to be.
+    /// Reads the key, or the group's keys. `need` is the expectation for a missing required key.
     fn read(
         section: &mut reader::Section<'_>,
         key: &str,
@@ -268,17 +267,17 @@ pub trait Member: Default {
     fn places<'k>(&'k self, out: &mut Vec<&'k Place>);
 }
 
-/// Assigns keys to the engine's parameters.
+/// Applies keys to the engine's parameters.
 pub(super) trait Assign<T> {
     fn assign(&self, params: &mut T);
 }
 
-/// Writes the engine's parameters into the resolved scenario, under the names of the keys.
+/// Writes the engine's parameters to the resolved scenario, under the names of the keys.
 pub(super) trait Export<T> {
     fn export(key: &str, params: &T, out: &mut Object);
 }
 
-/// Writes the engine's default as a scenario would.
+/// Formats the engine's default as in a scenario.
 pub(super) trait DefaultText<T> {
     fn text(params: &T) -> String;
 }
@@ -291,7 +290,7 @@ pub(super) fn name(name: &str) -> Item {
     item(Value::String(name.to_owned()))
 }
 
-/// Returns a key's value, if the table has the key. A required key that is missing is added to `faults`.
+/// Returns a key's value, if the table has the key. A missing required key is added to `faults`.
 #[inline(never)]
 fn field_of<'a>(
     section: &mut reader::Section<'a>,
@@ -318,7 +317,7 @@ impl<D: Domain> Member for Key<D> {
         need: Option<&str>,
         faults: &mut Diagnostics,
     ) -> Self {
-        // A table may offer fewer keys than are declared together.
+        // A table may accept only some of the keys that are declared together.
         if !section.offers(key) {
             return Self::Absent;
         }
@@ -364,7 +363,7 @@ impl<D: Domain, T: Resolved> Export<T> for Key<D> {
     }
 }
 
-/// Inserts a value at a key, in a nested table if the key has a dot.
+/// Inserts a value at a key; a dotted key goes into a nested table.
 #[inline(never)]
 fn put(out: &mut Object, key: &str, unit: &str, value: Json) {
     let (out, name) = within(out, key);
@@ -443,7 +442,7 @@ pub(super) const fn keys<const N: usize>(rows: &[Row]) -> [description::Key; N] 
     all
 }
 
-/// Returns a declared key by its name, for a table that offers some of the keys or other defaults.
+/// Returns a declared key by name, for tables that accept only some of the keys or have other defaults.
 pub(super) const fn key(keys: &'static [description::Key], name: &str) -> description::Key {
     let mut n = 0;
     while n < keys.len() {
@@ -460,7 +459,7 @@ pub(super) const fn key(keys: &'static [description::Key], name: &str) -> descri
     panic!("no key of this name is declared")
 }
 
-/// Refuses several keys where they have no effect.
+/// Rejects several keys if they have no effect.
 pub(super) fn idle<const N: usize>(
     keys: [Option<&Place>; N],
     why: &str,
@@ -470,26 +469,26 @@ pub(super) fn idle<const N: usize>(
     keys.into_iter().flatten().for_each(|place| faults.add(place.idle(why, right)));
 }
 
-/// Removes a prefix that all names of a table have.
+/// Removes the common prefix from the names of a table.
 pub(super) fn without(prefix: &str, keys: Object) -> Object {
     keys.into_iter().map(|(key, value)| (key.trim_start_matches(prefix).to_owned(), value)).collect()
 }
 
-/// Returns a table of a kind and its options as a value of the builder.
+/// Returns a table with a kind and its options as a builder value.
 pub(super) fn setting<S: Section>(kind: &str, options: &S) -> Setting {
     let mut table = Table(vec![("kind".to_owned(), name(kind))]);
     options.written(&mut table);
     Setting::of(Value::Table(table))
 }
 
-/// Reads all keys of a table that needs no other keys.
+/// Reads all keys of a table that has no others.
 pub(super) fn read<S: Section>(section: &mut reader::Section<'_>) -> Result<S, Diagnostic> {
     let mut faults = Diagnostics::default();
     let own = S::read(section, &mut faults);
     faults.or(own)
 }
 
-/// Reads a table that may be one of several as this one.
+/// Reads a table as this one of several alternatives.
 pub(super) fn alternative<S: Titled>(mut section: reader::Section<'_>, faults: &mut Diagnostics) -> S {
     section.narrow(S::SCHEMA);
     let own = S::read(&mut section, faults);
@@ -497,8 +496,8 @@ pub(super) fn alternative<S: Titled>(mut section: reader::Section<'_>, faults: &
     own
 }
 
-/// Returns the table of a name in the resolved scenario, and the name in that table: `codel.target` is in the
-/// table `codel`.
+/// Returns the table for a dotted name in the resolved scenario, and the rest of the name: `codel.target` is
+/// in the table `codel`.
 fn within<'o, 'n>(out: &'o mut Object, name: &'n str) -> (&'o mut Object, &'n str) {
     match name.split_once('.') {
         Some((table, name)) => {
@@ -509,7 +508,7 @@ fn within<'o, 'n>(out: &'o mut Object, name: &'n str) -> (&'o mut Object, &'n st
     }
 }
 
-/// Returns the parameters of a table as the resolved scenario shows them.
+/// Returns a table's parameters as shown in the resolved scenario.
 pub(super) fn resolved<S: Export<P>, P>(params: &P) -> Object {
     let mut out = Object::new();
     S::export("", params, &mut out);

@@ -78,12 +78,12 @@ alternatives! {
     pub enum LoadFile: "a table with kind and file" { Shares, Survey }
 }
 
-/// A share of time, over time, or as in a file.
+/// A constant or changing share of time, or one read from a file.
 #[derive(Clone, Debug)]
 pub enum Load {
-    /// As stated.
+    /// Given in the scenario.
     Steps(Series<f64, LoadChange>),
-    /// As in a file.
+    /// Read from a file.
     File(LoadFile),
 }
 
@@ -113,9 +113,9 @@ impl Domain for Load {
 }
 
 quantity! {
-    /// How long a PPDU lasts.
-    // spec: ieee80211-2016 10.22.2.9 and table 19-25 - aPPDUMaxTime, 5.484 ms; an acknowledgement at 54
-    // Mbit/s lasts 24 us.
+    /// Duration of a PPDU.
+    // spec: ieee80211-2016 10.22.2.9 and table 19-25 - aPPDUMaxTime, 5.484 ms; an ACK at 54 Mbit/s lasts 24
+    // us.
     Frame: Duration = ValueType::Times {
         least: "24 us",
         most: Some("5.484 ms"),

@@ -24,7 +24,7 @@ pub enum SmallQueues {
 }
 named!(SmallQueues { Off = "off", On = "on" });
 
-/// Key of a node.
+/// The node key.
 pub(in super::super) const KEY: description::Key = description::Key::open(
     "tcp",
     Inner::<NodeTcp>::TYPE,
@@ -101,7 +101,7 @@ pub struct NodeTcp {
     pub hz: Key<Int<100, 1000>>,
 }
 
-/// Whole milliseconds.
+/// An integer number of milliseconds.
 pub struct Milliseconds;
 
 impl Domain for Milliseconds {
@@ -123,7 +123,7 @@ impl Domain for Milliseconds {
     }
 }
 
-/// How the byte limit of small queues enters the limit, and the bytes, if they are not those of the `sysctl`.
+/// Way in which the byte limit of small queues applies, and its bytes if different from the `sysctl`.
 pub struct Cap;
 
 impl Domain for Cap {
@@ -153,7 +153,7 @@ impl Domain for Cap {
 }
 
 impl NodeTcp {
-    /// Applies the settings to a kernel profile. Mistakes are added to `faults`.
+    /// Applies the settings to a kernel profile. Errors are added to `faults`.
     pub(in super::super) fn apply(&self, profile: &mut Profile, faults: &mut Diagnostics) {
         let t = &mut profile.tcp;
         if let Key::Given(tsq, _) = self.tsq {
@@ -185,13 +185,13 @@ impl NodeTcp {
             t.limit_output_bytes = bytes.unwrap_or(t.limit_output_bytes);
         }
         if let Key::Given(..) = &self.tsq_period {
-            // A period that is asked for is meant literally, whatever the driver would ask for.
-            // paper: tsq-pacing IV-B - patched kernels, on Wi-Fi too.
+            // A configured period applies literally, regardless of the driver's request.
+            // paper: tsq-pacing IV-B - patched kernels, also on Wi-Fi.
             profile.wifi_pacing_shift = t.pacing_shift;
         }
         match (&self.wifi_pacing_shift, self.tsq_period.place()) {
             // linux: net/mac80211/main.c ieee80211_alloc_hw_nm, net/mac80211/tx.c ieee80211_subif_start_xmit
-            // (5.4) - a field of the hardware, which drivers set.
+            // (5.4) - a field of the hardware, set by drivers.
             (Key::Given(_, at), Some(_)) => faults.add(at.wrong("it without tsq_period")),
             (Key::Given(shift, _), None) => profile.wifi_pacing_shift = *shift,
             _ => {}

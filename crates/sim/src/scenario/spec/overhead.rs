@@ -10,7 +10,7 @@ use super::super::reader::Field;
 use super::domain::{Choice, Octets, named};
 use super::{Assign, Domain, Key};
 
-/// What a packet costs on the link.
+/// Link-layer overhead keys.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = Framing, base = Framing::RAW)]
 pub struct Link {
@@ -28,7 +28,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// What a packet costs: without a keyword as `without` has it.
+    /// Returns the framing; `without` is the default without a keyword.
     pub(in super::super) fn framing(&self, without: Framing) -> Framing {
         let mut framing = self.overhead.get().map_or(without, |keyword| keyword.0);
         self.assign(&mut framing);
@@ -41,7 +41,7 @@ named!(Cells { None, Atm, Ptm });
 /// A number of bytes, or a keyword.
 pub struct Overhead;
 
-/// What either stands for.
+/// The framing of a keyword or number.
 #[derive(Clone, Debug)]
 pub struct Keyword(Framing);
 
@@ -77,7 +77,7 @@ impl Domain for Overhead {
     }
 }
 
-/// Bytes beside an IP packet, the least that a packet costs, and its cells, by keyword.
+/// Overhead in bytes, minimum packet size, and cell type of each keyword.
 // linux: iproute2 man/man8/tc-cake.8, tc/q_cake.c cake_parse_opt (6.1).
 const KEYWORDS: [(&str, (i16, u32, Cells)); 13] = [
     ("conservative", (48, 0, Cells::Atm)),
@@ -95,7 +95,7 @@ const KEYWORDS: [(&str, (i16, u32, Cells)); 13] = [
     ("ipoa-llcsnap", (16, 0, Cells::Atm)),
 ];
 
-/// The keywords, as a form has them.
+/// The keywords, as a list for the type.
 const NAMES: [&str; 13] = {
     let mut out = [""; KEYWORDS.len()];
     let mut n = 0;
@@ -106,10 +106,10 @@ const NAMES: [&str; 13] = {
     out
 };
 
-/// The keyword for what cake does without a word: the length with the Ethernet header, and nothing else.
+/// Keyword for cake's default: the length with the Ethernet header, without further overhead.
 const RAW: &str = "raw";
 
-/// What a keyword stands for.
+/// Returns the framing of a keyword.
 pub(in super::super) fn framing(keyword: &str) -> Option<Framing> {
     if keyword == RAW {
         return Some(Framing::RAW);

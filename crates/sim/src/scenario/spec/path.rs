@@ -72,7 +72,7 @@ pub struct OfStation {
 as_written! {
     /// The interface of an access point.
     AccessPoint = ValueType::Name("interface");
-    /// The interface whose radio another one uses.
+    /// The interface whose radio another interface shares.
     Radio = ValueType::Name("radio");
 }
 
@@ -284,7 +284,7 @@ impl Domain for Rate {
     }
 }
 
-/// A rate of a retry chain, which may take width and guard interval from the first. It is kept as text.
+/// A rate of a retry chain, which may inherit width and guard interval from the first. Stored as text.
 pub struct InChain;
 
 impl Domain for InChain {
@@ -307,7 +307,7 @@ impl Domain for InChain {
     }
 }
 
-/// The rates of a retry chain; an empty list undoes an inherited one.
+/// The rates of a retry chain; an empty list cancels an inherited chain.
 pub struct Chain;
 
 impl Domain for Chain {
@@ -328,7 +328,7 @@ impl Domain for Chain {
     }
 }
 
-/// A width of the first `N`.
+/// One of the first `N` widths.
 pub struct UpTo<const N: usize>;
 
 impl<const N: usize> Domain for UpTo<N> {
@@ -344,7 +344,7 @@ impl<const N: usize> Domain for UpTo<N> {
     }
 }
 
-/// A standard of Minstrel-HT.
+/// A standard supported by Minstrel-HT.
 pub struct Standard;
 
 impl Domain for Standard {
@@ -366,7 +366,7 @@ impl Domain for Standard {
     }
 }
 
-/// At least one MCS.
+/// A non-empty list of MCS.
 pub struct Schemes;
 
 impl Domain for Schemes {
@@ -385,10 +385,10 @@ impl Domain for Schemes {
     }
 }
 
-/// Rates by name, of which one may stand for several.
+/// Rates by name; one name may select several rates.
 pub struct RatesNamed;
 
-/// The rates of a name.
+/// A name that selects one or more rates.
 pub struct RateName;
 
 impl Domain for RateName {
@@ -421,10 +421,10 @@ impl Domain for RatesNamed {
     }
 }
 
-/// A chance for all rates, or by rate.
+/// One error probability for all rates, or one by rate.
 #[derive(Clone, Debug)]
 pub enum Chances {
-    /// The same for all.
+    /// The same for all rates.
     Same(f64),
     /// By rate.
     ByRate(Vec<Listed<ByRate>>),

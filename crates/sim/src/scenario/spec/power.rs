@@ -1,4 +1,4 @@
-//! Power save and background scans of a station, and the beacon parameters of an access point for both.
+//! Power save and background scans of a station, and the access point's beacon parameters for both.
 
 use serde_json::Value as Json;
 use stillair_model::types::{Ac, Duration};
@@ -14,7 +14,7 @@ use super::super::reader::Field;
 use super::domain::{Choice, Int, Period, Time, named};
 use super::{Domain, Key, Object, Resolved};
 
-/// Options of power save. What stands here without a default is that of the kind.
+/// Options of power save. Keys without a default have that of the kind.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = SaverParams, base = each(ms(100), Listen::Every(1)))]
 pub struct Saver {
@@ -87,7 +87,7 @@ kinds! {
     }
 }
 
-/// Options of scans.
+/// Scan keys.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = ScanParams, base = scan([ms(60), ms(111)], ms(125), [ms(200); 2]))]
 pub struct Scan {
@@ -188,14 +188,14 @@ pub struct OfAp {
     pub scan: Key<ScansOfAp>,
 }
 
-/// Keys of an interface.
+/// Power save and scan keys of an interface.
 #[derive(Clone, Debug)]
 pub(in super::super) enum Written {
     Station(Box<OfStation>),
     Ap(Box<OfAp>),
 }
 
-/// Adds what a station does to the resolved scenario.
+/// Adds a station's power save and scans to the resolved scenario.
 pub(in super::super) fn resolved(wifi: &Wifi, out: &mut Json) {
     if let Some((kind, params)) = &wifi.power_save {
         let mut keys: Object = super::resolved::<Saver, _>(params);
@@ -210,13 +210,13 @@ pub(in super::super) fn resolved(wifi: &Wifi, out: &mut Json) {
     }
 }
 
-/// The DTIM period of an access point that says nothing.
+/// Default DTIM period of an access point.
 pub(in super::super) const DTIM_PERIOD: u32 = 2;
 
-/// A telephone's, as Qualcomm's driver has it.
+/// Timeout of a phone, as in Qualcomm's driver.
 pub(in super::super) const PHONE_TIMEOUT: Duration = ms(200);
 
-/// Frames of a service period without a limit.
+/// Number of frames that represents a service period without a limit.
 // linux: net/mac80211/rx.c ieee80211_sta_uapsd_trigger, sta_info.c (6.12) - 128.
 const ALL: u32 = 128;
 
@@ -248,7 +248,7 @@ const fn scan(dwell: [Duration; 2], max_off_channel: Duration, home_dwell: [Dura
 named!(Retrieve { Null = "null", PsPoll = "ps_poll" });
 named!(Ac { Vo = "VO", Vi = "VI", Be = "BE", Bk = "BK" });
 
-/// `word`, or what `D` is.
+/// Reads `word` as `stands_for`, or a number.
 fn word_or<T>(
     field: &Field<'_>,
     word: &str,
@@ -287,7 +287,7 @@ impl Resolved for Listen {
     }
 }
 
-/// Most frames of a service period.
+/// Maximum number of frames per service period.
 pub struct MaxSp;
 
 impl Domain for MaxSp {
@@ -303,10 +303,10 @@ impl Domain for MaxSp {
     }
 }
 
-/// Access categories, a bit for each.
+/// A set of access categories.
 pub struct Categories;
 
-/// These.
+/// One bit per access category.
 #[derive(Clone, Copy, Debug)]
 pub struct Bits(pub u8);
 

@@ -24,7 +24,7 @@ const FILES: [(&str, &str); 11] = files!(
     "wcn6855"
 );
 
-/// Devices that somebody may ask for and whose driver is not modelled.
+/// Well-known devices whose driver is not modelled.
 const OTHERS: [(&str, &str); 12] = [
     ("ax200", IWLWIFI),
     ("ax201", IWLWIFI),
@@ -99,7 +99,7 @@ pub struct Device {
     pub name: &'static str,
     /// Queueing scheme of the driver.
     pub scheme: Scheme,
-    /// Whether the device supports 802.11ax; otherwise it supports 802.11ac.
+    /// True for 802.11ax (HE), false for 802.11ac.
     pub he: bool,
     /// Spatial streams.
     pub streams: u8,
@@ -111,20 +111,19 @@ pub struct Device {
     pub block_ack_window: u16,
     /// Maximum MPDU length in bytes that the device announces as a receiver.
     pub announces: u16,
-    /// Maximum length in bytes of an MPDU with an A-MSDU that the device sends, whatever the receiver
-    /// announces.
+    /// Maximum length in bytes of an MPDU with an A-MSDU that the device sends, regardless of the receiver's
+    /// capabilities.
     pub sends: Option<u16>,
-    /// Hardware tries of a frame, if other than its driver's default.
+    /// Hardware attempts per frame, if different from the driver's default.
     pub retry_limit: Option<u8>,
     /// Parameters of the driver and firmware.
     pub firmware: FirmwareParams,
-    /// Values that no source gives: the key, and a text with the assumed value and its range.
+    /// Undocumented values: the key, and a text with the assumed value and its range.
     pub unknown: Vec<(&'static str, String)>,
 }
 
 impl Device {
-    /// The values that an interface with this device has, from the device or set in the scenario instead, as
-    /// text.
+    /// Returns the values of an interface with this device, from the device profile or the scenario, as text.
     pub fn numbers(&self, wifi: &Wifi) -> Vec<String> {
         let mut all = vec![
             format!(
@@ -163,7 +162,7 @@ fn names() -> Vec<String> {
     FILES.iter().map(|(name, _)| (*name).to_owned()).collect()
 }
 
-/// A Wi-Fi device on the market, by name.
+/// A commercial Wi-Fi device, by name.
 pub struct Product;
 
 impl Domain for Product {
@@ -185,14 +184,14 @@ impl Domain for Product {
     }
 }
 
-/// What a file says, one key after the other.
+/// Reads a device file key by key.
 struct Reader<'a> {
     root: Section<'a>,
     unknown: Vec<(&'static str, String)>,
 }
 
 impl<'a> Reader<'a> {
-    /// The value of a key. It has a source or a range.
+    /// Returns the value of a key, which must have either a source or a range.
     fn of<T>(
         &mut self,
         key: &'static str,
@@ -281,8 +280,8 @@ fn load(name: &'static str, text: &str) -> Result<Device, Diagnostic> {
 mod tests {
     use super::*;
 
-    /// Name, scheme, streams, MHz, frames, packets of an A-MSDU, longest MPDUs received and sent, window,
-    /// keys without a source.
+    /// Name, scheme, streams, MHz, frames, packets per A-MSDU, maximum MPDU received and sent, window,
+    /// undocumented keys.
     type Row = (&'static str, &'static str, u8, u16, u32, u8, u16, Option<u16>, u16, &'static str);
 
     #[rustfmt::skip]
@@ -302,7 +301,7 @@ mod tests {
 
     #[test]
     fn every_number_has_a_source_or_a_range() {
-        // What has neither is refused when it is read, and what has both.
+        // Keys with neither a source nor a range, or with both, are rejected.
         let good = FILES[2].1;
         assert!(load("good", good).is_ok());
         for (from, to) in [
@@ -318,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_are_these() {
+    fn device_profiles() {
         let rows: Vec<_> = DEVICES
             .iter()
             .map(|d| {

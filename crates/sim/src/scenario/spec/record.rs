@@ -1,4 +1,4 @@
-//! `[record]`: recordings beside the summary.
+//! `[record]`: recordings beyond the summary.
 
 use serde_json::{Value as Json, json};
 use stillair_scenario_derive::Section;
@@ -70,7 +70,7 @@ impl Resolved for Stretch {
     }
 }
 
-/// Packets whose delays are recorded: one in so many, or none.
+/// Sampling of packet delays: one packet in this many, or none.
 pub struct Sojourn;
 
 static SAMPLE: TableSchema = TableSchema {

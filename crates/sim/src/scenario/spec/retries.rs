@@ -29,7 +29,7 @@ pub struct Sender {
     pub retry_limit_by_rate: Key<Flag>,
 }
 
-/// Options of retry-out at an index.
+/// Options of indexed retry-out.
 #[derive(Section, Clone, Debug, Default)]
 pub struct Index {
     /// retransmissions that have to come broken, after a first broken reception

@@ -16,7 +16,7 @@ use super::domain::{Bytes, Choice, Flag, Int, Period, Time, as_written, named, q
 use super::usb::Usb;
 use super::{Domain, Key, Section as _, custom, key};
 
-/// Depth of the hardware queues, and where aggregates are made.
+/// Depth of the hardware queues, and place where aggregates are built.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = HardwareDepth, base = HardwareDepth::default())]
 pub struct Hardware {
@@ -33,7 +33,7 @@ pub struct Hardware {
     pub hw_singles: Key<Int<1, 512>>,
 }
 
-/// Options of a driver with queues of its own.
+/// Options of a driver with its own queues.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = LegacyParams, base = LegacyParams::default())]
 pub struct Legacy {
@@ -57,7 +57,7 @@ pub struct Htc {
     pub max_frames: Key<Int<1, 64>>,
 }
 
-/// Options of queues in the MAC.
+/// Options of MAC queues.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = MacFqParams, base = MacFqParams::default())]
 pub struct Queues {
@@ -99,7 +99,7 @@ pub struct Queues {
 pub struct Threshold;
 quantity!(Threshold: Rate = ValueType::Rate, "_bps", units::rate_text;);
 
-/// Which stations are slow.
+/// The stations that count as slow.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = MacFqParams)]
 pub struct Slow {
@@ -114,9 +114,9 @@ pub struct Slow {
     pub hysteresis: Key<Time>,
 }
 
-/// A station repays a PPDU by one quantum a round, and the scheduler goes through these rounds before the
-/// next PPDU. Below 10 us a PPDU of 4 ms needs hundreds of rounds, without finer sharing, because no frame is
-/// that short.
+/// Airtime quantum. A station repays a PPDU by one quantum per round, and the scheduler runs these rounds
+/// before the next PPDU. Below 10 us a PPDU of 4 ms requires hundreds of rounds, without finer sharing,
+/// because no frame is that short.
 pub struct Quantum;
 quantity!(Quantum: Duration
     = ValueType::Times { least: "10 us", most: None, why: "a smaller one costs hundreds of rounds for each frame and shares no finer" },
@@ -160,16 +160,16 @@ pub struct Turns {
 
 named!(WhenFull { LosesTurn = "linux-4.10", KeepsTurn = "linux-4.11" });
 
-/// A kernel since which mac80211 has served stations by other rules.
+/// Kernel release that changed mac80211's scheduling rules.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Since(pub u16, pub u16);
 
 impl Since {
-    /// The first with an airtime scheduler.
+    /// First release with an airtime scheduler.
     pub const ROUNDS: Self = Self(5, 1);
     /// Virtual time.
     pub const VIRTUAL_TIME: Self = Self(5, 14);
-    /// Rounds again, with the airtime pending below the queues.
+    /// Rounds again, including the airtime pending below the queues.
     pub const PENDING: Self = Self(6, 0);
     /// No station is slow.
     pub const NOBODY_SLOW: Self = Self(6, 16);
@@ -187,7 +187,7 @@ named!(Since {
     NOBODY_SLOW = "linux-6.16",
 });
 
-/// Options of mac80211 beside those of the airtime scheduler.
+/// Options of mac80211 in addition to those of the airtime scheduler.
 #[derive(Section, Clone, Debug, Default)]
 pub struct Mac80211 {
     /// kernel whose rules it has: deficit rounds, virtual time, rounds in which what is below the queues
@@ -246,13 +246,14 @@ impl Domain for GroupsCount {
     }
 }
 
-/// A wait of the firmware's report.
+/// Delay of the firmware's report.
 pub struct Delay;
 quantity!(Delay: Duration
     = ValueType::Times { least: "0 us", most: Some("100 ms"), why: "a sender would wait for its memory longer than for the air" },
     "_ns", units::duration_text;);
 
-/// Options of firmware that makes the aggregates. Schemes have some of the keys, and other defaults.
+/// Options of firmware that builds the aggregates. Each scheme accepts some of the keys, with its own
+/// defaults.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = FirmwareParams)]
 pub struct Firmware {
@@ -289,7 +290,7 @@ pub struct Firmware {
     pub vow_atf: Key<Flag>,
 }
 
-/// Who joins packets into an A-MSDU.
+/// Builder of A-MSDUs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Joins {
     /// The firmware.
@@ -341,7 +342,7 @@ const fn firmware(name: &str) -> description::Key {
     key(Firmware::KEYS, name)
 }
 
-/// What a scheme may be.
+/// Type of a scheme.
 const TYPE: ValueType = ValueType::Kinds {
     shapes: &[
         &FIFO,
@@ -358,7 +359,7 @@ const TYPE: ValueType = ValueType::Kinds {
     bare: true,
 };
 
-/// Key of a Wi-Fi interface.
+/// The key of a Wi-Fi interface.
 #[derive(Section, Clone, Debug, Default)]
 pub struct OfWifi {
     /// how it queues frames and schedules stations

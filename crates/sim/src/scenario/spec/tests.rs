@@ -17,14 +17,14 @@ use super::{Domain, Section as _};
 const SPECIMEN: &str = include_str!("../../../tests/scenario/good.toml");
 
 #[test]
-fn the_schema_and_the_reference_are_those_that_are_kept() {
+fn schema_and_reference_match_stored_files() {
     let kept = include_str!("../../../../../python/stillair/schema/scenario.schema.json");
     assert_eq!(first_difference(&schema(), kept), None);
     assert_eq!(first_difference(&reference(), include_str!("../../../../../docs/scenario.md")), None);
 }
 
 #[test]
-fn what_setters_build_is_written_and_read_as_the_same() {
+fn setters_round_trip() {
     let ms = Duration::from_millis;
     let cake = Cake::default().rtt(ms(40)).tins(Tins::Besteffort).memlimit(1 << 20).nat(false);
     let mut table = Table::default();
@@ -40,14 +40,14 @@ fn what_setters_build_is_written_and_read_as_the_same() {
 }
 
 #[test]
-fn defaults_are_written_as_they_are_read() {
+fn defaults_round_trip() {
     let jitter = Options::default().softirq(Spread::Uniform(Duration::ZERO, Duration::from_micros(50)));
     let mut table = Table::default();
     jitter.written(&mut table);
     assert_eq!(table.0[0].1.value.describe(), "\"uniform 0 us..50 us\"");
 }
 
-/// The first lines in which two texts differ.
+/// Returns the first lines in which two texts differ.
 fn first_difference(a: &str, b: &str) -> Option<[String; 2]> {
     let [mut a, mut b] = [a.lines(), b.lines()];
     loop {
@@ -60,7 +60,7 @@ fn first_difference(a: &str, b: &str) -> Option<[String; 2]> {
 }
 
 #[test]
-fn a_table_may_hold_itself() {
+fn tables_may_be_recursive() {
     let shape =
         Qdisc::TYPE.shapes().into_iter().find(|shape| shape.kind() == "htb").expect("htb is declared");
     let inner = shape.key("child").expect("it has a child").form.shapes();
@@ -68,7 +68,7 @@ fn a_table_may_hold_itself() {
 }
 
 #[test]
-fn a_child_is_written_and_read_as_the_same() {
+fn child_round_trips() {
     let child = FqCodel::default().limit(100).target(Duration::from_millis(20));
     let htb = Htb::default().rate(Rate::from_mbps(10)).child(child.into());
     let network = |qdisc: Setting| {

@@ -10,10 +10,10 @@ use super::super::units;
 use super::domain::{Flag, Int, quantity};
 use super::{Assign as _, Key};
 
-/// Time of a packet on the bus. The most is what a USB 1.1 device would need.
+/// Time per packet on the bus. The maximum is that of a USB 1.1 device.
 pub struct Packet;
 
-/// A wait at one end of the bus.
+/// Delay at one end of the bus.
 pub struct Wait;
 
 quantity! {
@@ -25,7 +25,7 @@ quantity! {
         "_ns", units::duration_text;
 }
 
-/// Keys of a scheme whose device is behind USB.
+/// Keys of a scheme whose device is attached by USB.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = UsbParams, base = UsbParams::default())]
 pub struct Usb {

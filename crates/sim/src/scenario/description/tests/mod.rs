@@ -14,13 +14,13 @@ const AP: &str = "node.ap.interface.wlan0";
 const STATION: &str = "node.slow.interface.wlan0";
 const WIRED: &str = "node.server.interface.eth0";
 
-/// The specimen with these set; what of them has no effect is noted, and is another matter.
+/// Reads the specimen with these overrides. Notes on keys without effect are tested separately.
 fn read(sets: &Sets) -> Result<Scenario, String> {
     let read = parse(SPECIMEN, "good.toml", sets).map_err(|e| e.to_string())?;
     Ok(Scenario { idle: Vec::new(), ..read })
 }
 
-/// The specimen with `key` of a place set to `value`.
+/// Reads the specimen with `key` of a place set to `value`.
 fn with(place: &Place, key: &Key, value: &str) -> Result<Scenario, String> {
     let path = document::join(&place.path, key.name);
     let mut sets = place.sets.clone();
@@ -28,7 +28,7 @@ fn with(place: &Place, key: &Key, value: &str) -> Result<Scenario, String> {
     read(&sets)
 }
 
-/// Keys at which the description alone finds a mistake, with `key` of a place set to `value`.
+/// Returns the keys for which the description alone reports an error, with `key` of a place set to `value`.
 fn alone(place: &Place, key: &Key, value: &str) -> Vec<String> {
     let mut tree = document::parse(SPECIMEN).expect("the specimen is TOML");
     for (path, value) in place.sets.iter().chain([&(document::join(&place.path, key.name), value.to_owned())])
@@ -41,13 +41,13 @@ fn alone(place: &Place, key: &Key, value: &str) -> Vec<String> {
     decode::mistakes::all(&tree, Parts::none()).into_iter().map(|fault| fault.key).collect()
 }
 
-/// Values at the bounds of a form and beyond them, as overrides; none where other keys decide.
+/// Returns overrides at the bounds of a type and beyond them; empty if other keys decide.
 fn probes(form: &'static ValueType) -> (Vec<String>, Vec<String>) {
     let texts = |all: &[&str]| all.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
     match form {
         ValueType::Text => (texts(&["some name"]), texts(&["1", "\"\"", "[]"])),
         ValueType::Written { examples, .. } => (texts(examples), texts(&["nonsense", "1"])),
-        // Of the many rates a few.
+        // A sample of the many rates.
         ValueType::Listed { names, .. } => {
             let all = names();
             let step = if all.len() > 500 { 13 } else { 1 };
@@ -75,7 +75,7 @@ fn probes(form: &'static ValueType) -> (Vec<String>, Vec<String>) {
             let beside = all.iter().map(|n| n + 1).filter(|n| !all.contains(n)).map(|n| n.to_string());
             (good, beside.chain(texts(&["-1", "1.5", "\"1\""])).collect())
         }
-        // Times are compared with other times of the scenario: one that fits everywhere.
+        // Other keys bound times: use one that fits everywhere.
         ValueType::Time => (texts(&["1.5 ms"]), texts(&["5", "5 min", "0.0000000001 s", "1000001 s"])),
         ValueType::Period => (texts(&["29 s"]), texts(&["0 s", "5", "5 min", "1000001 s"])),
         ValueType::Times { least, most, .. } => {
@@ -109,7 +109,7 @@ fn probes(form: &'static ValueType) -> (Vec<String>, Vec<String>) {
             let (good, bad): (Vec<_>, Vec<_>) = forms.iter().map(probes).unzip();
             let mut bad: Vec<String> = bad.concat();
             bad.extend(texts(&["nonsense", "-1", "true"]));
-            // What one form refuses another may allow.
+            // One type may accept what another rejects.
             let good_of_all = good.concat();
             let number = |form: &ValueType, value: &String| match form {
                 ValueType::Integer(low, high) => {
@@ -139,7 +139,7 @@ fn probes(form: &'static ValueType) -> (Vec<String>, Vec<String>) {
 }
 
 #[test]
-fn the_places_hold_every_table() {
+fn every_table_has_a_place() {
     let places = places();
     for shape in all(&decode::SCHEMA) {
         assert!(places.iter().any(|p| core::ptr::eq(p.shape, shape)), "{} is nowhere", shape.title);
@@ -151,13 +151,13 @@ fn the_places_hold_every_table() {
     }
 }
 
-/// The band that a rate of 802.11b asks for.
+/// Returns the band that an 802.11b rate requires.
 fn band_of(rate: &str) -> Sets {
     let low = rate.starts_with("dsss") || rate.starts_with("cck");
     low.then(|| ("channel.wifi.band".to_owned(), "2.4 GHz".to_owned())).into_iter().collect()
 }
 
-/// What a key needs beside it to have an effect; without that it is refused, whatever its value.
+/// Returns the overrides that a key requires to have an effect; without them any value is rejected.
 fn effective(place: &Place, key: &Key) -> Sets {
     let set = |path: &str, value: &str| vec![(format!("{}{path}", place.path), value.to_owned())];
     let flow = |kind: &str| {
@@ -181,7 +181,7 @@ fn effective(place: &Place, key: &Key) -> Sets {
         ("Station's interface", "destination_filter") => {
             vec![("channel.wifi.cipher".to_owned(), "ccmp".to_owned())]
         }
-        // No flow begins or ends at an external host.
+        // A flow cannot start or end at an external host.
         ("Node", "host") => vec![("flow".to_owned(), "[]".to_owned())],
         (_, "default_route") => {
             let node = place.path.split(".interface").next().expect("an interface's path");
@@ -205,7 +205,7 @@ fn effective(place: &Place, key: &Key) -> Sets {
     }
 }
 
-/// Keys whose good values depend on other keys: what they need besides, or none where there is no such value.
+/// Returns the overrides that the value requires, or `None` if the specimen allows no such value.
 fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
     let set = |path: &str, value: &str| vec![(format!("{}{path}", place.path), value.to_owned())];
     match (place.shape.title, key.name) {
@@ -245,17 +245,17 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
             let listed = |mcs: u8| value.contains(&format!("-mcs{mcs}-")) || value == format!("mcs{mcs}");
             (!(0..8).any(listed)).then(Vec::new)
         }
-        // The first entry of a chain is the rate itself.
+        // A chain's first entry is the rate itself.
         ("Entry of a retry chain", "rate") => (value == "mcs0").then(Vec::new),
         ("Channel", "width") | ("Access point's interface" | "Station's interface", "channel") => {
             Some(Vec::new())
         }
         ("Shaper", "qdisc") => Some(Vec::new()),
-        // Schemes that queue in the MAC stand above no qdisc, and the other way round.
+        // Schemes that queue in the MAC take no qdisc, and the others require one.
         (_, "qdisc") if place.path != WIRED => {
             Some(set(".scheme", if value == "noqueue" { "airtime" } else { "fifo" }))
         }
-        // Windows are in order with each other.
+        // The windows must be ordered.
         ("Access point's interface", name) if name.ends_with("_cwmin") => {
             let greatest = if name.starts_with("tx_queue") { "32767" } else { "15" };
             Some(set(&format!(".{}", name.replace("cwmin", "cwmax")), greatest))
@@ -270,11 +270,11 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
             sets.extend(set(".preset", "rfc9002"));
             Some(sets)
         }
-        // No qdisc at all needs another link.
+        // `noqueue` requires another link.
         (_, "qdisc") if place.path == WIRED && value == "noqueue" => {
             Some(vec![("link.lan".to_owned(), "{ kind = \"veth\" }".to_owned())])
         }
-        // A peak is above the rate.
+        // The peak rate must exceed the rate.
         ("Qdisc tbf" | "Qdisc tbf of a Wi-Fi interface", "peakrate") => {
             (value != "1 bit/s").then(|| set(".mtu", "2000"))
         }
@@ -282,11 +282,11 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
         ("Qdisc netem" | "Qdisc netem of a Wi-Fi interface", "reorder" | "gap") => {
             Some(set(".delay", "1 ms"))
         }
-        // Tests of as many flows as are asked for.
+        // These tests require a number of streams.
         ("Test", "name") if value.contains("_n") => Some(set(".streams", "3")),
         ("Test", "streams") => Some(set(".name", "tcp_nup")),
-        // The Ethernet before a line is no slower.
-        // A buffer of a time has no size before a line that is down.
+        // The Ethernet link before an access line must be at least as fast. A buffer given as a time has no
+        // size on a line that is down.
         ("Link of kind access", "rate") => {
             Some([set(".port", "1000 Gbit/s"), set(".buffer", "256 KiB")].concat())
         }
@@ -296,23 +296,23 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
                 .to_vec(),
         ),
         ("Link of kind access", "port") => Some(set(".rate", "1 kbit/s")),
-        // Of so many with an address each some would have others'.
+        // Consecutive addresses would collide with those of other nodes.
         ("Node", "count") => (value == "1").then(Vec::new),
         ("Flow of kind tcp", "on") => Some(set(".off", "1 s")),
         ("Flow of kind tcp", "off") => Some(set(".on", "1 s")),
         ("Flow of kind video", "keyframe_interval") => Some(set(".keyframe_size_ratio", "5")),
         ("Flow of kind video", "keyframe_size_ratio") => Some(set(".keyframe_interval", "2 s")),
-        // A frame has so many packets at most.
+        // A video frame has a limited number of packets.
         ("Flow of kind video", "rate") => (value != "1000 Gbit/s").then(Vec::new),
-        // A file that is there.
+        // The file must exist.
         ("Trace of rates" | "Trace of mahimahi" | "Trace of TheaterQ", "file") => None,
         ("Pattern trace" | "Load from lines of shares" | "Load from a survey", "file") => None,
-        // One of a level everywhere and of one at a place, where all nodes have one.
+        // Requires a level everywhere, or a position where all nodes have one.
         ("Interference", "position" | "tx_power") => None,
-        // It is longer than what it is on for.
+        // The cycle must be longer than its on-time.
         ("Pattern cycle", "on") => (value == "10 us").then(Vec::new),
         ("Pattern cycle", "period") => (value != "10 us").then(Vec::new),
-        // All rates are of HE there.
+        // All rates on this band are HE rates.
         ("Channel", "band") if matches!(value, "6 GHz" | "6GHz") => Some(
             ["fast1", "slow"]
                 .into_iter()
@@ -322,35 +322,35 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
                 })
                 .collect(),
         ),
-        // What this program has.
+        // Depends on the features of this build.
         ("Stack quinn", "crypto") => (value == "null" || cfg!(feature = "tls")).then(Vec::new),
-        // Who is louder is told by where everybody stands.
+        // Capture requires a position for every node.
         ("Channel", "capture") if value != "off" => Some(
             ["ap", "fast1", "fast2", "slow"]
                 .map(|node| (format!("node.{node}.position"), "3 m, 4 m".to_owned()))
                 .to_vec(),
         ),
-        // Of nodes with a radio, and of two at least.
+        // Requires at least two nodes with a radio.
         ("Node", "position") => None,
-        // Of real kernels alone, of which this scenario has none (`crates/uml/tests/guests.rs` has).
+        // Only for guest kernels; this scenario has none (see `crates/uml/tests/guests.rs`).
         ("Record", "tc" | "nstat") => None,
-        // Packets must fit.
+        // Packets must fit the MTU.
         ("Scenario" | "Flow of kind udp", "ip") | (_, "mtu") => {
             Some(vec![("flow.0.payload".to_owned(), "500".to_owned())])
         }
-        // Who hides hosts, and from whom.
+        // Only cake uses the masquerading mode.
         ("Wired interface", "masquerade") => Some(set(".qdisc", "cake")),
         (_, "nat") => (value != "true").then(Vec::new),
-        // No more at the beginning than at most.
+        // The initial number of connections must not exceed the maximum.
         ("Flow of kind responsiveness", "connections") => Some(set(".max_connections", "1000")),
-        // One rate for each receiver.
+        // One rate per receiver.
         ("Flow of kind udp", "rate") => Some(set(".to", "slow")),
         _ => Some(Vec::new()),
     }
 }
 
 #[test]
-fn what_the_description_allows_is_read_and_what_it_does_not_is_refused_at_the_key() {
+fn values_within_the_description_are_read_and_others_rejected_at_their_key() {
     let (mut tried, mut told_alone) = (0, 0);
     for place in places() {
         for key in place.shape.keys() {
@@ -371,7 +371,7 @@ fn what_the_description_allows_is_read_and_what_it_does_not_is_refused_at_the_ke
             for value in bad {
                 let said = with(&place, key, &value).map_or_else(|e| e, |_| "no error".to_owned());
                 let names_it = said.contains(&format!("{}: found ", document::join(&place.path, key.name)));
-                // A node of that name is looked for before its keys are.
+                // The inherited node is looked up before its keys are checked.
                 let inherited = key.name == "inherits" || said.starts_with("--set:");
                 assert!(
                     names_it || inherited && said.contains("found"),
@@ -379,7 +379,7 @@ fn what_the_description_allows_is_read_and_what_it_does_not_is_refused_at_the_ke
                     place.path,
                     key.name
                 );
-                // By itself the description tells of no other place; names of what is gone apart.
+                // The description alone reports errors only here, apart from names of removed elements.
                 let path = document::join(&place.path, key.name);
                 let renames =
                     matches!(key.name, "inherits" | "node" | "link" | "channel" | "interface" | "role");
@@ -396,13 +396,13 @@ fn what_the_description_allows_is_read_and_what_it_does_not_is_refused_at_the_ke
 }
 
 #[test]
-fn a_default_written_out_changes_nothing() {
+fn explicit_defaults_change_nothing() {
     let mut tried = 0;
     for place in places() {
         for key in place.shape.keys() {
             let Some(value) = key.absent.default() else { continue };
             let path = document::join(&place.path, key.name);
-            // Where the specimen gives the key, its value must go for the default to hold.
+            // Remove the specimen's own value so that the default applies.
             let text = without(&path);
             let resolved = |sets: &Sets| {
                 let read = parse(&text, "good.toml", sets).unwrap_or_else(|e| panic!("{path}: {e}"));
@@ -418,7 +418,7 @@ fn a_default_written_out_changes_nothing() {
     assert!(tried > 80, "{tried}");
 }
 
-/// The specimen without a key that it gives and that has a default.
+/// Returns the specimen without a key that has a default.
 fn without(path: &str) -> String {
     let given = [
         ("duration", "duration = \"30 s\"\n"),
@@ -439,13 +439,13 @@ fn without(path: &str) -> String {
 }
 
 #[test]
-fn settings_of_a_kernel_stand_under_their_names() {
+fn kernel_settings_are_listed_by_name() {
     let node = places().into_iter().find(|p| p.shape.title == "Node").expect("a node");
     for table in ["sysctl", "module"] {
         let Some(ValueType::Settings(keys)) = node.shape.key(table).map(|key| &key.form) else {
             panic!("{table}")
         };
-        // One of the two is of other kernels.
+        // The two keys belong to different kernels.
         let keys = keys.iter().copied().flatten().filter(|k| k.name != "tcp_cubic.hystart_ack_delta_us");
         for key in keys {
             let beside = match key.name {
@@ -472,7 +472,7 @@ fn settings_of_a_kernel_stand_under_their_names() {
 }
 
 #[test]
-fn the_worked_example_is_one() {
+fn worked_example_is_valid() {
     let page = reference(&decode::SCHEMA);
     let text = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("an example");
     parse(text, "example", &Vec::new()).unwrap_or_else(|e| panic!("{e}"));
@@ -485,7 +485,7 @@ fn the_worked_example_is_one() {
 }
 
 #[test]
-fn names_of_rates_are_read_and_patterns_have_every_unit() {
+fn rate_names_parse_and_patterns_list_every_unit() {
     for name in units::phy_rates(false) {
         assert_eq!(units::phy_rate(&name, None).map(|rate| rate.to_string()), Ok(name));
     }
@@ -496,9 +496,9 @@ fn names_of_rates_are_read_and_patterns_have_every_unit() {
     }
 }
 
-/// Every scenario and path that is shipped is good, and so the description alone finds nothing in it.
+/// All shipped scenarios and paths are valid, so the description alone reports nothing.
 #[test]
-fn nothing_is_found_in_what_is_shipped() {
+fn shipped_scenarios_have_no_errors() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut folders = vec![root.join("../../scenarios"), root.join("paths")];
     let mut looked = 0;

@@ -1,4 +1,4 @@
-//! Where in the specimen each table of the description can stand.
+//! Places in the specimen where each table of the description can appear.
 
 use super::super::super::decode;
 use super::super::TableSchema;
@@ -7,14 +7,14 @@ use super::{AP, STATION, WIRED};
 
 pub(super) type Sets = Vec<(String, String)>;
 
-/// A place of the specimen where a table can stand, and what makes it stand there.
+/// A place in the specimen for a table, and the overrides that put the table there.
 pub(super) struct Place {
     pub(super) path: String,
     pub(super) shape: &'static TableSchema,
     pub(super) sets: Sets,
 }
 
-/// Every table of the description at a place of the specimen.
+/// Returns a place in the specimen for every table of the description.
 pub(super) fn places() -> Vec<Place> {
     let known = |title: &str| all(&decode::SCHEMA).into_iter().find(|s| s.title == title).expect("a table");
     let place =
@@ -53,7 +53,7 @@ pub(super) fn places() -> Vec<Place> {
     let mut shaper = place(&format!("{WIRED}.shaper"), "Shaper");
     shaper.sets.push((shaper.path.clone(), "{ down = \"10 Mbit/s\" }".to_owned()));
     out.push(shaper);
-    // No flow of the specimen ends at a guest.
+    // The specimen has no flow to a guest.
     const GUEST: &str = "{ kind = \"uml\", kernel = \"6.12\", run = [{ command = \"true\" }] }";
     for (path, title) in [("node.server.host", "Guest"), ("node.server.host.run.0", "Program of a guest")] {
         let sets = [("flow", "[]"), ("node.server.host", GUEST)];
@@ -131,7 +131,7 @@ pub(super) fn places() -> Vec<Place> {
     firmware.sets.push(("channel.wifi.band".to_owned(), "2.4 GHz".to_owned()));
     firmware.sets.push((firmware.path.clone(), "{ kind = \"ath9k_htc\" }".to_owned()));
     out.push(firmware);
-    // A retry chain may be of its own rate alone: that is all that must be in the table.
+    // A retry chain may consist of its own rate only, so the table requires nothing more.
     let mut legacy = place(&format!("{STATION}.rate"), "Rate control minstrel");
     legacy.sets.push((format!("{STATION}.retry_chain"), "[]".to_owned()));
     legacy.sets.push((legacy.path.clone(), "{ kind = \"minstrel\" }".to_owned()));
@@ -170,8 +170,8 @@ pub(super) fn places() -> Vec<Place> {
         let table = out.iter().find(|p| p.path == above).expect("placed above").shape;
         for shape in table.key(key).expect("a key with kinds").form.shapes() {
             let path = format!("{above}.{key}");
-            // A qdisc with instances of its own needs a driver that stops it; none at all needs one that does
-            // not.
+            // A qdisc with its own instances requires a driver that stops the queue; `noqueue` requires a
+            // driver that does not.
             let scheme = match (key, shape.kind()) {
                 ("qdisc", "noqueue") => Some("fq_mac"),
                 ("qdisc", _) => Some("fifo"),
@@ -203,14 +203,14 @@ pub(super) fn places() -> Vec<Place> {
     out
 }
 
-/// Interference on the channel, and a level of each station there.
+/// Returns overrides for interference on the channel, with a level at each station.
 pub(super) fn interference() -> Sets {
     let source = "{ channel = \"wifi\", power = \"-50 dBm\" }";
     let level = ("node.fast1.interface.wlan0.snr".to_owned(), "25 dB".to_owned());
     vec![level, ("interference.oven".to_owned(), source.to_owned())]
 }
 
-/// What others do on the channel.
+/// Returns the places of the channel's other users.
 fn foreign() -> Vec<Place> {
     let known = |title: &str| all(&decode::SCHEMA).into_iter().find(|s| s.title == title).expect("a table");
     let place =

@@ -1,8 +1,8 @@
-//! The outcome of reading some ten thousand overrides: the resolved scenario or the error message.
+//! Results of reading some ten thousand overrides: the resolved scenario or the error message.
 //!
-//! `readings.txt` keeps a hash of the outcomes per table. A change of the reader that should not change what
-//! scenarios mean must leave it as it is. To see what changed, set `STILLAIR_READINGS` to a file before and
-//! after the change and compare the two files:
+//! `readings.txt` stores a hash of the results per table. A change to the reader that should not change the
+//! meaning of scenarios must leave the file unchanged. To see what changed, set `STILLAIR_READINGS` to a file
+//! before and after the change and compare the two files:
 //!
 //! ```sh
 //! STILLAIR_READINGS=/tmp/after.txt cargo test -p stillair-sim --lib readings
@@ -20,10 +20,10 @@ use crate::scenario::document;
 
 const KEPT: &str = include_str!("readings.txt");
 
-/// Combinations of two to four overrides, apart from each key by itself.
+/// Combinations of two to four overrides, in addition to single keys.
 const COMBINATIONS: usize = 5_000;
 
-/// Numbers that are the same in every run: an xorshift generator.
+/// Deterministic numbers: an xorshift generator.
 struct Draw(u64);
 
 impl Draw {
@@ -35,7 +35,7 @@ impl Draw {
     }
 }
 
-/// Hash of outcomes (FNV-1a), and how many overrides were accepted and refused.
+/// Hash of results (FNV-1a), and the numbers of accepted and rejected overrides.
 struct Outcomes {
     hash: u64,
     accepted: usize,
@@ -50,12 +50,12 @@ impl Outcomes {
     }
 }
 
-/// Returns false for keys that depend on the features that the crate is built with.
+/// Returns false for keys that depend on the enabled features.
 fn is_the_same_everywhere(key: &Key) -> bool {
     key.name != "crypto"
 }
 
-/// Sets of overrides, each with the title of the table that it is about.
+/// Returns sets of overrides, each with the title of its table.
 fn corpus() -> Vec<(&'static str, Sets)> {
     let places = places();
     let mut out = Vec::new();
@@ -80,7 +80,7 @@ fn corpus() -> Vec<(&'static str, Sets)> {
         let first = draw.below(places.len());
         let mut sets = places[first].sets.clone();
         for n in 0..2 + draw.below(3) {
-            // Mostly of one table; a quarter of the others stand elsewhere.
+            // Mostly of one table; a quarter of the further overrides are elsewhere.
             let elsewhere = n > 0 && draw.below(4) == 0;
             let place = &places[if elsewhere { draw.below(places.len()) } else { first }];
             if elsewhere {

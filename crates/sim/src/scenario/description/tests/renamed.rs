@@ -1,4 +1,4 @@
-//! A former name of a key or value is refused with the present one, wherever it stands.
+//! Former names of keys and values are rejected with the current name, wherever they appear.
 
 use super::places::{Place, places};
 use super::{SPECIMEN, parse, read};
@@ -6,7 +6,7 @@ use crate::scenario::document::join;
 use crate::scenario::renamed::{RENAMED, conversion};
 use crate::scenario::sweep;
 
-/// The one former name of a value; the others are of keys.
+/// The only renamed value; all others are keys.
 const VALUE: &str = "outside";
 
 fn says(sets: &[(&str, &str)]) -> String {
@@ -42,7 +42,7 @@ fn of_a_value() {
 }
 
 #[test]
-fn in_a_file_a_step_and_a_sweep() {
+fn former_names_in_file_step_and_sweep() {
     let text = SPECIMEN.replacen("inherits = ", "like = ", 1);
     assert_eq!(
         parse(&text, "good.toml", &[]).expect_err("a former name").to_string(),

@@ -1,4 +1,4 @@
-//! Schemes of drivers whose firmware builds the aggregates: ath10k, ath11k and mt76, each with its sources.
+//! Schemes of drivers whose firmware builds the aggregates (ath10k, ath11k and mt76), each with its sources.
 
 use stillair_model::types::Duration;
 use stillair_model::wifi::config::{
@@ -12,15 +12,15 @@ use super::super::super::spec::Assign as _;
 use super::super::super::spec::scheme::Firmware;
 use super::{Version, mac80211_queues, queues_of, rules};
 
-/// Frames that ath11k's firmware is assumed to keep.
+/// Assumed queue capacity of ath11k's firmware in frames.
 pub(in crate::scenario) const ATH11K_FRAMES: u32 = 4096;
 
-/// Packets that ath11k's firmware is assumed to join: the middle of 1 to 7.
+/// Assumed A-MSDU size of ath11k's firmware in packets: the middle of 1 to 7.
 pub(in crate::scenario) const ATH11K_AMSDU: u8 = 4;
 
-/// The driver of such a scheme with all pieces at their defaults, in a node with this kernel.
+/// Returns the driver of such a scheme with default options, for this kernel.
 pub(super) fn of(name: Scheme, version: Version) -> DriverConfig {
-    // linux: drivers/net/wireless/ath/ath11k/dp.h, dp_tx.c (6.12) - an entry for each frame; hal.h
+    // linux: drivers/net/wireless/ath/ath11k/dp.h, dp_tx.c (6.12) - one entry per frame; hal.h
     // HAL_SRNG_INT_BATCH_THRESHOLD_TX, HAL_SRNG_INT_TIMER_THRESHOLD_TX (6.12) - 256 entries or 1,000 us.
     if name == Scheme::Ath11k {
         let params = FirmwareParams {
@@ -45,7 +45,7 @@ pub(super) fn of(name: Scheme, version: Version) -> DriverConfig {
     let params = FirmwareParams {
         // linux: drivers/net/wireless/ath/ath10k/hw.h TARGET_10X_NUM_MSDU_DESC (6.12) - 1,424;
         // mediatek/mt76/mt7915/mt7915.h MT7915_TOKEN_SIZE, mt76.h MT76_TOKEN_FREE_THR (6.12) - 8,192, of
-        // which 64 are kept back.
+        // which 64 are reserved.
         frames: if mt76 { 8192 - 64 } else { 1424 },
         full: WhenFirmwareFull::Waits,
         // linux: drivers/net/wireless/mediatek/mt76/mt76_connac2_mac.h MT_TX_FREE_MSDU_CNT (6.12) - 10 bits;
@@ -63,7 +63,7 @@ pub(super) fn of(name: Scheme, version: Version) -> DriverConfig {
     };
     let airtime = AirtimeParams {
         quantum: Duration::from_micros(u64::from(AIRTIME_WEIGHT)),
-        // linux: drivers/net/wireless/ath/ath10k (6.12) - airtime of what it receives is registered nowhere.
+        // linux: drivers/net/wireless/ath/ath10k (6.12) - does not register the airtime of received frames.
         charge_rx: mt76,
         ..AirtimeParams::default()
     };
@@ -73,7 +73,7 @@ pub(super) fn of(name: Scheme, version: Version) -> DriverConfig {
     DriverConfig::Firmware(mac80211_queues(version), scheduler, params)
 }
 
-/// Assigns what the scenario sets, and refuses keys of A-MSDUs where the firmware joins no packets.
+/// Applies the scenario's options, and rejects A-MSDU keys if the firmware does not aggregate MSDUs.
 pub(super) fn assign(own: &Firmware, p: &mut FirmwareParams, faults: &mut Diagnostics) {
     own.assign(p);
     if p.amsdu_frames == 1 {

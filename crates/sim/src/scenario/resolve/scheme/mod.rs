@@ -1,4 +1,4 @@
-//! A Wi-Fi device's queueing scheme and its parts.
+//! A Wi-Fi device's queueing scheme and its options.
 
 mod firmware;
 
@@ -18,7 +18,7 @@ use super::super::spec::{Assign as _, Section as _, custom, idle};
 use super::super::{Device, Scheme};
 pub(in super::super) use firmware::{ATH11K_AMSDU, ATH11K_FRAMES};
 
-/// How a kernel serves stations; one before all of them as the first.
+/// Returns the scheduling rules of a kernel. Kernels before the first such scheduler get its rules.
 fn rules(version: Version) -> Mac80211Rules {
     match version {
         Some((major, minor)) if Since(major, minor) >= Since::PENDING => Mac80211Rules::RoundsWithPending,
@@ -27,12 +27,11 @@ fn rules(version: Version) -> Mac80211Rules {
     }
 }
 
-/// The queues in the MAC of a kernel; those of the paper where a kernel has none.
+/// Returns the MAC queues of a kernel, or those of the paper if the kernel has none.
 fn queues_of(version: Version) -> MacFqParams {
     let fq = MacFqParams::default();
     match version {
-        // linux: net/mac80211/sta_info.c (6.12.117) - commit 4876376988081d of 2025, in stable kernels of
-        // 6.12 too.
+        // linux: net/mac80211/sta_info.c (6.12.117) - commit 4876376988081d of 2025, also in stable 6.12.
         Some(version) if version >= (6, 16) || version == (6, 12) => {
             fq.as_linux_has_it().with_batches().with_nobody_slow()
         }
@@ -43,10 +42,10 @@ fn queues_of(version: Version) -> MacFqParams {
     }
 }
 
-/// Version of a kernel; none of what is not Linux.
+/// Kernel version; `None` for systems other than Linux.
 pub(in super::super) type Version = Option<(u16, u16)>;
 
-/// The scheme of ath9k in a kernel, with what that has of its own.
+/// Returns the scheme of ath9k in a kernel.
 fn of_kernel(version: Version) -> Choice {
     let name = match version {
         Some((5, 1..) | (6.., _)) => Scheme::Mac80211,
@@ -56,14 +55,14 @@ fn of_kernel(version: Version) -> Choice {
     };
     let mut choice = Choice::new(name, version);
     if let DriverConfig::Fq(_, Scheduler::Mac80211(_, aql, _)) = &mut choice.driver {
-        // ath9k tells mac80211 no airtime of its own that queues could be limited by.
+        // ath9k reports no airtime to mac80211 by which the queues could be limited.
         *aql = None;
     }
     choice
 }
 
-/// The scheme of a device that can 80 MHz, which ath9k's cannot.
-// linux: drivers/net/wireless/mediatek/mt76/mac80211.c (5.7) - airtime queue limits since then.
+/// Returns the default scheme on channels wider than 40 MHz, which ath9k does not support.
+// linux: drivers/net/wireless/mediatek/mt76/mac80211.c (5.7) - introduced airtime queue limits.
 fn of_wide(version: Version) -> Choice {
     match version {
         Some(version) if version >= (5, 7) => Choice::new(Scheme::Mt76, Some(version)),
@@ -72,36 +71,36 @@ fn of_wide(version: Version) -> Choice {
     }
 }
 
-/// The scheme that a device has by default where its channel is wider than 40 MHz, or where it is not: the
-/// other of the two.
+/// Returns the default scheme on a channel of the other width class: up to 40 MHz if `wide` is true, wider if
+/// false.
 pub(in super::super) fn of_other_width(version: Version, wide: bool) -> Scheme {
     if wide { of_kernel(version).name } else { of_wide(version).name }
 }
 
-/// A scheme as the model takes it.
+/// A scheme in the model's terms.
 pub(in super::super) struct Choice {
     pub name: Scheme,
     pub driver: DriverConfig,
     pub hardware: HardwareDepth,
-    /// The parts of the scheme that depend on the device.
+    /// Options that depend on the device.
     pub by_device: ByDevice,
 }
 
-/// Which pieces of a scheme the scenario leaves to what the device can.
+/// Options that the scenario leaves to the device's capabilities.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(in super::super) struct ByDevice {
-    /// Whether the memory limit of the queues in the MAC follows from the device.
+    /// True if the memory limit of the MAC queues depends on the device.
     pub memory: bool,
-    /// Whether the device decides if stations are charged for the frames that they send.
+    /// True if the device decides whether received frames are charged to stations.
     pub charge_rx: bool,
-    /// Whether the device decides if its hardware filters by destination.
+    /// True if the device decides whether its hardware filters by destination.
     pub filter: bool,
-    /// Whether the number of aggregates prepared in advance follows from the device.
+    /// True if the number of aggregates prepared in advance depends on the device.
     pub aggregates: bool,
 }
 
 impl Choice {
-    /// The scheme with all pieces at their defaults.
+    /// Returns the scheme with default options.
     fn new(name: Scheme, version: Version) -> Self {
         let fq = queues_of(version);
         let driver = match name {
@@ -116,7 +115,8 @@ impl Choice {
                 DriverConfig::Fq(fq, Scheduler::AirtimeAsPrinted(AirtimeParams::default()))
             }
             Scheme::Mac80211 => {
-                // linux: net/mac80211/tx.c ieee80211_next_txq (5.1) - microseconds as many as the weight.
+                // linux: net/mac80211/tx.c ieee80211_next_txq (5.1) - a quantum in microseconds equal to the
+                // weight.
                 let quantum = Duration::from_micros(u64::from(AIRTIME_WEIGHT));
                 let airtime = AirtimeParams { quantum, ..AirtimeParams::default() };
                 let rules = rules(version);
@@ -140,7 +140,7 @@ impl Choice {
 }
 
 impl Choice {
-    /// The same with the numbers of a device that has its driver.
+    /// Applies the parameters of a device that uses the scheme's driver.
     fn with_numbers_of(mut self, device: &Device) -> Self {
         if let DriverConfig::Firmware(_, _, firmware) = &mut self.driver {
             *firmware = device.firmware;
@@ -148,9 +148,9 @@ impl Choice {
         self
     }
 
-    /// The same with OpenWrt's own quantum of the airtime scheduler, and its limit for frames to groups.
+    /// Applies OpenWrt's quantum of the airtime scheduler, and its limit for group-addressed frames.
     // openwrt: package/kernel/mac80211/patches/subsys, commits ea5ebd9c1b63, 95e633efbd1b (23.05.3),
-    // 1f5fd5cb9711, 163c87dfc20b - of February and March 2024.
+    // 1f5fd5cb9711, 163c87dfc20b - February and March 2024.
     fn with_quantum(mut self, own: Option<Duration>) -> Self {
         if let (
             DriverConfig::Fq(_, Scheduler::Mac80211(airtime, aql, ..))
@@ -165,8 +165,8 @@ impl Choice {
     }
 }
 
-/// The scheme of an interface that names none, of a node with this kernel, and this quantum if it has one of
-/// its own: that of its device, if it names one.
+/// Returns the default scheme of an interface: that of its device, if it names one, or that of the kernel.
+/// `quantum` is the system's own airtime quantum, if any.
 pub(in super::super) fn usual(
     (version, quantum): (Version, Option<Duration>),
     wide: bool,
@@ -180,8 +180,8 @@ pub(in super::super) fn usual(
     choice.with_quantum(quantum)
 }
 
-/// Reads a scheme: a name, or a table of `kind` and pieces. The numbers of a device with this scheme are what
-/// pieces are unless they are given.
+/// Reads a scheme: a name, or a table with `kind` and options. If the named device uses this scheme, its
+/// parameters are the defaults.
 pub(in super::super) fn read(
     field: &Field<'_>,
     (version, quantum): (Version, Option<Duration>),
@@ -249,7 +249,7 @@ fn pieces(section: &mut Section<'_>, choice: &mut Choice, faults: &mut Diagnosti
     by_device.aggregates &= own.hw_aggregates.place().is_none();
 }
 
-/// Refuses a quantum if no airtime is ever charged.
+/// Rejects a quantum if airtime is never charged.
 fn uncharged(own: &Airtime, p: &AirtimeParams, faults: &mut Diagnostics) {
     let misread = own.charge_tx.is_misread() || own.charge_rx.is_misread();
     if !misread && !p.charges() {
@@ -258,13 +258,14 @@ fn uncharged(own: &Airtime, p: &AirtimeParams, faults: &mut Diagnostics) {
     }
 }
 
-/// The queues under the airtime scheduler of mac80211, in a kernel without that as in the first that had it.
+/// Returns the queues under mac80211's airtime scheduler. Kernels before the first such scheduler get its
+/// queues.
 fn mac80211_queues(version: Version) -> MacFqParams {
     queues_of(version.max(Since::ROUNDS.version()))
 }
 
-/// Reads the options of mac80211. Returns true if the device decides whether stations are charged for what
-/// they send.
+/// Reads the options of mac80211. Returns true if the device decides whether received frames are charged to
+/// stations.
 fn mac80211(
     section: &mut Section<'_>,
     fq: &mut MacFqParams,
@@ -305,7 +306,7 @@ fn mac80211(
     airtime.charge_rx.place().is_none()
 }
 
-/// Reads the queues in the MAC. Returns true if their memory limit follows from the device.
+/// Reads the options of the MAC queues. Returns true if their memory limit depends on the device.
 fn queues(section: &mut Section<'_>, p: &mut MacFqParams, faults: &mut Diagnostics) -> bool {
     p.aqm = faults.unless(custom::aqm(section)).flatten();
     let own = Queues::read(section, faults);

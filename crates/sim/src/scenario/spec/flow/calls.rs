@@ -12,10 +12,10 @@ use super::super::Key;
 use super::super::domain::{Bytes, Int, quantity};
 use super::{BothWays, Context, Traffic};
 
-/// RTP's header takes 12 bytes of the largest payload of UDP.
+/// Maximum UDP payload less the 12-byte RTP header.
 const MOST_PAYLOAD: u32 = 1_460;
 
-/// A frame of more packets is a slip in the unit.
+/// Maximum number of packets per frame; more suggests a wrong unit.
 const MOST_PACKETS: u32 = 10_000;
 
 /// The picture of a video call, in one direction unless `bidirectional`: frames at a steady interval over
@@ -73,12 +73,12 @@ pub struct Voip {
 }
 
 quantity! {
-    /// Time between the packets of a call.
+    /// Interval between the packets of a call.
     Speech: Duration = ValueType::Times { least: "1 ms", most: Some("180 ms"), why: "what a packet can hold" },
         "_ns", units::duration_text;
-    /// The rate of an encoder.
+    /// Bit rate of an encoder.
     EncoderRate: Rate = ValueType::RateFrom("10 kbit/s", "a frame has at least a byte"), "_bps", units::rate_text;
-    /// Time from one key frame to the next.
+    /// Interval between key frames.
     KeyFrameInterval: Duration = ValueType::Times { least: "100 ms", most: Some("600 s"), why: "some frames lie between" },
         "_ns", units::duration_text;
 }

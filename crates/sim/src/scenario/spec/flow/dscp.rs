@@ -8,7 +8,7 @@ use super::super::super::error::{Diagnostic, Diagnostics};
 use super::super::super::reader::Field;
 use super::super::Domain;
 
-/// A version of IP.
+/// An IP version.
 pub struct IpVersion;
 
 impl Domain for IpVersion {
@@ -24,7 +24,7 @@ impl Domain for IpVersion {
     }
 }
 
-/// The type-of-service byte: the name of a DSCP or its number.
+/// The TOS byte, given as the name or number of a DSCP.
 pub struct Dscp;
 
 impl Domain for Dscp {
@@ -53,15 +53,15 @@ impl Domain for Dscp {
     }
 }
 
-/// The names of all code points that have one.
+/// Returns the names of all named code points.
 fn names() -> Vec<String> {
     let classes = (0..8).map(|class| format!("CS{class}"));
     let assured = (1..=4).flat_map(|class| (1..=3).map(move |drop| format!("AF{class}{drop}")));
     classes.chain(assured).chain(["EF".to_owned()]).collect()
 }
 
-// spec: rfc2474 4.2.2.1 - class selectors are the former precedence; rfc2597 6 - assured forwarding; rfc3246
-// 2.7 - expedited forwarding.
+// spec: rfc2474 4.2.2.1 - class selectors replace IP precedence; rfc2597 6 - assured forwarding; rfc3246 2.7
+// - expedited forwarding.
 fn dscp(name: &str) -> Option<u8> {
     match name.as_bytes() {
         b"EF" => Some(46),
@@ -77,7 +77,7 @@ fn dscp(name: &str) -> Option<u8> {
 mod tests {
     use super::*;
 
-    // spec: rfc4594 figure 3 - the code points of the service classes.
+    // spec: rfc4594 figure 3 - code points of the service classes.
     #[test]
     fn code_points() {
         for (name, point) in [

@@ -1,4 +1,4 @@
-//! Flows: keys of every flow, and those of each kind.
+//! Flows: keys common to all flows, and those of each kind.
 
 pub mod calls;
 pub mod dscp;
@@ -43,7 +43,7 @@ const KINDS: [Kind; 9] = [
     kind::<quic::Quic>(),
 ];
 
-/// Description of `[[flow]]`.
+/// Type of `[[flow]]`.
 pub(in super::super) const TYPE: ValueType =
     ValueType::List(&ValueType::Kinds { shapes: &super::domain::firsts(KINDS), bare: false });
 
@@ -84,7 +84,7 @@ pub struct Common {
     pub stop: Key<Time>,
 }
 
-/// Key of flows that may go both ways.
+/// Keys of flows that may be bidirectional.
 #[derive(Section, Clone, Debug, Default)]
 pub struct BothWays {
     /// each receiver sends the same traffic back, as a flow named FLOW-back-RECEIVER
@@ -109,11 +109,11 @@ impl Domain for Label {
 }
 
 as_written! {
-    /// One or several nodes or interfaces, by name or by pattern.
+    /// One or more nodes or interfaces, by name or pattern.
     Ends = ValueType::Either(&[ValueType::Name("ends"), ValueType::List(&ValueType::Name("ends"))]);
 }
 
-/// A flow's place, ends and times, which its other keys depend on.
+/// A flow's place, ends and times, for the evaluation of its other keys.
 pub(in super::super) struct Context<'c> {
     pub at: &'c Place,
     pub parts: &'c Parts,
@@ -124,9 +124,9 @@ pub(in super::super) struct Context<'c> {
     pub start_spread: Duration,
 }
 
-/// Keys of a flow that only its kind has.
+/// Keys specific to a kind of flow.
 pub(in super::super) trait Traffic {
-    /// Returns the traffic, unless a required key is missing or misread. Mistakes are added to `faults`.
+    /// Returns the traffic, or `None` if a required key is missing or misread. Errors are added to `faults`.
     fn traffic(&self, flow: &Context<'_>, faults: &mut Diagnostics) -> Option<FlowKind>;
 
     /// Returns true if the receivers send the same traffic back.

@@ -12,14 +12,14 @@ use super::super::domain::{Bytes, quantity};
 use super::udp::MAX_PAYLOAD;
 use super::{Context, Traffic};
 
-/// Payload of ping and fping.
+/// Payload of ping and fping in bytes.
 pub(in super::super::super) const PING_PAYLOAD: u32 = 56;
 
-/// Payload of irtt as Flent calls it, which asks for no length, so that a packet is irtt's own header: magic
-/// and flags 4, token 8, sequence number 4, count and window of received packets 12, four time stamps of 8.
+/// Payload of irtt as called by Flent, without a length, so that a packet consists of irtt's header: magic
+/// and flags 4, token 8, sequence number 4, count and window of received packets 12, four timestamps of 8.
 // irtt: packet.go fcaps, defaults.go DefaultLength, DefaultStampAt, DefaultClock (0.9).
-// deviation: netperf's UDP_RR, which Flent takes where irtt is missing, sends 1 byte and not at a steady
-// interval; a payload of 1 byte is that size.
+// deviation: netperf's UDP_RR, which Flent uses if irtt is missing, sends 1 byte at irregular intervals; set
+// a payload of 1 byte for its packet size.
 pub(in super::super::super) const UDP_PING_PAYLOAD: u32 = 60;
 
 /// ICMP echo, answered by the receiver.
@@ -59,10 +59,10 @@ pub struct UdpPing {
 }
 
 quantity! {
-    /// Time between requests, which are for measuring, not for load.
-    // linux: iputils ping.c option -i (20221126) - kept as a whole number of milliseconds.
-    // deviation: zero, which there means as soon as a reply has come, is no interval; and a server of irtt
-    // refuses less than 10 ms unless told otherwise.
+    /// Interval between requests. Pings measure, and are not meant as load.
+    // linux: iputils ping.c option -i (20221126) - an integer number of milliseconds.
+    // deviation: zero is rejected; ping would send as soon as a reply arrives. An irtt server rejects less
+    // than 10 ms by default.
     Interval: Duration = ValueType::Times { least: "1 ms", most: None, why: "what ping can tell apart" }, "_ns", units::duration_text;
 }
 

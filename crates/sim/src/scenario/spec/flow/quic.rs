@@ -1,4 +1,4 @@
-//! QUIC flows: a preset, with each part that the scenario changes.
+//! QUIC flows: a preset, and the scenario's changes to it.
 
 use stillair_model::transport::cc::NAMES;
 use stillair_model::transport::quic::ack_policy::{AckParams, Decimation};
@@ -29,9 +29,9 @@ named!(HandshakeParams { GQUIC = "gquic", TLS = "tls" });
 /// The end that opens the connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Client {
-    /// It requests the data.
+    /// The receiver of the data, which requests it.
     Receiver,
-    /// It sends without a request.
+    /// The sender of the data, without a request.
     Sender,
 }
 named!(Client { Receiver = "receiver", Sender = "sender" });
@@ -39,7 +39,7 @@ named!(Client { Receiver = "receiver", Sender = "sender" });
 const GROWTHS: [(&str, Growth); 3] =
     [("cubic", Growth::Cubic), ("reno", Growth::Reno), ("rfc9002", Growth::Rfc9002)];
 
-/// Prefix of the names of TCP's congestion controls.
+/// Name prefix of TCP congestion controls.
 const OF_TCP: &str = "tcp_";
 
 /// A transfer, or a page, over QUIC.
@@ -91,7 +91,7 @@ pub struct Load {
     pub interval: Key<PageInterval>,
 }
 
-/// Parts of the model of QUIC.
+/// Keys of the QUIC model.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = QuicConfig, base = Preset::Chromium39.config())]
 pub struct Parts {
@@ -124,7 +124,7 @@ pub struct Parts {
     pub server_handshake: Key<Bytes<1, { 1 << 16 }>>,
 }
 
-/// Acknowledgements.
+/// Acknowledgement keys.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = AckParams, base = AckParams::TCP_ACKING)]
 pub struct Acks {
@@ -142,7 +142,7 @@ pub struct Acks {
     pub decimation: Decimated,
 }
 
-/// Acknowledgements after the beginning of a connection.
+/// Acknowledgements after the start of a connection.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = Decimation, base = AckParams::ACK_DECIMATION.decimation.expect("that is what it has"))]
 pub struct Decimated {
@@ -160,7 +160,7 @@ pub struct Decimated {
     pub ack_min_delay: Key<Time>,
 }
 
-/// Pacing.
+/// Pacing keys.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = PacerParams, base = PacerParams::CHROMIUM)]
 pub struct Pacer {
@@ -181,7 +181,7 @@ pub struct Pacer {
     pub pacing_lumpy: Key<Int<1, 100>>,
 }
 
-/// The congestion window, also of quinn with the model's congestion control.
+/// Congestion window keys, also used by quinn with the model's congestion control.
 #[derive(Section, Clone, Debug, Default)]
 #[section(params = WindowParams, base = Preset::Chromium39.config().window)]
 pub struct Window {
@@ -246,13 +246,13 @@ const FREE: HostCost =
     HostCost { send: Duration::ZERO, receive: Duration::ZERO, timer_granularity: Duration::ZERO };
 
 quantity! {
-    /// Time from the beginning of a load to that of the next.
+    /// Interval between the starts of two loads.
     PageInterval: Duration = ValueType::Times { least: "1 ms", most: None, why: "a load has a connection of its own" },
         "_ns", units::duration_text;
 }
 
 as_written! {
-    /// A congestion control: the model's, or one of TCP's.
+    /// A congestion control of the model or of TCP.
     Control = ValueType::Part(
         Family::QuicControl,
         &ValueType::Listed {
@@ -346,18 +346,18 @@ impl Load {
 }
 
 impl Parts {
-    /// Refuses parts of the model that quinn lacks. A preset is allowed, so that a scenario can try several
-    /// stacks with it.
+    /// Rejects keys of the model that quinn lacks. A preset is allowed, so that a scenario can compare stacks
+    /// with it.
     fn foreign(&self, has_window: bool, faults: &mut Diagnostics) {
         let others = Self { window: Window::default(), ..self.clone() };
         let parts = if has_window { &others } else { self };
         parts.idle("with this stack, as it is a part of the model's", "keys of the stack itself", faults);
     }
 
-    /// Completes the parts that depend on several keys.
+    /// Resolves settings that involve several keys.
     fn resolve(&self, config: &mut QuicConfig, faults: &mut Diagnostics) {
-        // A preset without decimation or pacing leaves these keys to those that have it, so that one setting
-        // can be tried with several.
+        // Presets without decimation or pacing ignore these keys, so that one setting can be compared across
+        // presets.
         let decimation = config.ack.decimation;
         if let Key::Given(false, _) = self.acks.ack_decimation {
             self.acks.decimation.idle("without ack_decimation", "ack_decimation = true beside it", faults);
@@ -383,7 +383,7 @@ impl Parts {
 }
 
 impl Window {
-    /// Returns the congestion control, if it is one of TCP's; the model's own sets the growth in `params`.
+    /// Returns the TCP congestion control, if one is named. The model's own sets the growth in `params`.
     fn control(
         &self,
         field: &Field<'_>,
@@ -429,9 +429,9 @@ impl Window {
         custom::read(part, field, options).map(|own| Some(CongestionControl::Custom(own)))
     }
 
-    /// Refuses a first window above the greatest one.
-    // spec: tcp_cubic_sender_base.cc (Chromium 62) - a window that begins above the greatest stays there
-    // until a loss, and none falls below two segments: with either the greatest would mean nothing.
+    /// Rejects an initial window above the maximum window.
+    // spec: tcp_cubic_sender_base.cc (Chromium 62) - a window that starts above the maximum stays there until
+    // a loss, and no window falls below two segments. In either case the maximum would have no effect.
     fn check(&self, params: &WindowParams, flow: &Quic, stack: &QuicStack, faults: &mut Diagnostics) {
         let WindowParams { initial, most, least, .. } = *params;
         match (&self.initial_window, &self.max_window) {
@@ -453,7 +453,7 @@ impl Window {
             )),
             (Key::Absent, Key::Absent) => unreachable!("windows by preset are in order"),
         }
-        // For another stack the model's window matters only as its congestion control.
+        // With another stack, the model's window only matters if its congestion control is used.
         let QuicStack::Quinn(options) = stack else { return };
         match (options.initial_window, flow.stack.place(), &self.initial_window) {
             (Some(own), Some(at), _) if own > most => faults.add(at.found(

@@ -15,11 +15,11 @@ use super::super::{Key, Place, Resolved};
 named!(QuinnControl { Cubic = "cubic", NewReno = "newreno", Bbr = "bbr", Model = "model" });
 named!(Crypto { Null = "null", Tls = "tls" });
 
-/// UDP payload of a full packet, until probes have found that more comes through.
-// spec: rfc9000 14 - no path of QUIC carries less.
+/// UDP payload of a full packet before path MTU discovery.
+// spec: rfc9000 14 - the minimum that a QUIC path must carry.
 const LEAST_PACKET: u16 = 1_200;
 
-/// Bytes of a server's hello, which both crates agree on.
+/// Size in bytes of a ServerHello, identical in both crates.
 const SERVER_HELLO: u32 = 90;
 
 /// Options of quinn.
@@ -91,12 +91,12 @@ kinds! {
 }
 
 quantity! {
-    /// A first congestion window.
+    /// An initial congestion window.
     FirstWindow: u64 = ValueType::BytesFor(2 * LEAST_PACKET as u32, 1 << 24, "two packets: with less quinn can wait for good"),
         "_bytes", bytes_text;
     /// UDP payload of a full packet.
     Packet: u16 = ValueType::Bytes(LEAST_PACKET as u32, 1_452), "_bytes", bytes_text;
-    /// Longest delay of an acknowledgement.
+    /// Maximum acknowledgement delay.
     MaxDelay: Duration = ValueType::Times { least: "1 ms", most: Some("1 s"), why: "quinn takes at most 25 ms or a round trip" },
         "_ns", units::duration_text;
 }
@@ -113,12 +113,12 @@ const PLAIN: QuinnOptions = QuinnOptions {
     connection_window: None,
     streams: 100,
     crypto: Crypto::Null,
-    // Of the model's handshake with TLS, what is not the server's hello.
+    // The model's TLS handshake without the ServerHello.
     certificates: HandshakeParams::TLS.messages[1] - SERVER_HELLO,
 };
 
 impl Stack {
-    /// Returns the stack at `at`. Mistakes are added to `faults`.
+    /// Returns the stack at `at`. Errors are added to `faults`.
     pub(in super::super::super) fn stack(&self, at: &Place, faults: &mut Diagnostics) -> QuicStack {
         let Some(params) = self.params() else { return QuicStack::Model };
         if !cfg!(feature = "quinn") {
@@ -147,16 +147,17 @@ impl Stack {
     }
 }
 
-/// Refuses a value that this program was built without.
+/// Rejects a value that requires a feature missing from this build.
 fn without(at: &Place, feature: &str, expected: &str, faults: &mut Diagnostics) {
     let found =
         format!("what this program was built without (feature {feature:?} of the crate stillair-sim)");
     faults.add(at.found(found, expected));
 }
 
-/// Refuses a first window that is smaller than two packets.
-// spec: rfc9002 7.2 - the least window. quinn begins a datagram only where the window holds more than it and
-// what is in flight (quinn-proto 0.11.19 Connection::poll_transmit), and so with less has none for the rest
+/// Rejects an initial window smaller than two packets.
+// spec: rfc9002 7.2 - the minimum window. quinn starts a datagram only if the window exceeds it plus the
+// bytes in flight (quinn-proto 0.11.19 Connection::poll_transmit), so a smaller window blocks the rest of the
+// handshake.
 // of a handshake.
 pub(in super::super::super) fn two_packets(
     at: &Place,
@@ -188,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_hello_is_as_long_as_the_stacks() {
+    fn server_hello_size_matches_stack() {
         assert_eq!(stillair_quinn::SimNull::TLS.server_hello, SERVER_HELLO);
         assert_eq!(stillair_quinn::SimNull::TLS.certificates, PLAIN.certificates);
     }

@@ -67,7 +67,7 @@ pub struct Responsiveness {
 }
 
 quantity! {
-    /// Time from one decision to the next.
+    /// Interval between decisions.
     Decision: Duration = ValueType::Times { least: "100 ms", most: Some("60 s"), why: "each decides once" },
         "_ns", units::duration_text;
 }

@@ -10,8 +10,8 @@ use super::super::domain::as_written;
 use super::super::domain::{BitRate, Bytes, Period};
 use super::{Context, Traffic};
 
-/// Bytes that iperf writes at once.
-// iperf 3: src/iperf.h DEFAULT_TCP_BLKSIZE - 128 KiB unless told otherwise.
+/// Bytes per write of iperf.
+// iperf 3: src/iperf.h DEFAULT_TCP_BLKSIZE - 128 KiB by default.
 const IPERF_WRITE: u32 = 128 << 10;
 
 /// A TCP sender. Without `rate`, `on` and `off` it is greedy: it writes whenever its socket takes anything.
@@ -41,7 +41,7 @@ pub struct Tcp {
 }
 
 as_written! {
-    /// A congestion control, of the kernel or the program's own.
+    /// A congestion control of the kernel, or a user-defined one.
     Control = profile::CONTROL;
 }
 

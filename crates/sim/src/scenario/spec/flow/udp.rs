@@ -1,4 +1,4 @@
-//! UDP flows: rates, gaps, and whether the datagrams are multicast.
+//! UDP flows: rates, gaps, and multicast.
 
 use serde_json::{Value as Json, json};
 use stillair_model::app::WhenFull;
@@ -14,7 +14,7 @@ use super::super::domain::{BitRate, Bytes, Choice, Flag, Int, named};
 use super::super::{Assign as _, Domain, Key, Place, Resolved, item};
 use super::{Context, Traffic};
 
-/// The largest UDP or ICMP payload of a 1500-byte packet.
+/// Maximum UDP or ICMP payload of a 1500-byte packet.
 pub(super) const MAX_PAYLOAD: u32 = 1472;
 
 named!(WhenFull { Block = "block", Drop = "drop" });
@@ -56,9 +56,9 @@ pub struct Udp {
 /// Payload rates.
 #[derive(Clone, Debug)]
 pub enum Rates {
-    /// The rate to each receiver.
+    /// The same rate to each receiver.
     Same(Rate),
-    /// One rate for each receiver, in their order.
+    /// One rate per receiver, in order.
     Each(Vec<Rate>),
 }
 
@@ -113,8 +113,8 @@ impl Traffic for Udp {
 }
 
 impl Udp {
-    /// Refuses a multicast group unless its members are stations of one access point, and the datagrams come
-    /// through that.
+    /// Rejects a multicast group unless its members are stations of one access point, and the datagrams
+    /// arrive through that access point.
     fn group(&self, at: &Place, flow: &Context<'_>) -> Result<(), Diagnostic> {
         let ap_of = |end: &FlowEnd| {
             let mut all = flow.nodes[end.node].interfaces.iter().map(|i| match &i.medium {
@@ -167,7 +167,7 @@ impl Domain for Gap {
                 let bounds = text.strip_prefix("uniform ").and_then(|range| range.split_once(".."));
                 let bounds = bounds.and_then(|(l, h)| Some((units::millionths(l)?, units::millionths(h)?)));
                 match bounds {
-                    // Around any other middle the flow's rate would not be the one it states.
+                    // With another centre, the flow's mean rate would differ from the stated one.
                     Some((low, high)) if low <= high && u64::from(low) + u64::from(high) == 2_000_000 => {
                         Ok(Self::Uniform { low, high })
                     }

@@ -1,4 +1,4 @@
-//! Web browsing, and pages: a built-in page by name, or a page that the scenario describes in full.
+//! Web browsing and pages: a built-in page by name, or a page described in full.
 
 use std::iter::repeat_n;
 
@@ -17,7 +17,7 @@ use super::super::domain::{Bytes, Inner, Int, bytes_text, quantity};
 use super::super::{Domain, Key, Titled as _, item};
 use super::{Context, Traffic};
 
-/// Pages that are shipped, as the files that they stand in.
+/// Built-in pages and their files.
 const FILES: [(&str, &str); 13] = [
     ("small", include_str!("../../../../pages/small.toml")),
     ("large", include_str!("../../../../pages/large.toml")),
@@ -34,13 +34,11 @@ const FILES: [(&str, &str); 13] = [
     ("amazon", include_str!("../../../../pages/amazon.toml")),
 ];
 
-/// Bytes that a client of curl's library asks with: a line with the address, one with the host, one with what
-/// it takes.
+/// Size of a request by a libcurl client: one line each for address, host and accepted types.
 const REQUEST: u32 = 80;
-/// Bytes of the head of an answer as Apache writes it: date, server, age and tag of the file, ranges, length,
-/// kind.
+/// Size of a response header from Apache: date, server, age and tag of the file, ranges, length, type.
 const HEADER: u32 = 270;
-/// Most objects of a page.
+/// Maximum number of objects per page.
 const MOST: usize = 10_000;
 /// A browser at `from` that loads a page from `to` over and over: it looks the name up, fetches a list, then
 /// what is in it over four connections.
@@ -63,7 +61,7 @@ pub struct Web {
 }
 
 quantity! {
-    /// Time from the beginning of a load to that of the next.
+    /// Interval between the starts of two loads.
     LoadInterval: Duration = ValueType::Times { least: "1 ms", most: None, why: "each load has sockets of its own" },
         "_ns", units::duration_text;
 }
@@ -140,7 +138,7 @@ impl Domain for Objects {
     }
 }
 
-/// A page, or the name of one that is shipped.
+/// A page, or the name of a built-in one.
 pub struct PageOrName;
 
 impl Domain for PageOrName {
@@ -191,9 +189,9 @@ fn shipped(text: &str) -> Result<Page, Diagnostic> {
 mod tests {
     use super::*;
 
-    // paper: bquic table II - objects, and kB of all with their heads.
+    // paper: bquic table II - number of objects, and total kB including headers.
     #[test]
-    fn the_sites_of_the_other_paper() {
+    fn pages_match_bquic_table() {
         for (name, objects, kb) in [
             ("google", 12, 56),
             ("live", 8, 262),
@@ -217,7 +215,7 @@ mod tests {
 
     // paper: ending-the-anomaly sec. 4.2.2 - 56 KB in three requests, 3 MB in 110.
     #[test]
-    fn the_pages_of_the_paper() {
+    fn pages_match_paper() {
         for (name, requests, bytes) in [("small", 3, 56_000), ("large", 110, 3_000_000)] {
             let (_, text) = FILES.iter().find(|(known, _)| *known == name).expect("a page that is shipped");
             let page = shipped(text).unwrap_or_else(|fault| panic!("{}", fault.in_file(name)));

@@ -1,4 +1,4 @@
-//! The options of cake.
+//! Options of cake.
 
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::cake::{AckFilter, CakeParams, Isolation, Masquerade, Tins};
@@ -15,9 +15,9 @@ named!(Tins { Besteffort, Precedence, Diffserv3, Diffserv4, Diffserv8 });
 named!(AckFilter { Off, Conservative, Aggressive });
 named!(Isolation { Flowblind, Srchost, Dsthost, Hosts, Flows, DualSrchost, DualDsthost, TripleIsolate });
 
-/// The shaper counts bytes per second: of less nothing would be left, and nothing shaped.
-// linux: iproute2 lib/utils_math.c get_rate64, tc/q_cake.c (6.1) - an eighth of the bits, rounded down, where
-// 0 means unlimited.
+/// Minimum rate: the shaper counts whole bytes per second, and a rate rounded to zero would not shape.
+// linux: iproute2 lib/utils_math.c get_rate64, tc/q_cake.c (6.1) - divides bits by eight, rounding down; 0
+// means unlimited.
 pub struct Bandwidth;
 quantity!(Bandwidth: Rate = ValueType::RateFrom("8 bit/s", "one byte per second"), "_bps", units::rate_text;);
 
@@ -66,7 +66,7 @@ pub struct Cake {
 }
 
 impl Cake {
-    /// What the engine has of it.
+    /// Returns the engine's parameters.
     pub(in super::super::super) fn params(&self) -> CakeParams {
         let mut params = Self::base();
         params.target = CakeParams::target_of(self.rtt.or(params.rtt));
@@ -75,7 +75,7 @@ impl Cake {
         params
     }
 
-    /// The resolved scenario's table.
+    /// Returns the resolved scenario's table.
     pub(in super::super::super) fn resolved(params: &CakeParams) -> Object {
         let mut keys = spec::resolved::<Self, _>(params);
         if params.masquerade != Masquerade::Off {

@@ -1,4 +1,4 @@
-//! User-defined disciplines, and disciplines with a user-defined AQM.
+//! User-defined qdiscs, and qdiscs with a user-defined AQM algorithm.
 
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::aqm::AqmParams;
@@ -11,16 +11,16 @@ use super::super::super::parts::Found;
 use super::super::super::reader::{Field, Section};
 use super::DeviceQueue;
 
-/// Limit of a queue with a user-defined AQM, in packets.
+/// Default limit in packets of a queue with a user-defined AQM.
 // linux: net/sched/sch_codel.c DEFAULT_CODEL_LIMIT (6.1) - codel's.
 const LAW_LIMIT: u32 = 1_000;
 
-/// A user-defined discipline.
+/// A user-defined qdisc.
 #[derive(Clone, Debug)]
 pub(super) struct Custom {
     pub written: Value,
     config: QdiscConfig,
-    /// Keys of flow queues whose default is the kernel's.
+    /// Keys of flow queues with kernel-dependent defaults.
     memory_limit: Option<u32>,
     drop_batch: Option<u32>,
 }
@@ -32,7 +32,7 @@ impl Custom {
         mut section: Option<&mut Section<'_>>,
         field: &Field<'_>,
     ) -> Result<Self, Diagnostic> {
-        // A misspelt key is the likelier mistake than options that do not go together without it.
+        // A misspelt key is a more likely cause than an invalid combination of the remaining options.
         section.as_deref().map_or(Ok(()), Section::familiar)?;
         let found = field.parts.find_discipline(kind).expect("a discipline is built in or user-defined");
         let (mut memory_limit, mut drop_batch) = (None, None);

@@ -1,5 +1,4 @@
-//! The default disciplines of a device, and the device's defaults for disciplines that are named without
-//! options.
+//! Default qdiscs of a device, and the device's defaults for qdiscs that are named without options.
 
 use stillair_model::aqm::pie::PieParams;
 use stillair_model::qdisc::QdiscConfig;
@@ -15,7 +14,7 @@ use stillair_model::qdisc::sfq::SfqParams;
 use super::super::super::{Profile, QdiscSpec, Scheme};
 use super::super::link::LinkKind;
 
-/// Properties of a device that decide the defaults of its disciplines.
+/// Properties of a device that determine the defaults of its qdiscs.
 pub(in crate::scenario) struct DeviceQueue<'a> {
     pub profile: &'a Profile,
     pub txqueuelen: u32,
@@ -65,7 +64,7 @@ impl DeviceQueue<'_> {
         }
     }
 
-    /// It never stops its qdisc: the MAC queues, or the device is virtual.
+    /// Returns true if the device never stops its qdisc: the MAC queues packets, or the device is virtual.
     pub(in crate::scenario) fn never_stops(&self) -> bool {
         self.link == Some(LinkKind::Veth)
             || matches!(
@@ -82,9 +81,9 @@ impl DeviceQueue<'_> {
             )
     }
 
-    // linux: net/sched/sch_generic.c attach_default_qdiscs (4.4) - pfifo_fast, under mq where the device has
-    // several queues; a Wi-Fi device has one for each access category, and none needs a discipline where the
-    // MAC queues. A virtual device has none either.
+    // linux: net/sched/sch_generic.c attach_default_qdiscs (4.4) - pfifo_fast, under mq if the device has
+    // several queues. A Wi-Fi device has one queue per access category, and uses noqueue if the MAC queues
+    // packets, as does a virtual device.
     pub(in crate::scenario) fn default_qdisc(&self) -> QdiscSpec {
         match self.scheme {
             None if self.never_stops() => QdiscSpec { mq: false, config: QdiscConfig::Noqueue },

@@ -4,9 +4,8 @@ use stillair_model::qdisc::fifo::FifoParams;
 
 use super::{Bytes, Context, Discipline, Int, Key, QdiscConfig, Section};
 
-/// Size of a full packet: the minimum limit of a bfifo.
-// deviation: a smaller limit is refused - a queue that takes no full packet is a mistake, which tc does not
-// catch.
+/// Size of a full packet in bytes: the minimum limit of a bfifo.
+// deviation: rejects smaller limits, which tc accepts - such a queue could not hold a full packet.
 const MIN_BFIFO: u32 = 1514;
 
 /// Limit of a bfifo.

@@ -5,8 +5,8 @@ use stillair_model::qdisc::fq_codel::FqCodelParams;
 use super::{Assign, Bytes, Context, Discipline, Flag, Int, Key, Period, QdiscConfig, Section};
 
 /// Minimum quantum in bytes.
-// linux: net/sched/sch_fq_codel.c fq_codel_change (4.4) - a quantum below 256 is raised to it.
-// deviation: refused - a value that is not used should not be in a scenario.
+// linux: net/sched/sch_fq_codel.c fq_codel_change (4.4) - raises a quantum below 256 to 256.
+// deviation: rejects it - scenarios should not state a value that is not used.
 pub(in super::super::super) const MIN_QUANTUM: u32 = 256;
 
 /// Options of fq_codel, under the names that `tc` uses.

@@ -27,8 +27,8 @@ pub struct Htb {
 }
 
 impl Discipline for Htb {
-    // linux: iproute2 tc/q_htb.c (6.1), net/sched/sch_htb.c htb_change_class (6.1) - the ceiling is the rate
-    // by default; a class begins with a pfifo of txqueuelen packets.
+    // linux: iproute2 tc/q_htb.c (6.1), net/sched/sch_htb.c htb_change_class (6.1) - the ceiling defaults to
+    // the rate; a new class has a pfifo of txqueuelen packets.
     fn config(&self, context: &mut Context<'_>) -> Option<QdiscConfig> {
         let child = context.child(&self.child);
         let child = child.unwrap_or(QdiscConfig::Fifo(FifoParams::pfifo(context.device.txqueuelen)));

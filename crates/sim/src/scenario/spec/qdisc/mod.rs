@@ -23,7 +23,7 @@ use super::super::description::{self, DefaultValue, Family, TableSchema, ValueTy
 use super::super::document::Value;
 use super::super::error::{Diagnostic, Diagnostics};
 use super::super::reader::{self, Field};
-// Imported by the modules of the disciplines, too.
+// Also imported by the submodules.
 use super::domain::{BitRate, Bytes, Flag, Int, Period, PowerOfTwo, Time};
 use super::{Assign, Domain, Key, Place, Resolved, Section, setting};
 pub(in super::super) use cake::Cake;
@@ -40,26 +40,26 @@ pub(in super::super) use pie::Pie;
 pub(in super::super) use sfq::Sfq;
 pub(in super::super) use tbf::Tbf;
 
-/// Size of a token bucket.
+/// Size of a token bucket in bytes.
 type Burst = Bytes<1, { 1 << 30 }>;
 
-/// Options of a discipline.
+/// Options of a qdisc.
 pub(in super::super) trait Discipline: Section {
-    /// Returns the engine's parameters. Mistakes are added to `context`; `None` if the parameters depend on a
-    /// misread key.
+    /// Returns the engine's parameters. Errors are added to `context`; returns `None` if the parameters
+    /// depend on a misread key.
     fn config(&self, context: &mut Context<'_>) -> Option<QdiscConfig>;
 }
 
-/// Input of [`Discipline::config`] beside the options.
+/// Context of [`Discipline::config`].
 pub(in super::super) struct Context<'c> {
-    /// Place of the discipline.
+    /// Place of the qdisc.
     pub at: &'c Place,
     pub device: &'c DeviceQueue<'c>,
     pub faults: &'c mut Diagnostics,
 }
 
 impl Context<'_> {
-    /// Returns the parameters of a discipline inside this one, if there is one.
+    /// Returns the parameters of a child qdisc, if any.
     fn child(&mut self, child: &Key<Qdisc>) -> Option<QdiscConfig> {
         let (child, at) = child.given()?;
         child.config(&mut Context { at, device: self.device, faults: self.faults })
@@ -73,7 +73,7 @@ const MQ: &[description::Key] = &[description::Key::or(
     "one instance for each access category instead of one for the device",
 )];
 
-/// The same for disciplines of which a device has one instance by default.
+/// The `mq` key of qdiscs that have a single instance per device by default.
 const WHOLE: &[description::Key] = &[description::Key::or(
     "mq",
     ValueType::Boolean,
@@ -81,8 +81,8 @@ const WHOLE: &[description::Key] = &[description::Key::or(
     "one instance for each access category instead of one for the device",
 )];
 
-/// Declares all disciplines: the table of each, once for any place and once for a Wi-Fi interface, and the
-/// kinds by place.
+/// Declares all qdiscs: the table of each, for any interface and for a Wi-Fi interface, and the kinds by
+/// place.
 macro_rules! disciplines {
     ($($name:ident: $options:ident = $kind:literal, $mq:expr, $about:literal;)*) => {
         $(
@@ -146,8 +146,8 @@ macro_rules! disciplines {
                 }
             }
 
-            /// Returns the engine's parameters. Mistakes are added to `context`; `None` if the parameters
-            /// depend on a misread key.
+            /// Returns the engine's parameters. Errors are added to `context`; returns `None` if the
+            /// parameters depend on a misread key.
             pub(in super::super) fn config(&self, context: &mut Context<'_>) -> Option<QdiscConfig> {
                 match &*self.0 {
                     $(Options::$options(own) => own.config(context),)*
@@ -156,7 +156,7 @@ macro_rules! disciplines {
             }
         }
 
-        /// A discipline inside another one.
+        /// A child qdisc.
         impl Domain for Qdisc {
             type Value = Self;
             const TYPE: ValueType = ValueType::Part(Family::Qdisc, &ValueType::Later(|| &CHILD));
@@ -203,19 +203,19 @@ static NOQUEUE: TableSchema = TableSchema {
     groups: &[&[description::Key::tag("kind", "noqueue")]],
 };
 
-/// A discipline of any kind with its options.
+/// A qdisc of any kind with its options.
 #[derive(Clone, Debug)]
 pub struct Qdisc(Box<Options>);
 
-/// The qdisc of an interface: of a Wi-Fi device, or of a wired one.
+/// The root qdisc of a Wi-Fi or wired interface.
 pub struct Root<const WIFI: bool>;
 
-/// A qdisc, and whether it is that of each access category.
+/// A qdisc, and its use under `mq`.
 #[derive(Clone, Debug)]
 pub struct RootQdisc {
-    /// `None`: no queue. Then there are the other kinds.
+    /// `Err` for `noqueue`, with the names of the other kinds.
     pub(in super::super) qdisc: Result<Qdisc, Vec<&'static str>>,
-    /// One instance for each access category.
+    /// True for one instance per access category.
     pub mq: Option<bool>,
 }
 
@@ -259,7 +259,7 @@ impl<const WIFI: bool> Domain for Root<WIFI> {
     }
 }
 
-/// Whether a value is tc's `mq`, which is no discipline of its own here.
+/// Returns true for tc's `mq`, which is not a qdisc of its own here.
 fn names_mq(value: &Value) -> bool {
     match value {
         Value::String(kind) => kind == "mq",

@@ -12,7 +12,7 @@ use super::{
     Assign, BitRate, Context, Discipline, Domain, Int, Key, Qdisc, QdiscConfig, Resolved, Section, Time,
 };
 
-/// Maximum jitter: twice the jitter fits the kernel's 32 bits of nanoseconds.
+/// Maximum jitter: twice the jitter must fit 32 bits of nanoseconds.
 // linux: net/sched/sch_netem.c tabledist (6.1).
 const MAX_JITTER: Duration = Duration::from_secs(2);
 
@@ -62,7 +62,7 @@ pub struct Netem {
 }
 
 impl Netem {
-    /// Refuses too much jitter, and correlations of what does not vary.
+    /// Rejects excessive jitter, and correlations of constant values.
     fn check(&self, faults: &mut Diagnostics) {
         if let Some((_, at)) = self.jitter.given().filter(|(jitter, _)| **jitter > MAX_JITTER) {
             faults.add(at.wrong("at most 2 s"));
@@ -73,7 +73,7 @@ impl Netem {
         for (name, share, correlation) in [
             ("loss", &self.loss, &self.loss_correlation),
             ("duplicate", &self.duplicate, &self.duplicate_correlation),
-            // A gap alone stands for a probability of one, which nothing correlates with.
+            // A gap without a probability means a probability of one, which cannot be correlated.
             ("reorder", &self.reorder, &self.reorder_correlation),
         ] {
             if share.known_or(Share(0)) == Some(Share(0)) {
@@ -85,8 +85,8 @@ impl Netem {
 
 impl Discipline for Netem {
     // linux: iproute2 tc/q_netem.c netem_parse_opt (6.1), net/sched/sch_netem.c netem_change (6.1) - a
-    // probability without a gap has a gap of one, a gap without a probability is certain; neither means
-    // anything without a delay, which tc refuses.
+    // probability without a gap has a gap of one; a gap without a probability is certain. tc rejects either
+    // without a delay, as neither has an effect.
     fn config(&self, context: &mut Context<'_>) -> Option<QdiscConfig> {
         let mut params = Self::base();
         self.assign(&mut params);

@@ -32,7 +32,7 @@ pub struct Sfq {
 }
 
 impl Discipline for Sfq {
-    // linux: net/sched/sch_sfq.c sfq_change (6.1) - an option that is given cuts those that follow from it.
+    // linux: net/sched/sch_sfq.c sfq_change (6.1) - an option limits the options derived from it.
     fn config(&self, context: &mut Context<'_>) -> Option<QdiscConfig> {
         let mut params = Self::base();
         self.assign(&mut params);

@@ -14,8 +14,7 @@ use super::{Options, Qdisc};
 /// What a router does so that queues form at itself and not in the modem: it shapes what leaves, and by an
 /// ifb (`NODE.ifb4INTERFACE` in results) what has come in.
 // sqm-scripts: src/functions.sh, src/piece_of_cake.qos, src/simple.qos (1.6.0) - cake at the root of the
-// interface and of an ifb that all which comes in is redirected to; or htb with a discipline in its class on
-// both.
+// interface and of an ifb to which all ingress is redirected; or htb with a leaf qdisc on both.
 #[derive(Section, Clone, Debug, Default)]
 #[section(
     title = "Shaper",
@@ -54,7 +53,7 @@ impl Domain for Shaper {
     }
 }
 
-/// A discipline without a rate of its own.
+/// A qdisc without a rate of its own.
 pub struct Unshaped;
 
 impl Domain for Unshaped {

@@ -36,7 +36,7 @@ pub struct Tbf {
 }
 
 impl Tbf {
-    /// Returns the second bucket.
+    /// Returns the parameters of the peak-rate bucket.
     fn peak(&self, rate: Option<Rate>, context: &mut Context<'_>) -> Option<Peak> {
         if self.peakrate.place().is_some() != self.mtu.place().is_some() {
             context.faults.add(context.at.found("one of peakrate and mtu", "both or neither"));
@@ -48,7 +48,7 @@ impl Tbf {
         Some(Peak { rate: peak, mtu: mtu? })
     }
 
-    /// Refuses a limit beside a child, and anything but one limit without one.
+    /// Rejects a limit together with a child; without a child, requires exactly one limit.
     fn check_limit(&self, context: &mut Context<'_>) {
         if self.child.place().is_some() {
             self.limit.idle("beside a child", "the limit of the child", context.faults);
@@ -63,7 +63,7 @@ impl Tbf {
         context.faults.add(context.at.found(found, right));
     }
 
-    /// Returns the limit of the bfifo inside.
+    /// Returns the limit of the inner bfifo.
     fn bfifo_limit(&self, rate: Rate, burst: u32, peak: Option<Peak>) -> Option<u32> {
         let by_latency = |latency: &Duration| TbfParams::limit(rate, burst, peak, *latency);
         self.limit.get().copied().or_else(|| self.latency.get().map(by_latency))
@@ -79,10 +79,9 @@ impl Tbf {
 }
 
 impl Discipline for Tbf {
-    // linux: iproute2 tc/q_tbf.c tbf_parse_opt (6.1) - a limit or a latency, and a peak rate takes an mtu;
-    // net/sched/sch_tbf.c tbf_change (6.1) - the peak is above the rate.
-    // deviation: with a child of another kind tc wants a limit too, which then does nothing - it is refused
-    // here.
+    // linux: iproute2 tc/q_tbf.c tbf_parse_opt (6.1) - requires a limit or a latency, and an mtu with a peak
+    // rate; net/sched/sch_tbf.c tbf_change (6.1) - requires a peak above the rate.
+    // deviation: rejects a limit with a child of another kind; tc requires one, although it has no effect.
     fn config(&self, context: &mut Context<'_>) -> Option<QdiscConfig> {
         let (rate, burst) = (self.rate.get().copied(), self.burst.get().copied());
         let peak = self.peak(rate, context);
