@@ -183,12 +183,12 @@ fn minstrel_ht_has_vht_to_80_mhz() {
 #[test]
 fn rates_missing_in_minstrel_ht_are_rejected() {
     for (band, channel, keys, says) in [
-        ("5 GHz", 160, "", "minstrel_ht on a channel of 160 MHz, of which its rates fill 80"),
+        ("5 GHz", 160, "", "minstrel_ht on a channel of 160 MHz, of which its rates use at most 80"),
         (
             "5 GHz",
             160,
             ", standard = \"802.11ac\"",
-            "minstrel_ht on a channel of 160 MHz, of which its rates fill 80",
+            "minstrel_ht on a channel of 160 MHz, of which its rates use at most 80",
         ),
         (
             "5 GHz",
