@@ -107,7 +107,7 @@ def test_the_page_of_a_long_run_is_small_and_says_what_it_shows(
     assert 100_000 < len(text) < most
     captions = dict(re.findall(r'<figure id="(\w+)".*?<figcaption>(.*?)</figcaption>', text, re.DOTALL))
     width = seconds / downsample.COLUMNS
-    columns = f"Each of {downsample.COLUMNS} columns, of {width:.3g} s, shows its least and its greatest"
+    columns = f"Each of {downsample.COLUMNS} columns, of {width:.3g} s, shows its smallest and its largest"
     assert columns in captions["timeseries"]
     assert "columns" not in captions["ping_cdf"] + captions["ping_cdf_log"]
     assert "the grey band is from the least to the greatest sum" in captions["airtime_stacked"]
@@ -117,9 +117,9 @@ def test_the_page_of_a_long_run_is_small_and_says_what_it_shows(
 
 def test_a_file_says_it_below_the_picture() -> None:
     long = Titled("long", synthetic(600, SECOND // 10, SECOND // 5, 1))
-    assert b"shows its least and its greatest value" in plot.picture("timeseries", [long], "svg")
+    assert b"shows its smallest and its largest value" in plot.picture("timeseries", [long], "svg")
     short = Titled("short", synthetic(5, SECOND // 10, SECOND // 5, 1))
-    assert b"shows its least and its greatest value" not in plot.picture("timeseries", [short], "svg")
+    assert b"shows its smallest and its largest value" not in plot.picture("timeseries", [short], "svg")
 
 
 def test_thirty_stations_are_named_in_order_in_the_picture() -> None:

@@ -64,7 +64,7 @@ def test_a_frame_is_written_and_read_back(tmp_path: Path, frame: Frame) -> None:
     assert parquet.read_table(tmp_path / "a.parquet").equals(frame.to_arrow())
     frame.save(tmp_path / "a.csv")
     assert list(csv.reader((tmp_path / "a.csv").open()))[1] == ["-1", str(2**64 - 1), "0.5", "a", "True"]
-    with pytest.raises(InputError, match="has to end in"):
+    with pytest.raises(InputError, match="must end in"):
         frame.save(tmp_path / "a.xls")
 
 

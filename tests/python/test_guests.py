@@ -27,7 +27,7 @@ def test_a_kernel_that_is_not_built_is_named_with_what_builds_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STILLAIR_KERNELS", str(tmp_path))
-    says = r"node\.server\.host\.kernel: no kernel 6\.12 is built .*'stillair kernel build 6\.12' makes it"
+    says = r"node\.server\.host\.kernel: no kernel 6\.12 is built .*; build it with 'stillair kernel build 6\.12'"
     with pytest.raises(InputError, match=says):
         Scenario(KERNELS).run(overrides=BOTH)
 

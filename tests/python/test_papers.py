@@ -419,5 +419,5 @@ def test_a_paper_alone_names_all_its_experiments() -> None:
     found = [entry.experiment.name for entry in registry.find("ending")]
     assert found == [e.name for e in experiments() if e.paper == "ending-the-anomaly"]
     assert len(registry.find("all")) == len(experiments())
-    with pytest.raises(InputError, match="begins so"):
+    with pytest.raises(InputError, match="starts with this"):
         registry.find("ending/table1")

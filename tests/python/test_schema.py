@@ -74,7 +74,7 @@ _BEYOND = (
     "hostapd takes", "at least", "units of 32 us", "whole number of bits", "another node", "with itself",
     "swept already", "of its streams", "at and snr", "one probability for each", "one for each rate", " in line ",
     "before that of the entry before", "as all data at 6 GHz", "it is not known how loud", "a time longer than on",
-    "to the longest PPDU of HT", "each sender once",
+    "to the longest PPDU of HT", "each sender once", "does not support",
 )  # fmt: skip
 
 

@@ -63,4 +63,4 @@ def test_a_kernel_that_is_not_there_is_said_of_each_file(
     told = capsys.readouterr()
     assert json.loads(told.out)["figures"] == []
     assert "L100M_cubic_pfifo_fast_tsq" in told.err
-    assert "'stillair kernel build 6.12' makes it" in told.err
+    assert "build it with 'stillair kernel build 6.12'" in told.err

@@ -227,7 +227,7 @@ def test_an_experiment_stands_for_its_missed_claims() -> None:
         (["paper", "--why"], "give its name"),
         (["paper", QUICK, "--why", "-o", "folder"], "--why keeps nothing"),
         (["paper", QUICK, "--why", "--set", "node.nobody.profile=x"], "nobody"),
-        (["paper", QUICK], "found a claim, expected an experiment; with --why"),
+        (["paper", QUICK], "found a claim, expected an experiment; --why explains"),
     ],
 )
 def test_mistakes_are_one_line(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

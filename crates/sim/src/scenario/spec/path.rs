@@ -235,7 +235,8 @@ pub struct Theaterq {
     /// file name, relative to the scenario's folder
     #[key(need = "the name of a file")]
     pub file: Key<FileName>,
-    /// repeat the trace when it ends (`cont LOOP`); if false, its last values apply until the end (`cont HOLD`)
+    /// repeat the trace when it ends (`cont LOOP`); if false, its last values apply until the end
+    /// (`cont HOLD`)
     #[key(default = "false")]
     pub repeat: Key<Flag>,
 }
