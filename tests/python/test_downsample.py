@@ -110,7 +110,7 @@ def test_the_page_of_a_long_run_is_small_and_says_what_it_shows(
     columns = f"Each of {downsample.COLUMNS} columns, of {width:.3g} s, shows its smallest and its largest"
     assert columns in captions["timeseries"]
     assert "columns" not in captions["ping_cdf"] + captions["ping_cdf_log"]
-    assert "the grey band is from the least to the greatest sum" in captions["airtime_stacked"]
+    assert "the grey band spans the smallest to the largest sum" in captions["airtime_stacked"]
     # All dots of all stations are one image.
     assert len(re.findall("<image", text)) == 1
 
