@@ -69,7 +69,7 @@ def test_nothing_remains(user: User, how: str) -> None:
         # The tools start with the command, which takes long on a busy machine.
         for _ in range(400):
             [run] = json.loads(user.run("ps").stdout)
-            if run["status"]["doors"]["entered"]:
+            if run["status"]["external_io"]["entered"]:
                 break
         process.terminate()
     elif how == "SIGKILL":

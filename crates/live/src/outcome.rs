@@ -26,7 +26,7 @@ pub struct LiveReport {
     /// Per host: its device, and how its packets are received.
     pub hosts: Value,
     /// Packet counters.
-    pub external: Counts,
+    pub external_io: Counts,
     /// Per flow: the command line and output of its tool.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub tools: Value,

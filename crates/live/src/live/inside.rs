@@ -212,7 +212,7 @@ pub fn run(
             .map(|(host, of)| (host.name.clone(), of))
             .collect::<serde_json::Map<_, _>>()
             .into(),
-        external,
+        external_io: external,
         tools: said,
         capture: captured,
         command_status: run.command,
