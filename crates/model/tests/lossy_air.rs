@@ -91,7 +91,7 @@ proptest! {
         for &(seq, reason, _) in &pair.drops.0 {
             match reason {
                 Reason::RetryLimit | Reason::Codel => {}
-                // That many packets of 2,304 bytes exceed the memory limit of the flow queues.
+                // This number of packets of 2,304 bytes exceeds the memory limit of the flow queues.
                 Reason::Overlimit if wide => {}
                 // A frame that is intact for the first time is old only if its hole was given up before: by
                 // the receiver, or by the sender, whose Block Ack request starts after a later frame that it

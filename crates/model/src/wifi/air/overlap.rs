@@ -7,8 +7,8 @@ use crate::wifi::marks::Marks;
 use crate::wifi::phy::frame::{DELIMITER, QOS_HEADER};
 use crate::wifi::phy::ppdu_duration_without_extension;
 
-/// Returns the frames received of a PPDU from `start` for `took`, while other transmissions were heard in the
-/// stretches `noise`. Frames that overlap with a stretch are lost. If a stretch overlaps with the preamble,
+/// Returns the frames received of a PPDU that started at `start` and lasted `took`, with interference during
+/// the intervals `noise`. Frames that overlap with an interval are lost. If one overlaps with the preamble,
 /// the whole PPDU is lost.
 // spec: ieee80211-2016 9.7.1 - each frame of an A-MPDU has its own delimiter and FCS.
 // deviation: locates a frame in time by its bytes in the whole PPDU - a symbol shared by two frames, at most

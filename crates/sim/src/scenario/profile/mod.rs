@@ -156,7 +156,7 @@ static FILE: TableSchema = TableSchema {
             "drops over limits raise CoDel's count",
         ),
         Key::need("pie_target", ValueType::Period, "delay that a pie aims at"),
-        Key::need("pie_tupdate", ValueType::Period, "how often a pie sets its probability anew"),
+        Key::need("pie_tupdate", ValueType::Period, "interval at which PIE updates its drop probability"),
         Key::need("pie_dq_rate_estimator", ValueType::Boolean, "a pie takes the delay from its drain rate"),
         Key::need("wmem_default", ValueType::Bytes(1, MAX_BUFFER), "send buffer of a UDP socket"),
         Key::need(

@@ -114,7 +114,7 @@ pub struct Trace {
     /// file name, relative to the scenario's folder
     #[key(need = "the name of a file")]
     pub file: Key<FileName>,
-    /// after this time it begins anew
+    /// interval after which the pattern repeats
     #[key(or = "the last line holds for good")]
     pub repeat: Key<Period>,
 }

@@ -42,7 +42,7 @@ struct File {
     /// rate from the customer
     #[key(need = "a rate")]
     up: Key<BitRate>,
-    /// What a packet costs on the line.
+    /// Overhead of a packet on the line.
     #[key(group, or = "Ethernet's header alone")]
     framing: overhead::Link,
     /// what the provider's side holds

@@ -120,7 +120,7 @@ pub struct Access {
     pub rate: Key<OrTable<LineRate, Rates>>,
     /// the modem's buffer, which no queueing discipline sees; packets beyond it are dropped. One value for
     /// both directions, or a table of `down` and `up`. A time is converted to bytes at the initial rate
-    #[key(or = "that of `line` as far as it has one; else required")]
+    #[key(or = "that of `line`, if it has one; required otherwise")]
     pub buffer: Key<OrTable<Buffer, Buffers>>,
     /// one-way propagation delay
     #[key(need = "a time such as \"5 ms\"")]
@@ -131,7 +131,7 @@ pub struct Access {
     /// rate of the Ethernet between each host and its end of the line
     #[key(or = "`1 Gbit/s`; `10 Gbit/s` where the line is faster")]
     pub port: Key<Port>,
-    /// What a packet costs on the line.
+    /// Overhead of a packet on the line.
     #[key(group, or = "`docsis`: Ethernet's header and FCS, 18 bytes")]
     pub framing: overhead::Link,
     /// The devices at its ends.

@@ -167,8 +167,7 @@ fn a_decoded_frame_ends_eifs() {
 
 #[test]
 fn a_strong_frame_survives_overlap() {
-    // The first and the third radio are heard by the second at -50 dBm and `third`, and do not hear each
-    // other.
+    // Radios 0 and 2 do not hear each other. Radio 1 receives them at -50 dBm and at `third`.
     let loud = |row: fn(usize, usize) -> Hearing, third: i32| {
         let level = move |from: usize, _: usize| if from == 2 { third } else { -50_000 };
         views(3, row).with_capture(CaptureEffect::new(10_000, 3, level))

@@ -43,7 +43,7 @@ pub struct Cake {
     /// most bytes of truesize
     #[key(to = memlimit, or = "what the rate sends in four times the `rtt`, from 4 MiB to 10240 full packets")]
     pub memlimit: Key<Bytes<4096, { 1 << 30 }>>,
-    /// What a packet costs on the link.
+    /// Overhead of a packet on the link.
     #[key(to = framing, or = "`raw`: its Ethernet header is counted")]
     pub link: overhead::Link,
     /// packets of several segments (GSO) are split
